@@ -147,8 +147,8 @@ def least_certified(
     for c in range(min(head.c, MOST_TRIED) + 1):
         table = own + (c - head.c) * lead
         logits = np.array([[int(x) for x in row] for row in table.tolist()], dtype=object)
-        residues = next(features.residues(placed, [*before, logits]), None)
-        if residues is not None and features.rank_mod(*residues) == placed.T:
+        residues = next(features.feature_residues(placed, [*before, logits]), None)
+        if residues is not None and features.residue_rank(*residues) == placed.T:
             return c, min(leads(logits[: len(head.earlier)], head.targets), default=None)
     return None
 

@@ -13,8 +13,8 @@ from rank_growth import fit
 from sympy import QQ, Matrix
 from sympy.polys.matrices import DomainMatrix
 
-from attncert.verify.rank.modular import rank_mod
-from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import integer_matrix, rank
 
 
@@ -49,7 +49,7 @@ def compare(n: int, deficit: int, repeats: int) -> dict[str, Any]:
     integers = integer_matrix(table)
     lists = table.tolist()
     methods: dict[str, Any] = {
-        "ours, modular": lambda: rank_mod(table).rank,
+        "ours, modular": lambda: modular_rank(table).rank,
         "ours, over Q, proved both ways": lambda: rank(table).rank,
         "FLINT nmod_mat, from lists": lambda: nmod_mat(fmpz_mat(lists), p).rank(),
         "FLINT fmpz_mat": lambda: integers.rank(),

@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import features
 from attncert.verify.rank.engines.devices import choose_device
@@ -112,8 +113,8 @@ def example(heads: int, n: int, d: int, shared: bool) -> tuple[Dataset, Layer]:
 def flint_seconds(data: Dataset, layer: Layer) -> float:
     """The same question by the path of small layers; once, it is slow."""
     start = time.perf_counter()
-    p = features.PRIMES[0]
-    rank = features.rank_mod(features.feature_matrix_mod(data, layer, p), p)
+    p = PRIMES_31[0]
+    rank = features.residue_rank(features.feature_matrix_mod(data, layer, p), p)
     if rank != data.T:
         raise RuntimeError(f"FLINT says {rank} of {data.T}")
     return time.perf_counter() - start

@@ -16,7 +16,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.integers import null_relation
-from attncert.constructions.exact.modular import PRIMES, UnluckyPrime, residues
+from attncert.constructions.exact.modular import UnluckyPrime, residues
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.grouping import consecutive, find, violation
@@ -149,7 +150,7 @@ def over_primes(attempt: Callable[[int], Result]) -> Result:
 
     Raises HypothesisFails, undecided, if all are.
     """
-    for prime in PRIMES:
+    for prime in PRIMES_21:
         try:
             return attempt(prime)
         except UnluckyPrime:
@@ -208,8 +209,8 @@ def require_independent_rows(data: Dataset) -> None:
     for t in range(len(data.contexts)):
         if data.n * data.d > _SMALL:
             square = ExactArray(data.contexts.stored[t][:, few])
-            table = residues(square.numerators, PRIMES[0]).astype(np.int64)
-            if nmod_mat(data.n, data.n, table.ravel().tolist(), PRIMES[0]).rank() == data.n:
+            table = residues(square.numerators, PRIMES_21[0]).astype(np.int64)
+            if nmod_mat(data.n, data.n, table.ravel().tolist(), PRIMES_21[0]).rank() == data.n:
                 continue
         matrix = data.contexts[t].integer_matrix()
         if matrix.rank() < data.n:

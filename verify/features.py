@@ -14,16 +14,14 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
 from attncert.constructions.arrays import BoolArray, IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.layer import Head, Layer
-from attncert.verify.rank.primes import PRIMES_31
 from attncert.verify.tables import Outer, Table, dense
-
-PRIMES = PRIMES_31
 
 
 def usable_primes(data: Dataset) -> tuple[int, ...]:
-    """Those of PRIMES modulo which the contexts exist: they do not divide the denominator."""
-    return tuple(p for p in PRIMES if data.contexts.denominator % p)
+    """Those of PRIMES_31 modulo which the contexts exist: they do not divide the denominator."""
+    return tuple(p for p in PRIMES_31 if data.contexts.denominator % p)
 
 
 _TOGETHER = 2**22  # numbers of the contexts looked at together
@@ -142,11 +140,11 @@ def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> IntArray:
     return features_mod(data, (logits(head, data) for head in layer.heads), p)
 
 
-def residues(
+def feature_residues(
     data: Dataset, tables: Sequence[ObjectArray], primes: Sequence[int] | None = None
 ) -> Iterator[tuple[IntArray, int]]:
-    """(Z mod p, p) for those of the primes (PRIMES) modulo which the features exist."""
-    for p in PRIMES if primes is None else primes:
+    """(Z mod p, p) for those of the primes (PRIMES_31) modulo which the features exist."""
+    for p in PRIMES_31 if primes is None else primes:
         try:
             yield features_mod(data, tables, p), p
         except ZeroDivisionError:
@@ -154,14 +152,14 @@ def residues(
 
 
 def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
-    """The largest rank of Z modulo PRIMES, and that prime; rank 0 where no features exist.
+    """The largest rank of Z modulo PRIMES_31, and that prime; rank 0 where no features exist.
 
     The rank over ℚ is at least that. The first prime of a full rank ends the search.
     """
-    best, prime = 0, PRIMES[0]
+    best, prime = 0, PRIMES_31[0]
     with suppress(NotIntegral):
-        for matrix, p in residues(data, [logits(head, data) for head in layer.heads]):
-            found = rank_mod(matrix, p)
+        for matrix, p in feature_residues(data, [logits(head, data) for head in layer.heads]):
+            found = residue_rank(matrix, p)
             if found > best:
                 best, prime = found, p
             if best == min(matrix.shape):
@@ -212,10 +210,10 @@ class Progressive:
         blocks = [block[list(rows)] for block in self._blocks]
         if further is not None:
             blocks.append(further)
-        return rank_mod(np.hstack(blocks), self.prime)
+        return residue_rank(np.hstack(blocks), self.prime)
 
 
-def rank_mod(matrix: IntArray, p: int) -> int:
+def residue_rank(matrix: IntArray, p: int) -> int:
     """Rank over F_p (FLINT)."""
     rows, columns = matrix.shape
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())

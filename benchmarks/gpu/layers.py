@@ -7,7 +7,7 @@ from typing import Any
 
 from rank_layers import example, result
 
-from attncert.verify.rank.primes import PRIMES_FLOAT64, safe_primes_below
+from attncert.constructions.exact.primes import PRIMES_FLOAT64, safe_primes_below
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from gpu.rows import START, Row, timed
 

@@ -13,11 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, IntegerArray
+from attncert.constructions.exact.primes import PRIMES_21
 
-# Safe primes p = 2q + 1 with p ≡ 3 (mod 8): 2 is not a square, so its order is p - 1, the largest.
-# (Modulo 2^61 - 1 the order of 2 is 61: different exponents collide and ranks come out too low.)
-# p < 2^21, so that 2048 products of residues add up exactly in float64.
-PRIMES = (2096867, 2095547, 2094683)
 _TERMS = 2**53 // (2**21 * 2**21)
 DROP = 1100  # bits below the largest logit at which a float weight is 0
 _PANEL = 32  # rows brought to echelon form together
@@ -181,7 +178,7 @@ def _mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray
     return reduced(total, p)
 
 
-@lru_cache(maxsize=len(PRIMES))
+@lru_cache(maxsize=len(PRIMES_21))
 def _powers(p: int) -> IntArray:
     """2^0, 2^1, ..., 2^(p-2) mod p, by doubling the table."""
     table = np.ones(1, dtype=np.int64)

@@ -26,8 +26,7 @@ from flint import fmpz_mat, nmod_mat
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
-
-_PRIME = 2**62 - 57
+from attncert.constructions.exact.primes import PRIME_62
 
 
 @dataclass(frozen=True)
@@ -124,8 +123,8 @@ def _rank(rows: IntegerArray) -> int:
     for some in (rows[: 4 * width], rows):  # a few rows are usually enough
         if some.size == 0:
             return 0
-        entries = [x % _PRIME for x in some.ravel().tolist()]
-        found = int(nmod_mat(*some.shape, entries, _PRIME).rank())
+        entries = [x % PRIME_62 for x in some.ravel().tolist()]
+        found = int(nmod_mat(*some.shape, entries, PRIME_62).rank())
         if found in (width, count):
             return found
     matrix = fmpz_mat(count, width, rows.ravel().tolist())

@@ -42,7 +42,7 @@ _PATIENCE = 25  # steps in a row that gain less than a tenth of |f|²
 
 
 @dataclass(frozen=True)
-class Step:
+class DescentStep:
     """error: the largest; squares: |f|²; damping: μ; both of the scaled labels."""
 
     error: float
@@ -60,7 +60,7 @@ class Descent:
     weights: Array
     found: bool
     error: float
-    steps: tuple[Step, ...]
+    steps: tuple[DescentStep, ...]
     why: str = ""
 
     def __repr__(self) -> str:
@@ -127,12 +127,12 @@ def descend(
     def errors(weights: Array) -> Array:
         return xp.reshape(outputs(contexts, queries, weights, shape, present) - labels, (-1,))
 
-    level, steps, slow, why = 1.0, list[Step](), 0, f"not within {max_steps} steps"
+    level, steps, slow, why = 1.0, list[DescentStep](), 0, f"not within {max_steps} steps"
     f = errors(x)
     squares, error = _measure(xp, f)
     while True:
         damping = level * squares / count
-        steps.append(Step(error, squares, damping))
+        steps.append(DescentStep(error, squares, damping))
         progress(len(steps) - 1, error)
         if error <= tolerance or not math.isfinite(squares):
             why = "" if error <= tolerance else "numbers beyond the range of float64"

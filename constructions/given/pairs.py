@@ -45,7 +45,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.keys import distinct
-from attncert.constructions.exact.modular import PRIMES, echelon_mod, residues
+from attncert.constructions.exact.modular import echelon_mod, residues
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.given.zeros import Zero
 from attncert.constructions.layer import Head, Layer, scaled_head
 
@@ -159,7 +160,7 @@ def blocks_by_rate(data: Dataset, found: list[int], last: int) -> Groups | None:
     order = sorted(range(data.T), key=lambda t: found[t])
     if found[order[0]] == 0:
         return None
-    p = PRIMES[0]
+    p = PRIMES_21[0]
     rows = residues(data.queries.numerators, p)
     kept = len(order) - (_independent(rows[order[::-1][:last]], p) if last else 0)
     blocks: list[tuple[int, ...]] = []

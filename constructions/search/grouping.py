@@ -26,16 +26,15 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import (
-    PRIMES,
     echelon_mod,
     matmul_mod,
     monic_mod,
     reduced,
     residues,
 )
+from attncert.constructions.exact.primes import PRIME_62, PRIMES_21
 from attncert.constructions.numerals import numeral
 
-_PRIME = 4611686018427377339  # safe; a rank mod p never exceeds the rank over Q
 _SHORT = 2147483579  # prime; products of two residues fit in int64
 _SEARCH_STEPS = 40_000  # groups tried before the search gives up
 _RESTARTS = 12
@@ -64,7 +63,7 @@ def violation(
     not all zero. kind: "dependent group" or "earlier query in span".
     """
     queries = data.queries.numerators
-    reduced_queries = residues(queries, PRIMES[0])
+    reduced_queries = residues(queries, PRIMES_21[0])
     earlier = list(placed)
     for h, group in enumerate(groups):
         if not group:
@@ -124,12 +123,12 @@ class QuerySpans:
     def __init__(self, data: Dataset) -> None:
         self.queries = data.queries.numerators
         self.table = [[int(x) for x in row] for row in self.queries.tolist()]
-        self.residues = [[x % _PRIME for x in row] for row in self.table]
+        self.residues = [[x % PRIME_62 for x in row] for row in self.table]
         self.short = np.mod(self.queries, _SHORT).astype(np.int64)
 
     def independent(self, group: Sequence[int]) -> bool:
         rows = [self.residues[t] for t in group]
-        if nmod_mat(len(rows), len(rows[0]), [x for r in rows for x in r], _PRIME).rank() == len(
+        if nmod_mat(len(rows), len(rows[0]), [x for r in rows for x in r], PRIME_62).rank() == len(
             rows
         ):
             return True
@@ -309,11 +308,11 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
 def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
 
-    queries: all of them as residues mod p = PRIMES[0]. If the group is independent mod p, a query
+    queries: all as residues mod p = PRIMES_21[0]. If the group is independent mod p, a query
     in its span over Q is in its span mod p, so that every v with v·e_t = 0 mod p on the group has
     v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears s.
     """
-    p, d = PRIMES[0], queries.shape[1]
+    p, d = PRIMES_21[0], queries.shape[1]
     echelon, pivots = echelon_mod(queries[list(group)], p)
     if len(pivots) < len(group):
         return None

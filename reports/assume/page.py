@@ -14,7 +14,7 @@ from attncert.reports.kruskal.page import stored
 from attncert.reports.report import figure_file
 from attncert.reports.words.numbers import count, real
 from attncert.verify.assume.assume import Assumed, counts
-from attncert.verify.assume.spectra import EPSILON, Standing
+from attncert.verify.assume.spectra import EPSILON, Conditioning
 from attncert.verify.claims import ids
 from attncert.verify.kruskal.sampling.sampled import Sweep
 
@@ -32,8 +32,8 @@ def room(answer: Assumed) -> Room:
         "law": [(width, n) for width, n in answer.law.items()],
         "general": general_position(answer),
         "epsilon": f"{EPSILON:g}",
-        "nearly": any(s.standing is Standing.NEARLY for s in sets),
-        "within": any(s.standing is Standing.WITHIN for s in sets),
+        "nearly": any(s.standing is Conditioning.NEARLY for s in sets),
+        "within": any(s.standing is Conditioning.WITHIN for s in sets),
         "figures": figures,
         "provenance": sorted(answer.data.provenance.items()),
     }
@@ -97,7 +97,7 @@ def general_position(answer: Assumed) -> str:
         return ""
     exact, least = sweep.independent(k), min(s.singular[-1] for s in spectra)
     rounding = max(s.rounding for s in spectra)
-    robust = all(s.standing in (Standing.ROBUST, Standing.NEARLY) for s in spectra)
+    robust = all(s.standing in (Conditioning.ROBUST, Conditioning.NEARLY) for s in spectra)
     said = (
         f"In float32 {test.full:,} of {test.subsets:,} random sets of {k:,} queries have full "
         f"rank. Of the same vectors, exactly, {exact:,} of {sweep.drawn:,} random sets are "

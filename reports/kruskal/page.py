@@ -12,11 +12,11 @@ from attncert.reports.answers import Room
 from attncert.reports.words.numbers import count, percent, real, size
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.ids import KRUSKAL_UPPER
-from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.floating import Verdict
+from attncert.verify.rank.floating import RoundingVerdict
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
@@ -37,7 +37,7 @@ def room(answer: KruskalRank) -> Room:
         "chances": _chances(sampled),
         "sweep_rows": _sweep_rows(sampled),
         "rounding_rows": _rounding_rows(answer),
-        "all_robust": all(r.robustness.verdict is Verdict.ROBUST for r in answer.rounding),
+        "all_robust": all(r.robustness.verdict is RoundingVerdict.ROBUST for r in answer.rounding),
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
         "work_command": _with_work(answer),
     }
@@ -82,7 +82,7 @@ def _exhibits(answer: KruskalRank) -> dict[str, Any]:
     }
 
 
-def _bound_row(bound: Bound) -> tuple[str, ...]:
+def _bound_row(bound: RankBound) -> tuple[str, ...]:
     end = "at least" if bound.end == "lower" else "at most"
     return (f"{end} {bound.value}", bound.level.value, bound.method, bound.statement)
 

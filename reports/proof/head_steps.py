@@ -24,7 +24,7 @@ FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the table of numbers, where there are
 
 
 @dataclass(frozen=True)
-class Step:
+class HeadStep:
     """One step, stated for all heads. heads: those that have it, in words; premises: (words,
     anchor).
 
@@ -45,7 +45,7 @@ class HeadSteps:
     """columns, rows: steps and standings, (heads, cell, ...). alike: numbers that all heads share.
     number_columns, number_rows: the others, (head, cell, ...). written: claims to write out."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[HeadStep, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     alike: tuple[tuple[str, str], ...]
@@ -110,7 +110,7 @@ def _in_order(lists: Sequence[list[str]]) -> list[str]:
 
 def _told(
     name: str, of: dict[int, dict[str, Claim]], anchors: dict[str, str], places: dict[ClaimId, str]
-) -> Step:
+) -> HeadStep:
     having = {h: steps[name] for h, steps in of.items() if name in steps}
     first = next(iter(having.values()))
     differs = len({claim.statement for claim in having.values()}) > 1
@@ -121,7 +121,7 @@ def _told(
     evidence: dict[str, list[int]] = {}
     for h, claim in having.items():
         evidence.setdefault(_evidence(claim), []).append(h)
-    return Step(
+    return HeadStep(
         anchor=anchors[name],
         name=name,
         heads="" if len(having) == len(of) else f"{_heads(list(having))} only",

@@ -43,7 +43,7 @@ KNOWN = (
 
 
 @dataclass(frozen=True)
-class Step:
+class WrittenStep:
     """One claim, written out. `rests_on`, `premises`: words with the anchors to link."""
 
     number: int
@@ -57,11 +57,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Part:
+class WrittenPart:
     """One claim, or the steps of all heads and those of them that are written out."""
 
     heads: HeadSteps | None
-    steps: list[Step]
+    steps: list[WrittenStep]
 
 
 def room(proof: Proof) -> Room:
@@ -190,33 +190,33 @@ def _told(trace: ProofTrace, statement: str) -> str:
     return re.sub(r"\bclaim ([a-z]+(?:[.-][a-z]+)*)", step, markdown(sentence(statement)))
 
 
-def _parts(proof: Proof) -> list[Part]:
+def _parts(proof: Proof) -> list[WrittenPart]:
     """The claims in order, those of all heads together where the first of them stands."""
     trace, heads = proof.trace, head_steps(proof)
     single = {c.id for c in trace if head_and_step(c.id) is None}
     written = single | ({c.id for c in heads.written} if heads else set())
     place = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     anchor = anchors(trace) | {claim_id: f"step-{place[claim_id]}" for claim_id in written}
-    parts: list[Part] = []
+    parts: list[WrittenPart] = []
     for claim in trace:
         if claim.id in single:
-            parts.append(Part(None, [_step(proof, claim, place, anchor)]))
+            parts.append(WrittenPart(None, [_step(proof, claim, place, anchor)]))
         elif heads and not any(part.heads for part in parts):
             steps = [_step(proof, c, place, anchor) for c in heads.written]
-            parts.append(Part(heads, steps))
+            parts.append(WrittenPart(heads, steps))
     return parts
 
 
 def _step(
     proof: Proof, claim: Claim, place: dict[ClaimId, int], anchor: dict[ClaimId, str]
-) -> Step:
+) -> WrittenStep:
     links = [
         (words_, anchor[named[0]] if len({anchor[i] for i in named}) == 1 else "")
         for words_, named in bundle(claim.rests_on)
     ]
     if len(links) > MOST_LINKS:
         links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
-    return Step(
+    return WrittenStep(
         number=place[claim.id],
         claim=claim,
         level=claim.level.value,

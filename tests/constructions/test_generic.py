@@ -151,9 +151,9 @@ def test_idle_heads_and_bad_arguments() -> None:
 
 def test_a_prime_that_divides_a_sum_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     data = generators.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
-    monkeypatch.setattr(construction, "PRIMES", (3,))  # 1 + 1 + 1 = 0
+    monkeypatch.setattr(construction, "PRIMES_21", (3,))  # 1 + 1 + 1 = 0
     with pytest.raises(HypothesisFails) as refusal:
         build(data)
     assert refusal.value.decided is False
-    monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
+    monkeypatch.setattr(construction, "PRIMES_21", (3, 2096867))
     assert rank_of(data) == 9

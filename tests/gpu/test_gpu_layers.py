@@ -10,13 +10,13 @@ from support.shares import share
 from attncert.constructions import width_one
 from attncert.constructions.data import generators
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.given.zeros import draw_groups
 from attncert.verify import features
 from attncert.verify.near.fitted import fit
 from attncert.verify.questions.fit import Fit
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
 from attncert.verify.rank.whole_layer.layer import layer_rank
@@ -39,7 +39,7 @@ def test_the_rank_of_a_layer(gpu: Gpu, T: int, n: int, d: int, heads: int, share
     assert found.device.kind == "cuda"
     assert found.tried == layer_rank(data, layer, device="cpu").tried
     p = found.prime
-    assert found.rank == features.rank_mod(features.feature_matrix_mod(data, layer, p), p)
+    assert found.rank == features.residue_rank(features.feature_matrix_mod(data, layer, p), p)
     rows = FeatureRows(data, layer, P, xp=gpu.xp).rows(0, min(T, 7)).get()
     assert np.array_equal(rows, FeatureRows(data, layer, P).rows(0, min(T, 7)))
 

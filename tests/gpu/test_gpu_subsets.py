@@ -12,10 +12,10 @@ from support.rank_cases import CASES, Case, exact_rank
 from support.shares import share
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.cuda import CudaKernels
 from attncert.verify.rank.modular import IndependenceTester, independent_subsets
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 pytestmark = pytest.mark.gpu
 P = PRIMES_FLOAT64[0]

@@ -61,7 +61,7 @@ def annihilates(data: Dataset, layer: Layer, left: fmpz_mat) -> str:
     if exact is not None:
         return "" if any((fmpq_mat(left) * exact).entries()) else "over ℚ"
     tables = [features.logits(head, data) for head in layer.heads]
-    for table, p in features.residues(data, tables):
+    for table, p in features.feature_residues(data, tables):
         z = nmod_mat(*table.shape, table.ravel().tolist(), p)
         return "" if any(int(x) for x in (nmod_mat(left, p) * z).entries()) else "modulo a prime"
     return "in no arithmetic at hand"

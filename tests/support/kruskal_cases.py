@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from support.oracles import kruskal_rank, rank
 
-from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.vectors import Vectors
 
 ENTRIES = {
@@ -60,7 +60,7 @@ def truth(vectors: Vectors) -> int:
     return kruskal_rank([[Fraction(x) for x in row] for row in vectors.array.tolist()])
 
 
-def is_sound(bound: Bound, vectors: Vectors, true: int) -> bool:
+def is_sound(bound: RankBound, vectors: Vectors, true: int) -> bool:
     """Whether a bound is true, and a witness what it says it is."""
     if bound.end == "lower":
         return bound.value <= true and bound.dependency is None

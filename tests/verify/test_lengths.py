@@ -28,6 +28,7 @@ from attncert.constructions import layer as layers
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import parse_json
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.given import attention
 from attncert.constructions.given.adam import train
@@ -53,7 +54,7 @@ from attncert.verify.tightness.columns import columns
 from attncert.verify.tightness.impossibility import kind
 from attncert.verify.tightness.relations import rows
 
-P, SMALL = features.PRIMES[0], 11863067  # a prime of the exact matrix products
+P, SMALL = PRIMES_31[0], 11863067  # a prime of the exact matrix products
 CONTEXTS = [
     [[1, 0, 2], [0, 1, -1], [2, 1, 0]], [[3, 1, 1]], [[0, 1, 1], [-1, 2, 0]],
     [[1, 0, 1], [0, 2, 0], [0, 0, -3], [1, 1, 1]],

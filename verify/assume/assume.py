@@ -22,7 +22,7 @@ from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.assume.claims import claims, equal_pair
 from attncert.verify.assume.groups import Placed, grouped
-from attncert.verify.assume.inputs import Inputs
+from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.paper_test import Float32Test, float32_test
 from attncert.verify.assume.spectra import Spectrum, exact_rank, spectra
 from attncert.verify.claims.answer import Answer
@@ -46,15 +46,15 @@ class Assumed(Answer):
     """What is known. k: min(n, N) of N distinct queries, what A1 is asked for; None where n > d,
     and A1 fails. What follows is about the distinct queries, the groups apart.
 
-    equal_inputs: as `Inputs.equal_inputs`. rank: of all queries, exact. interval: of the Kruskal
-    rank. sampled: k-subsets; None where k exceeds the rank, and every one is dependent. sweep:
+    equal_inputs: as `LayerInputs.equal_inputs`. rank: of all queries, exact. interval: of the
+    Kruskal rank. sampled: k-subsets; None where k exceeds the rank, and each is dependent. sweep:
     permutations. contexts: each that is given, against rounding. subsets: random sets of k and of
     `most` queries, the same. tests: the paper's. law: labels beyond which almost none can be met,
     by head widths. certificate: of dependent queries.
     """
 
     question: Assume
-    data: Inputs
+    data: LayerInputs
     equal_inputs: int
     rank: int
     interval: Interval
@@ -76,7 +76,7 @@ class Assumed(Answer):
         return min(self.data.distinct.N, self.data.d)
 
 
-def asked(inputs: Inputs) -> int | None:
+def asked(inputs: LayerInputs) -> int | None:
     """The size of the sets that A1 speaks of; None where n vectors of width d < n are dependent."""
     n = min(inputs.tokens, inputs.distinct.N)
     return n if n <= inputs.d else None
@@ -100,7 +100,7 @@ def assume(
     ('proved', 'Every 2 of the 3 queries are independent (Assumption 1).')
     """
     question = question or Assume()
-    inputs = question.of(Inputs.of(inputs, question.tokens))
+    inputs = question.of(LayerInputs.of(inputs, question.tokens))
     stated = replace(
         inputs,
         heads=question.heads or inputs.heads,
@@ -110,7 +110,7 @@ def assume(
         return _assume(stated, question, progress)
 
 
-def _assume(inputs: Inputs, question: Assume, progress: StageProgress) -> Assumed:
+def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> Assumed:
     clock, seconds = time.monotonic(), dict[str, float]()
 
     def stage(name: str) -> None:
@@ -207,7 +207,7 @@ def _sizes(k: int | None, most: int, count: int) -> list[tuple[int, int]]:
 
 
 def _placed(
-    inputs: Inputs, contexts: tuple[Spectrum, ...], heads: int, kappa: int
+    inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int, kappa: int
 ) -> tuple[Placed, ...]:
     """The paper's construction at the layer's head width, and heads of width one (ours). The first
     also as its Remark 1 has it, where the Kruskal rank is only known to be at least kappa. Both
@@ -230,7 +230,7 @@ def _placed(
     return tuple(constructions)
 
 
-def _law(inputs: Inputs, rank: int, heads: int) -> dict[int, int]:
+def _law(inputs: LayerInputs, rank: int, heads: int) -> dict[int, int]:
     """N of docs/given-labels.md, Theorem 7, for scalar labels, at its largest over all contexts:
     it grows with a, and a + b ≤ d."""
     spans = Spans(inputs.d, 0, rank, 1)

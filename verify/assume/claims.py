@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from attncert.verify.assume.groups import Placed
-from attncert.verify.assume.inputs import Inputs
+from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
@@ -21,7 +21,7 @@ _MODULO = "exact modulo primes, or over ℚ"
 
 
 def claims(
-    inputs: Inputs,
+    inputs: LayerInputs,
     interval: Interval,
     drawn: Sequence[Samples | Sweep | None],
     contexts: Sequence[Spectrum],
@@ -44,7 +44,7 @@ def claims(
     return (*trace, conclusion)
 
 
-def _both(inputs: Inputs, first: Claim, second: Claim) -> Claim:
+def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
     """The conclusion: A1 of all queries and A2 of the contexts that are given."""
     failing = [claim for claim in (first, second) if not claim.level.holds]
     refuted = [claim for claim in failing if claim.level is Level.REFUTED]
@@ -63,14 +63,14 @@ def _both(inputs: Inputs, first: Claim, second: Claim) -> Claim:
     )
 
 
-def equal_pair(inputs: Inputs) -> Dependency:
+def equal_pair(inputs: LayerInputs) -> Dependency:
     """The first two inputs with equal queries, as a relation."""
     pair = Dependency.among(inputs.queries, inputs.repeats[0][:2])
     assert pair is not None, "equal queries are dependent"
     return pair
 
 
-def _repeated(inputs: Inputs) -> Claim:
+def _repeated(inputs: LayerInputs) -> Claim:
     """A1 where queries are equal: refuted by two of them."""
     k = min(inputs.tokens, inputs.N)
     return Claim(
@@ -114,7 +114,7 @@ def _every(
     )
 
 
-def _contexts(inputs: Inputs, contexts: Sequence[Spectrum]) -> Claim:
+def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
     bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
     good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
     many = counted(len(inputs.kept), "context", "the")
@@ -143,7 +143,7 @@ def _contexts(inputs: Inputs, contexts: Sequence[Spectrum]) -> Claim:
     )
 
 
-def _rows(inputs: Inputs) -> str:
+def _rows(inputs: LayerInputs) -> str:
     if inputs.shortest is None:
         return f"${inputs.tokens}$ independent rows (Assumption 2)"
     return (
@@ -152,7 +152,7 @@ def _rows(inputs: Inputs) -> str:
     )
 
 
-def _follows(inputs: Inputs, best: Placed) -> list[Claim]:
+def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
     """A2 and the partition condition for the examples of these groups, and memorization."""
     examples = sorted(t for group in best.certified for t in group)
     many = counted(len(examples), "example", "these")

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search.grouping import suspects
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.residues import residues
 
 Groups = tuple[tuple[int, ...], ...]
@@ -52,7 +52,7 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
     >>> grouped(vectors, range(4), 2, 3)
     ((0, 2), (3,))
     """
-    table = residues(queries.array, PRIMES[0]) % PRIMES[0]
+    table = residues(queries.array, PRIMES_21[0]) % PRIMES_21[0]
     left, groups = list(inputs), list[list[int]]()
     while left and len(groups) < heads:
         size = first - bool(groups)
@@ -73,7 +73,7 @@ def _independent(queries: Vectors, left: list[int], size: int) -> tuple[list[int
     """The first `size` independent ones, and what is left after the last of them."""
     window = max(1, size)
     while size and left:
-        rows = rank_mod(queries.array[left[:window]]).rows[:size]
+        rows = modular_rank(queries.array[left[:window]]).rows[:size]
         if len(rows) == size or window >= min(len(left), _WINDOWS * size):
             used = rows[-1] + 1 if len(rows) == size else window
             return [left[i] for i in rows], left[used:]

@@ -26,7 +26,7 @@ _FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts
 
 
 @dataclass(frozen=True)
-class Inputs:
+class LayerInputs:
     """queries: one for each of the N inputs. tokens: n; of the longest context where they differ,
     and then `shortest` of the shortest. heads, head_width: of the layer, None where
     nothing states them. kept: inputs whose contexts are there; contexts() yields them, (n, d) each,
@@ -47,14 +47,14 @@ class Inputs:
         return in_brief(self, self.queries, tokens=tokens, contexts=len(self.kept))
 
     @classmethod
-    def of(cls, data: Any, tokens: int | None = None) -> Inputs:
+    def of(cls, data: Any, tokens: int | None = None) -> LayerInputs:
         """Of a data set, its queries and contexts; of vectors, as `Vectors.of` takes them, queries
         without contexts, which have so many tokens. Raises InputError.
 
-        >>> Inputs.of([[1, 0, 0], [0, 1, 0]], tokens=2)
-        Inputs(Vectors('vectors', N=2, d=3, dtype='int64'), tokens=2, contexts=0)
+        >>> LayerInputs.of([[1, 0, 0], [0, 1, 0]], tokens=2)
+        LayerInputs(Vectors('vectors', N=2, d=3, dtype='int64'), tokens=2, contexts=0)
         """
-        if isinstance(data, Inputs):
+        if isinstance(data, LayerInputs):
             return data
         queries = Vectors.of(data)
         if isinstance(data, Dataset) and tokens is None:
@@ -65,7 +65,7 @@ class Inputs:
             raise InputError("tokens", "given where there are no contexts", "left out")
         return cls(queries, tokens, None, None, (), lambda: iter(()), {})
 
-    def take(self, count: int) -> Inputs:
+    def take(self, count: int) -> LayerInputs:
         """The first so many inputs."""
         kept = tuple(i for i in self.kept if i < count)
         some = replace(
@@ -136,19 +136,19 @@ def _bytes(row: AnyArray) -> bytes:
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0
 
 
-def load_inputs(source: str, tokens: int | None = None) -> Inputs:
+def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
     """A folder of embeddings, or a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
     data. With `tokens`, n: a file of vectors alone, as `attncert kruskal` reads it. Raises
     InputError."""
     path = Path(source)
     if tokens is not None:
-        return Inputs.of(load_vectors(source), tokens)
+        return LayerInputs.of(load_vectors(source), tokens)
     if bundled(source):
-        return Inputs.of(digits())
+        return LayerInputs.of(digits())
     if path.name == MANIFEST or (source and path.is_dir()):
         found = load_embeddings(source)
         queries = Vectors.of(found.queries, found.name)
-        return Inputs(
+        return LayerInputs(
             queries, found.tokens, found.heads, found.head_width, found.kept, found.contexts,
             found.provenance,
         )  # fmt: skip
@@ -156,11 +156,11 @@ def load_inputs(source: str, tokens: int | None = None) -> Inputs:
     return read_source(source, readers, _FILE)
 
 
-def _from_json(file: BinaryIO, name: str, source: str) -> Inputs:
-    return Inputs.of(parse_json(file, name, source, unlabelled=True))
+def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
+    return LayerInputs.of(parse_json(file, name, source, unlabelled=True))
 
 
-def _from_npz(file: BinaryIO, name: str, source: str) -> Inputs:
+def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
     """Floats stay as they are stored: their rounding matters."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Inputs:
 
     arrays = read_arrays(file, source, choose, check)
     contexts = arrays["contexts"]
-    return Inputs(
+    return LayerInputs(
         Vectors.of(arrays["queries"], name),
         contexts.shape[1],
         None,

@@ -23,14 +23,14 @@ from attncert.constructions.arrays import AnyArray
 from attncert.verify.rank import rational
 from attncert.verify.rank.decide import Decision, decide
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.rank.floating import Verdict, numerical_rank, robustness
-from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.floating import RoundingVerdict, numerical_rank, robustness
+from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation
 
 EPSILON = 1e-3
 
 
-class Standing(enum.Enum):
+class Conditioning(enum.Enum):
     """Of a set of vectors; the value is the phrase that reports use."""
 
     ROBUST = "robust against rounding"
@@ -52,7 +52,7 @@ class Spectrum:
     size: int
     rank: int
     relation: Relation | None
-    verdict: Verdict
+    verdict: RoundingVerdict
     singular: tuple[float, ...]
     rounding: float
     float32: int
@@ -64,12 +64,12 @@ class Spectrum:
         return sum(1 for value in self.singular if value > bound)
 
     @property
-    def standing(self) -> Standing:
-        if self.verdict is Verdict.DEPENDENT:
-            return Standing.DEPENDENT
-        if self.verdict is Verdict.WITHIN_ROUNDING:
-            return Standing.WITHIN
-        return Standing.ROBUST if self.epsilon_rank() == self.size else Standing.NEARLY
+    def standing(self) -> Conditioning:
+        if self.verdict is RoundingVerdict.DEPENDENT:
+            return Conditioning.DEPENDENT
+        if self.verdict is RoundingVerdict.WITHIN_ROUNDING:
+            return Conditioning.WITHIN
+        return Conditioning.ROBUST if self.epsilon_rank() == self.size else Conditioning.NEARLY
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
@@ -94,7 +94,7 @@ def exact_rank(table: AnyArray) -> int:
     2
     """
     distinct = np.unique(table, axis=0) if table.dtype != object else table
-    found = rank_mod(distinct).rank
+    found = modular_rank(distinct).rank
     return found if found == min(distinct.shape) else rational.rank(distinct).rank
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.every_labelling import Parts
 from attncert.verify.fast.near import dataset, layer
 from attncert.verify.features import NotIntegral
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
 
 

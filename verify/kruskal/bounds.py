@@ -11,7 +11,7 @@ from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 
-__all__ = ["Bound", "Interval"]
+__all__ = ["Interval", "RankBound"]
 
 
 class Contradiction(ArithmeticError):
@@ -20,7 +20,7 @@ class Contradiction(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Bound:
+class RankBound:
     """One end of the interval, proved.
 
     end, value: "lower": every `value` of the vectors are independent; "upper": some `value` + 1
@@ -49,11 +49,11 @@ class Bound:
         return asdict(self) | {"level": self.level.value, "dependency": witness}
 
 
-def witnessed(dependency: Dependency, method: str, **numbers: Any) -> Bound:
+def witnessed(dependency: Dependency, method: str, **numbers: Any) -> RankBound:
     """The upper bound that a dependent set proves."""
     s = dependency.size
     what = "One vector is zero" if s == 1 else f"{s} of the vectors are dependent"
-    return Bound("upper", s - 1, method, f"{what}.", dependency=dependency, numbers=numbers)
+    return RankBound("upper", s - 1, method, f"{what}.", dependency=dependency, numbers=numbers)
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ class Interval:
              either way.
     """
 
-    lower: Bound
-    upper: Bound
-    trail: tuple[Bound, ...] = ()
+    lower: RankBound
+    upper: RankBound
+    trail: tuple[RankBound, ...] = ()
     stopped: str = ""
     timed: bool = False
 
@@ -89,8 +89,8 @@ class Interval:
             why = f"No more than {counted(N, 'vector', 'the')}."
         else:
             why = f"More than {counted(d, 'vector')} of width {d} are dependent."
-        low = Bound("lower", 0, "definition", "The empty set is independent.")
-        high = Bound("upper", min(N, d), "definition", why)
+        low = RankBound("lower", 0, "definition", "The empty set is independent.")
+        high = RankBound("upper", min(N, d), "definition", why)
         return cls(low, high, (low, high))
 
     @property
@@ -113,7 +113,7 @@ class Interval:
         latest = self.trail[-1].method
         return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
 
-    def tighten(self, bound: Bound | None) -> Interval:
+    def tighten(self, bound: RankBound | None) -> Interval:
         """With this bound, if it is better than what is known.
 
         Raises Contradiction where it contradicts the other end.

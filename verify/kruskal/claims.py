@@ -10,7 +10,7 @@ from typing import Any
 
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.floating import NumericalRank, Robustness
@@ -22,7 +22,7 @@ _MOST_MEMBERS = 8  # of a dependent set that a sentence names
 
 
 @dataclass(frozen=True)
-class Rounding:
+class RoundedSubset:
     """One sampled subset: exact, numerical in float32, and against the rounding of the data."""
 
     number: int
@@ -35,7 +35,7 @@ def claims(
     k: int | None,
     interval: Interval,
     sampled: Samples | Sweep | None,
-    rounding: Sequence[Rounding],
+    rounding: Sequence[RoundedSubset],
 ) -> tuple[Claim, ...]:
     """The conclusion stands last."""
     ends = (_lower(interval.lower), _upper(interval.upper))
@@ -44,7 +44,7 @@ def claims(
     return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
 
 
-def members(bound: Bound) -> str:
+def members(bound: RankBound) -> str:
     """The dependent set behind an upper end, half a sentence; "" where there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
@@ -60,11 +60,11 @@ def members(bound: Bound) -> str:
     return f"vectors {', '.join(map(str, indices[:-1]))} and {indices[-1]} are dependent"
 
 
-def _lower(bound: Bound) -> Claim:
+def _lower(bound: RankBound) -> Claim:
     return _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {bound.value}.", bound)
 
 
-def _upper(bound: Bound) -> Claim:
+def _upper(bound: RankBound) -> Claim:
     witness = None
     if bound.dependency is not None:
         witness = _witness(bound)
@@ -72,7 +72,7 @@ def _upper(bound: Bound) -> Claim:
 
 
 def _end(
-    claim_id: ids.ClaimId, statement: str, bound: Bound, witness: dict[str, Any] | None = None
+    claim_id: ids.ClaimId, statement: str, bound: RankBound, witness: dict[str, Any] | None = None
 ) -> Claim:
     return Claim(
         claim_id,
@@ -85,7 +85,7 @@ def _end(
     )
 
 
-def _witness(bound: Bound) -> dict[str, Any]:
+def _witness(bound: RankBound) -> dict[str, Any]:
     assert bound.dependency is not None
     relation = bound.dependency.as_dict()
     return {"vectors": relation["indices"], "coefficients": relation["coefficients"]}
@@ -136,7 +136,7 @@ def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
     )
 
 
-def _rounding(k: int, rounding: Sequence[Rounding]) -> Claim:
+def _rounding(k: int, rounding: Sequence[RoundedSubset]) -> Claim:
     """Of random subsets against rounding: singular values in floating point."""
     verdicts = Counter(each.robustness.verdict.value for each in rounding)
     return Claim(

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level, counted
-from attncert.verify.kruskal.bounds import Bound, Interval, witnessed
+from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
 from attncert.verify.kruskal.budget import SHARE, SURE, Budget, Limit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import (
@@ -28,9 +28,9 @@ from attncert.verify.kruskal.methods import (
 from attncert.verify.kruskal.methods.parallel import parallel_bounds
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.modular import modular_rank
 
-__all__ = ["Bound", "Interval", "Sets", "close", "settled"]
+__all__ = ["Interval", "RankBound", "Sets", "close", "settled"]
 
 _BASES = 200  # where there is no limit
 _LIKELY, _LITTLE = 0.01, 0.01  # a chance; and of what is left, what less likely searches have
@@ -52,7 +52,7 @@ class Sets(Protocol):
 
     def decide(
         self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
-    ) -> Bound | None:
+    ) -> RankBound | None:
         """What they prove; None where the budget is over first, or they could not be decided."""
         ...
 
@@ -69,7 +69,7 @@ class Here:
 
     def decide(
         self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
-    ) -> Bound | None:
+    ) -> RankBound | None:
         def stop() -> bool:
             return budget.over
 
@@ -219,7 +219,7 @@ class _Search:
         return size if size is not None and self.price(size) <= self.budget.left else None
 
 
-Method = Callable[[_Search, Interval], Iterable[Bound]]
+Method = Callable[[_Search, Interval], Iterable[RankBound]]
 
 
 def settled(interval: Interval, k: int | None) -> bool:
@@ -227,13 +227,13 @@ def settled(interval: Interval, k: int | None) -> bool:
     return interval.decided or (k is not None and interval.answers(k) is not None)
 
 
-def _rank(search: _Search, interval: Interval) -> Iterator[Bound]:
+def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
     """More vectors than their rank are dependent; N vectors of rank N are independent."""
     v = search.vectors
-    found = rank_mod(v.array)
+    found = modular_rank(v.array)
     if found.rank == v.N:
         why = f"The rank of {counted(v.N, 'vector', 'the')} modulo {found.prime} is {v.N}."
-        yield Bound("lower", v.N, "rank", why)
+        yield RankBound("lower", v.N, "rank", why)
     elif found.rank < min(v.N, v.d):
         other = next(i for i in range(v.N) if i not in set(found.rows))
         witness = Dependency.among(v, [*found.rows, other])
@@ -241,7 +241,7 @@ def _rank(search: _Search, interval: Interval) -> Iterator[Bound]:
             yield witnessed(witness, "rank", rank=found.rank)
 
 
-def _coherence(search: _Search, interval: Interval) -> Iterator[Bound]:
+def _coherence(search: _Search, interval: Interval) -> Iterator[RankBound]:
     price = coherence.nominal_seconds(search.vectors.N, search.vectors.d)
     if search.budget.affords(price):
         search.budget.charge(price)
@@ -250,11 +250,11 @@ def _coherence(search: _Search, interval: Interval) -> Iterator[Bound]:
             yield bound
 
 
-def _information_sets(search: _Search, interval: Interval) -> Iterator[Bound]:
+def _information_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
     v = search.vectors
     if 2 * v.d < v.N:
         return
-    rank = rank_mod(v.array).rank
+    rank = modular_rank(v.array).rank
     price = information_sets.nominal_seconds(v.N, v.d, rank)
     if information_sets.worth_trying(v.N, rank) and search.budget.affords(price):
         search.budget.charge(price)
@@ -263,7 +263,7 @@ def _information_sets(search: _Search, interval: Interval) -> Iterator[Bound]:
         )
 
 
-def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
+def _supports(search: _Search, interval: Interval) -> Iterator[RankBound]:
     part = search.budget.share(search.share(interval))
     yield from supports.support_bounds(
         search.vectors, interval.upper.value, part, seed=search.seed, progress=search.progress
@@ -271,7 +271,7 @@ def _supports(search: _Search, interval: Interval) -> Iterator[Bound]:
     search.budget.charge(part.charged)
 
 
-def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[Bound]:
+def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[RankBound]:
     """One size after another, as long as a share of what is left affords the next."""
     lower, upper = interval.lower.value, interval.upper.value
     if search.k is not None:
@@ -297,13 +297,13 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
             lower = found.value
 
 
-def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[Bound]:
+def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[RankBound]:
     yield from _exhaustive(search, interval, SHARE)
     for size in [size for size, at in search.weighed.items() if not at.begun]:
         del search.weighed[size]  # what was too dear for a share of the budget is weighed again
 
 
-def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> Iterator[Bound]:
+def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> Iterator[RankBound]:
     """Bases from a seed of their own, so that a second search does not repeat the first.
 
     Little of what is left goes to bases that are not likely to show a circuit that is not found,

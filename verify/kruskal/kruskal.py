@@ -25,7 +25,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
-from attncert.verify.kruskal.claims import Rounding, claims
+from attncert.verify.kruskal.claims import RoundedSubset, claims
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.outlook import outlook
@@ -62,7 +62,7 @@ class KruskalRank(Answer):
     data: Vectors
     interval: Interval
     sampled: Samples | Sweep | None = None
-    rounding: tuple[Rounding, ...] = ()
+    rounding: tuple[RoundedSubset, ...] = ()
 
     @property
     def timed(self) -> bool:
@@ -228,7 +228,7 @@ def certified(
         return None, str(reason)
 
 
-def _rounding(vectors: Vectors, question: Kruskal) -> tuple[Rounding, ...]:
+def _rounding(vectors: Vectors, question: Kruskal) -> tuple[RoundedSubset, ...]:
     """The first random subsets: as few as keep the work bounded, and none of exact numbers."""
     k = question.k
     if k is None or question.drawn == 0 or vectors.array.dtype.kind != "f":
@@ -238,7 +238,7 @@ def _rounding(vectors: Vectors, question: Kruskal) -> tuple[Rounding, ...]:
     count = max(1, min(_ROUNDED_SUBSETS, question.drawn, _ROUNDED_WORK // (k * k * vectors.d)))
     drawn = sequences(vectors.N, k, question.seed, 0, count).tolist()
     return tuple(
-        Rounding(
+        RoundedSubset(
             i, robustness(vectors.array[rows]), numerical_rank(vectors.array[rows], dtype="float32")
         )
         for i, rows in enumerate(drawn)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.budget import SHARE
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods import coherence, exhaustive, information_sets
@@ -26,7 +26,7 @@ _BY_LUCK = 0.1
 
 def decide_within(
     vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
-) -> Bound | None:
+) -> RankBound | None:
     """What answers whether every k of the vectors are independent: a lower bound of k or more, or
     an upper bound below k with its witness. None where so much work does not settle it.
 
@@ -67,7 +67,7 @@ def work_needed(vectors: Vectors, k: int) -> float:
     return float(f"{math.ceil(needed / step) * step:.2g}")
 
 
-def _answer(found: Interval, k: int) -> Bound | None:
+def _answer(found: Interval, k: int) -> RankBound | None:
     independent = found.answers(k)
     if independent is None:
         return None

@@ -23,16 +23,16 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import (
-    PRIMES,
     echelon_mod,
     matmul_mod,
     monic_mod,
     reduced,
     residues,
 )
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.verify.rank.directions import Direction, direction
 
-_PRIME = PRIMES[0]
+_PRIME = PRIMES_21[0]
 _FLATS = 20_000  # pairs, or triples, whose spans are looked at
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.modular import PRIMES, echelon_mod, matmul_mod, reduced, residues
+from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced, residues
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.verify.partition.bound import Sizes
 
 _ORDERS = 12  # tried
@@ -62,7 +63,7 @@ class _Attempt:
     """
 
     def __init__(self, data: Dataset, sizes: Sizes, moves: int) -> None:
-        self.prime, self.moves = PRIMES[0], moves
+        self.prime, self.moves = PRIMES_21[0], moves
         self.sizes = [sizes.first] + [sizes.further] * (sizes.heads - 1)
         self.queries = residues(data.queries.numerators, self.prime)
         self.members: list[list[int]] = [[] for _ in self.sizes]

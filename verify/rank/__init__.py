@@ -6,5 +6,5 @@ ball:     enclosed full row rank, solutions and smallest singular value.
 floating: numerical rank, and independence against the rounding of the data.
 decide:   independent or dependent, always with evidence.
 
-Nothing is imported here, so that `verify.rank.primes` costs no compiler.
+Nothing is imported here, so that `constructions.exact.primes` costs no compiler.
 """

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from attncert.verify.rank.modular import rank_mod
-from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation, find_relation
 from attncert.verify.rank.residues import as_table
 
@@ -35,7 +35,7 @@ def decide(table: Any) -> Decision:
     """
     array = as_table(table)
     for p in PRIMES_FLOAT64[:2]:
-        if rank_mod(array, p).full_row_rank:
+        if modular_rank(array, p).full_row_rank:
             return Decision(True, p, None)
     relation = find_relation(array)
     return Decision(relation is None, 0, relation)

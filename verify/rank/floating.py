@@ -34,7 +34,7 @@ from attncert.verify.rank.residues import as_table
 _FORMATS: dict[str, Any] = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
-class Verdict(enum.Enum):
+class RoundingVerdict(enum.Enum):
     """What is known about a set of vectors, data rounding included."""
 
     ROBUST = "robustly independent"
@@ -66,7 +66,7 @@ class Robustness:
     spectrum:   all singular values, decreasing, computed in float64.
     """
 
-    verdict: Verdict
+    verdict: RoundingVerdict
     exact: Decision
     sigma_min: float
     error: float
@@ -104,9 +104,9 @@ def robustness(table: Any, *, exact: Decision | None = None) -> Robustness:
         beyond float64.
 
     >>> robustness([[1.0, 0.0], [0.0, 1.0]]).verdict
-    <Verdict.ROBUST: 'robustly independent'>
+    <RoundingVerdict.ROBUST: 'robustly independent'>
     >>> robustness([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]).verdict
-    <Verdict.WITHIN_ROUNDING: 'independent but within rounding'>
+    <RoundingVerdict.WITHIN_ROUNDING: 'independent but within rounding'>
     >>> robustness([[1, 2], [2, 4]]).exact.relation.coefficients
     (2, -1)
     """
@@ -121,12 +121,12 @@ def robustness(table: Any, *, exact: Decision | None = None) -> Robustness:
     error = max(1, *floats.shape) * float(np.finfo(np.float64).eps) * largest
     level = "numerical"
     if not exact.independent:
-        verdict, level = Verdict.DEPENDENT, "proved"
+        verdict, level = RoundingVerdict.DEPENDENT, "proved"
     elif stored == "exact":
-        verdict, level = Verdict.ROBUST, "proved"
+        verdict, level = RoundingVerdict.ROBUST, "proved"
     else:
         robust = smallest - error > rounding
-        verdict = Verdict.ROBUST if robust else Verdict.WITHIN_ROUNDING
+        verdict = RoundingVerdict.ROBUST if robust else RoundingVerdict.WITHIN_ROUNDING
     return Robustness(verdict, exact, smallest, error, rounding, stored, level, values)
 
 

@@ -22,6 +22,7 @@ from array_api_compat import array_namespace
 
 from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.coordinates import (
     Systematic,
     projected_width,
@@ -31,7 +32,6 @@ from attncert.verify.rank.coordinates import (
 )
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
-from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.residues import as_table, residues, to_host
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
     "ModularRank",
     "SubsetRanks",
     "independent_subsets",
-    "rank_mod",
+    "modular_rank",
 ]
 
 DEFAULT_MEMORY = 1 << 31
@@ -118,14 +118,14 @@ def independent_subsets(table: Any, subsets: Any, *, device: DeviceChoice = "aut
     return IndependenceTester(table, device=device).subsets(subsets)
 
 
-def rank_mod(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
+def modular_rank(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
     """Rank of one matrix modulo the prime p, with a nonzero minor; on one CPU thread.
 
     matrix: (m, n), see `residues.as_table`. p: from 11 to about 4.7 * 10^7.
 
-    >>> rank_mod([[1, 2], [2, 4], [10**40, 0]])
+    >>> modular_rank([[1, 2], [2, 4], [10**40, 0]])
     ModularRank(rank=2, prime=11863067, shape=(3, 2), rows=(0, 2), columns=(0, 1))
-    >>> rank_mod([[1]], 2**61 - 1)
+    >>> modular_rank([[1]], 2**61 - 1)
     Traceback (most recent call last):
     attncert.InputError: prime: must be at most about 47453124 for elimination in \
 float64, not 2305843009213693951

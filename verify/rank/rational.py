@@ -21,9 +21,9 @@ from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.brief import in_brief
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import as_table, residues
 
 

@@ -23,7 +23,7 @@ from attncert.verify.claims.evidence import counted
 SOURCE = "ours: saturation on demand (docs/mathematics.md, section 4)"
 
 
-class Pair(NamedTuple):
+class SaturatedPair(NamedTuple):
     """A head, counted from 0, and an example that it is to saturate; row: L_s of an earlier one,
     None of one of the head's own group, which may attend to whichever row."""
 
@@ -32,14 +32,14 @@ class Pair(NamedTuple):
     row: int | None
 
 
-def pairs(built: Construction, own: bool) -> Iterator[Pair]:
+def pairs(built: Construction, own: bool) -> Iterator[SaturatedPair]:
     """Head by head: the earlier examples, and with `own` those of the group."""
     for h, record in enumerate(built.heads):
         targets = record.targets if isinstance(record, SteeringHead) else ()
         for s, row in zip(record.earlier, targets, strict=True):
-            yield Pair(h, s, row)
+            yield SaturatedPair(h, s, row)
         if own:
-            yield from (Pair(h, t, None) for t in record.group)
+            yield from (SaturatedPair(h, t, None) for t in record.group)
 
 
 def spoken_of(built: Construction, asked: Saturation) -> str:

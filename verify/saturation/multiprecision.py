@@ -21,7 +21,7 @@ from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.multiprecision import GUARD, context, logit_bits, real_logits
-from attncert.verify.saturation import SOURCE, Pair, pairs, spoken_of
+from attncert.verify.saturation import SOURCE, SaturatedPair, pairs, spoken_of
 
 MOST_BITS = 2**18  # of the working precision
 _SECOND = 1e-9  # of the gaps, which are only measured
@@ -32,7 +32,7 @@ def multiprecision(data: Dataset, built: Construction, asked: Saturation) -> Cla
     error, for every pair); *refuted* where it is above by more; else *undecided*."""
     layer = Layer(built.layer.heads[: len(built.heads)])
     size = logit_bits(data, layer)
-    wanted: dict[int, list[Pair]] = defaultdict(list)
+    wanted: dict[int, list[SaturatedPair]] = defaultdict(list)
     for pair in pairs(built, asked.own):
         wanted[pair.example].append(pair)
     precision = min(MOST_BITS, _gap(data, layer, size + GUARD) + size + GUARD)

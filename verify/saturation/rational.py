@@ -22,7 +22,7 @@ from attncert.constructions.layer import Head
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
-from attncert.verify.saturation import SOURCE, Pair, pairs, spoken_of
+from attncert.verify.saturation import SOURCE, SaturatedPair, pairs, spoken_of
 
 
 def rational(data: Dataset, built: Construction, asked: Saturation) -> Claim:
@@ -34,7 +34,7 @@ def rational(data: Dataset, built: Construction, asked: Saturation) -> Claim:
     worst, where, tables = -math.inf, None, dict[int, list[list[fmpz]]]()
     statement = f"$1-p<2^{{-{asked.bits}}}$ for {spoken_of(built, asked)}, as rational numbers."
     numbers: dict[str, Any] = {"bits": asked.bits, "pairs": 0, "worst log2(1-p)": None}
-    wrong: Pair | None = None
+    wrong: SaturatedPair | None = None
     for pair in pairs(built, asked.own):
         if pair.head not in tables:
             tables = {pair.head: _logits(built.layer.heads[pair.head], data)}

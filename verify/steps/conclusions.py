@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
@@ -17,7 +18,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.rank.engines.devices import DeviceChoice
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
 from attncert.verify.steps.hypotheses import EXACT
 

@@ -20,12 +20,12 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.exact.primes import PRIMES_31, PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId
-from attncert.verify.features import PRIMES
 from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
@@ -33,7 +33,6 @@ from attncert.verify.questions.prove import A1_WORK
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.engines.cpu import profile
 from attncert.verify.rank.modular import independent_subsets
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import find_relation
 from attncert.verify.rank.residues import residues
 
@@ -295,7 +294,7 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
 
 
 def _independent(rows: ExactArray) -> bool:
-    p, (count, width) = PRIMES[0], rows.shape
+    p, (count, width) = PRIMES_31[0], rows.shape
     if count * width >= _LARGE:
         independent, _ = profile(residues(rows.stored, PRIMES_FLOAT64[0]), PRIMES_FLOAT64[0])
         if independent.all():

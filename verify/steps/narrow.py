@@ -12,6 +12,7 @@ import numpy as np
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -42,14 +43,14 @@ def require_wide_enough(data: Dataset, built: Construction, width: int, claim: s
 
 def columns(data: Dataset, built: Construction, width: int) -> Claim:
     """The pivot columns are T, independent, and at most d_v of each head."""
-    best, prime = 0, features.PRIMES[0]
+    best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):
         mod = [
             shared.features_of(features.logits(weights, data), features.Progressive(data, p))
             for weights, _ in zip(built.layer.heads, built.heads, strict=False)
         ]
         picked = [block[:, head.pivots] for block, head in zip(mod, built.heads, strict=True)]
-        rank = features.rank_mod(np.hstack(picked), p)
+        rank = features.residue_rank(np.hstack(picked), p)
         if rank > best:
             best, prime = rank, p
         if best == data.T:

@@ -24,6 +24,7 @@ from flint import nmod_mat
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.given.law import spans
 from attncert.verify import features
 from attncert.verify.claims import ids
@@ -79,7 +80,7 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
     most = max(1, min(limit, _MOST_HEADS, _MOST_FEATURES // (data.T * data.d)))
     whole, above = spans(data), list[int]()
     most_known = [min(limit, whole.features(h)) for h in range(1, most + 1)]
-    below, prime = [0] * most, features.PRIMES[0]
+    below, prime = [0] * most, PRIMES_31[0]
     for bound in _BOUNDS:
         found, prime = _profile(data, most, bound, seed)
         below = [max(pair) for pair in zip(below, found, strict=True)]
@@ -103,7 +104,7 @@ def _one_head_is_known(data: Dataset, rank: int, seed: int) -> bool:
         return False
     for bound in _BOUNDS:
         layer = random_layer(data, 1, 1, bound, np.random.default_rng([seed, bound]))
-        for z, p in features.residues(data, [features.logits(layer.heads[0], data)]):
+        for z, p in features.feature_residues(data, [features.logits(layer.heads[0], data)]):
             columns, rows = (_pivots(matrix, p) for matrix in (z, z.T))
             if len(rows) == rank:
                 return one_head.never_exceeds(data, rows, columns)
@@ -122,10 +123,10 @@ def _profile(data: Dataset, heads: int, bound: int, seed: int) -> tuple[list[int
     rng = np.random.default_rng([seed, bound])
     layer = random_layer(data, heads, 1, bound, rng)
     tables = [features.logits(head, data) for head in layer.heads]
-    for z, p in features.residues(data, tables):
+    for z, p in features.feature_residues(data, tables):
         starts = _pivots(z, p)
         return [sum(s < (h + 1) * data.d for s in starts) for h in range(heads)], p
-    return [0] * heads, features.PRIMES[0]
+    return [0] * heads, PRIMES_31[0]
 
 
 def claims_by_heads(data: Dataset, found: ByHeads) -> tuple[Claim, ...]:

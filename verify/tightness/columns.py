@@ -28,6 +28,7 @@ import numpy as np
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.given.law import Spans, spans
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
@@ -36,7 +37,6 @@ from attncert.verify.rank.relations import related_rows
 
 __all__ = ["Columns", "bound_claims", "column_bound", "columns"]
 
-_PRIME = 67108859  # below 2^26: sums of products of residues are exact in int64
 _MOST = 2**22  # T·H·d up to which vectors are drawn
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
@@ -75,7 +75,7 @@ def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
     whole = Columns(heads, data.T, every, spans(data), False)
     if data.T * heads * data.d > _MOST:
         return whole
-    rank, members = related_rows(_drawn(data, heads, seed), _PRIME)
+    rank, members = related_rows(_drawn(data, heads, seed), PRIMES_FLOAT64[0])
     some = spans(data.take(members)) if members else Spans(0, 0, 0, data.m)
     chosen = Columns(heads, data.T, members, some, True)
     return next((x for x in (replace(whole, least=True), chosen) if x.rank == rank), whole)
@@ -83,12 +83,12 @@ def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
 
 def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
     """T×(H d): one vector in each R_t, modulo the prime."""
-    rng = np.random.default_rng(seed)
-    rows = (data.contexts.numerators % _PRIME).astype(np.int64)
-    differences = (rows[:, 1:] - rows[:, :1]) % _PRIME
-    factors = rng.integers(0, _PRIME, (data.T, heads, data.n - 1))
-    scale = rng.integers(0, _PRIME, (data.T, 1, 1))
-    drawn = (scale * rows[:, :1] + factors @ differences) % _PRIME
+    p, rng = PRIMES_FLOAT64[0], np.random.default_rng(seed)
+    rows = (data.contexts.numerators % p).astype(np.int64)
+    differences = (rows[:, 1:] - rows[:, :1]) % p
+    factors = rng.integers(0, p, (data.T, heads, data.n - 1))
+    scale = rng.integers(0, p, (data.T, 1, 1))
+    drawn = (scale * rows[:, :1] + factors @ differences) % p
     table: IntArray = drawn.reshape(data.T, heads * data.d)
     return table
 

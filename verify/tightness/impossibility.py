@@ -33,7 +33,7 @@ from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.rows import (
-    Broken,
+    BrokenRelation,
     broken_relation,
     class_by_class,
     complete,
@@ -48,7 +48,7 @@ _ROWS = "ours; docs/tightness.md, section 3"
 
 def certificate_of(
     data: Dataset,
-    broken: Broken,
+    broken: BrokenRelation,
     produced_by: Mapping[str, Any],
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def impossibility(
     return (*tied, rank, count, _given(data, broken, rank, every, heads), every)
 
 
-def _tied(data: Dataset, broken: Broken) -> list[Claim]:
+def _tied(data: Dataset, broken: BrokenRelation) -> list[Claim]:
     """The structure, what follows for all weights, and the labels. Proved in Coq is what follows
     kind by kind; equal sums of rows tie different kinds, which is argued."""
     structure_kind = kind(data, broken.relation)
@@ -147,7 +147,9 @@ def _tied(data: Dataset, broken: Broken) -> list[Claim]:
     return [structure, escape, labels]
 
 
-def _given(data: Dataset, broken: Broken | None, rank: Claim, every: Claim, heads: int) -> Claim:
+def _given(
+    data: Dataset, broken: BrokenRelation | None, rank: Claim, every: Claim, heads: int
+) -> Claim:
     premises: tuple[ClaimId, ...] = ()
     witness: Mapping[str, Any] | None = None
     if broken is not None:

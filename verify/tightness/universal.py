@@ -25,7 +25,7 @@ from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 
 @dataclass(frozen=True)
-class Bound:
+class UniversalBound:
     """rank Z ≤ `rank` for every choice of weights, for this reason; witness: data that show it."""
 
     rank: int
@@ -33,7 +33,7 @@ class Bound:
     witness: dict[str, Any]
 
 
-def bound_from_above(data: Dataset, heads: int) -> Bound:
+def bound_from_above(data: Dataset, heads: int) -> UniversalBound:
     """The least of the bounds on rank Z that hold for all weights of `heads` heads of any width.
 
     Rows and columns, apart. Where contexts are equal up to the order of their rows and have rank n,
@@ -44,18 +44,18 @@ def bound_from_above(data: Dataset, heads: int) -> Bound:
     {'indices': [0, 1, 2, 3], 'coefficients': ['1', '1', '-1', '-1']}
     """
     relations = row_relations(data)
-    bounds = [Bound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
+    bounds = [UniversalBound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
     if relations:
         reason = "a relation between rows of $Z$ that holds for all weights"
         shown = {"relation": shortest(relations)[0].as_dict()}
-        bounds.append(Bound(data.T - len(relations), reason, shown))
+        bounds.append(UniversalBound(data.T - len(relations), reason, shown))
     columns = {"columns": heads * data.d}
-    bounds.append(Bound(heads * data.d, "$Z$ has $Hd$ columns", columns))
+    bounds.append(UniversalBound(heads * data.d, "$Z$ has $Hd$ columns", columns))
     whole = spans(data)
     a, rank = whole.differences, whole.differences + whole.common
     known = {"heads": heads, "directions": a, "rank of all rows": rank}
     reason = "the context rows lie in too small a flat"
-    bounds.append(Bound(whole.features(heads), reason, known))
+    bounds.append(UniversalBound(whole.features(heads), reason, known))
     return min(bounds, key=lambda bound: bound.rank)
 
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncert.constructions.exact.modular import (
-    PRIMES,
     SumVanishes,
     echelon_mod,
     features_float,
@@ -17,16 +16,17 @@ from attncert.constructions.exact.modular import (
     matmul_mod,
     reduced,
 )
+from attncert.constructions.exact.primes import PRIMES_21
 
 EDGE = [0, 1, -1, 2**53 + 1, 2**62, 2**63 - 1, -(2**63) + 1, 2**64, -(3**100)]
-primes = st.sampled_from(PRIMES)
+primes = st.sampled_from(PRIMES_21)
 
 
 def is_prime(x: int) -> bool:
     return x > 1 and all(x % q for q in range(2, int(x**0.5) + 1))
 
 
-@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("p", PRIMES_21)
 def test_the_primes_are_what_the_comment_says(p: int) -> None:
     """Safe, 3 mod 8, below 2^21; the powers of 2 run through all p - 1 residues."""
     q = (p - 1) // 2
@@ -38,13 +38,13 @@ def test_the_primes_are_what_the_comment_says(p: int) -> None:
 def test_matmul_at_the_edge_of_the_mantissa(inner: int) -> None:
     """All residues p - 2 = -2, whose square is odd: row times column is 4·inner, and sums above
     2^53 would round."""
-    p = PRIMES[0]
+    p = PRIMES_21[0]
     a = np.full((2, inner), p - 2, dtype=np.float64)
     b = np.full((inner, 1), p - 2, dtype=np.float64)
     assert matmul_mod(a, b, p).tolist() == [[4 * inner % p]] * 2
 
 
-@pytest.mark.parametrize("p", [3, 7, *PRIMES])
+@pytest.mark.parametrize("p", [3, 7, *PRIMES_21])
 def test_reduced_at_multiples_and_at_the_edge_of_the_mantissa(p: int) -> None:
     most = 2**53 - 2 * p - 1
     multiples = [k * p for k in (0, 1, 2, most // p // 3, most // p - 1, most // p)]
@@ -101,7 +101,7 @@ def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> 
 
 def test_a_vanishing_sum_is_refused() -> None:
     """2^((p-1)/2) = -1 for a non-residue 2, so 2^((p-1)/2) + 2^0 = 0 mod p."""
-    p = PRIMES[0]
+    p = PRIMES_21[0]
     with pytest.raises(SumVanishes):
         features_mod(np.array([[(p - 1) // 2, 0]]), np.ones((1, 2, 1)), p)
 
@@ -109,7 +109,7 @@ def test_a_vanishing_sum_is_refused() -> None:
 @pytest.mark.parametrize("tokens", [2047, 2049, 4095])
 def test_many_tokens(tokens: int) -> None:
     """Equal weights 1/tokens and entries -2: the mean is -2, summed beyond one exact chunk."""
-    p = PRIMES[2]
+    p = PRIMES_21[2]
     for count in (1, 2):
         contexts = np.full((count, tokens, 1), p - 2, dtype=np.float64)
         logits = np.zeros((2, tokens), dtype=np.int64)

@@ -15,6 +15,7 @@ from support.small_layers import features, fractions
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.layer import Layer
 from attncert.constructions.paper.theorem import build
 from attncert.constructions.readout.solve import pivot_system, solve, with_readout
@@ -48,7 +49,7 @@ def context(data: Dataset, t: int) -> list[list[Fraction]]:
 
 def test_primes_that_divide_a_denominator_are_passed_over() -> None:
     """Contexts over 2147483579: no features exist mod that prime, and nothing is claimed mod it."""
-    first, second = verify_features.PRIMES[:2]
+    first, second = PRIMES_31[:2]
     data, built = example("shared")
     contexts = [[x / first for x in row] for row in data.contexts.fractions()[0]]
     small = Dataset.of(contexts, data.queries, data.labels)
@@ -63,7 +64,7 @@ def test_primes_that_divide_a_denominator_are_passed_over() -> None:
 def test_no_usable_prime_is_undecided_not_a_crash() -> None:
     data, _ = example("shared")
     below = 1
-    for p in verify_features.PRIMES:
+    for p in PRIMES_31:
         below *= p
     contexts = [[x / below for x in row] for row in data.contexts.fractions()[0]]
     small = Dataset.of(contexts, data.queries, data.labels)
@@ -74,7 +75,7 @@ def test_no_usable_prime_is_undecided_not_a_crash() -> None:
 
 def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
     """2^((p-1)/2) + 1 = 0 mod p: with such logits there are no features mod p."""
-    p = verify_features.PRIMES[0]
+    p = PRIMES_31[0]
     data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])
     built = build(data)
     key = fmpq_mat([[(p - 1) // 2, 0], [0, 0]])
@@ -95,7 +96,7 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
 @pytest.mark.parametrize("name", PAPER)
 def test_features_mod_p_are_the_exact_ones(name: str) -> None:
     data, built = example(name)
-    p = verify_features.PRIMES[1]
+    p = PRIMES_31[1]
     found = verify_features.feature_matrix_mod(data, built.layer, p).tolist()
     exact = features(data, built.layer)
     assert found == [[x.numerator * pow(x.denominator, -1, p) % p for x in row] for row in exact]

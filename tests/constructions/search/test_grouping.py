@@ -19,7 +19,7 @@ from support.oracles import (
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import grouping
 from attncert.constructions.search.grouping import consecutive, find, violation
 
@@ -87,7 +87,7 @@ def test_rational_and_huge_queries() -> None:
     assert violation(data, [(0, 1), (2,)]) is None
 
 
-@pytest.mark.parametrize("p", [*PRIMES, SAFE_PRIME, 2147483579])
+@pytest.mark.parametrize("p", [*PRIMES_21, SAFE_PRIME, 2147483579])
 def test_independent_over_the_rationals_but_not_modulo_a_prime(p: int) -> None:
     """(1, 0) and (1, p) are equal mod p; (0, 1) is their difference over p, so in their span."""
     data = with_queries([[0, 1, 0], [1, 0, 0], [1, p, 0], [0, 0, 1]])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import rank_mod
 
-from attncert.constructions.exact.modular import PRIMES
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search.placement import (
     Block,
     Placement,
@@ -16,7 +16,7 @@ from attncert.constructions.search.placement import (
     independent_rows,
 )
 
-P = PRIMES[0]
+P = PRIMES_21[0]
 
 
 def block(rows: list[list[int]], floats: list[list[float]] | None = None) -> Block:

@@ -82,12 +82,12 @@ def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         return original(data, prime=prime, **settings)
 
     monkeypatch.setattr(theorem, "HeadBuilder", spy)
-    monkeypatch.setattr(construction, "PRIMES", (3, 2096867))
+    monkeypatch.setattr(construction, "PRIMES_21", (3, 2096867))
     data = curve(9, 3, 4, shared=True, seed=1)
     built = build(data, saturated=True)
     assert tried == [3, 2096867]
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
-    monkeypatch.setattr(construction, "PRIMES", (3,))
+    monkeypatch.setattr(construction, "PRIMES_21", (3,))
     with pytest.raises(HypothesisFails) as refusal:
         build(data, saturated=True)
     assert (refusal.value.hypothesis, refusal.value.decided) == ("search", False)

@@ -24,8 +24,8 @@ from attncert.reports.assume import figures, rows
 from attncert.reports.assume.page import general_position, room, sentences
 from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
-from attncert.verify.assume.inputs import Inputs, load_inputs
-from attncert.verify.assume.spectra import Standing, spectra
+from attncert.verify.assume.inputs import LayerInputs, load_inputs
+from attncert.verify.assume.spectra import Conditioning, spectra
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 
@@ -124,7 +124,7 @@ def test_equal_queries_refute_nothing_of_one_token(tmp_path: Path) -> None:
 def test_large_integers_are_told_apart_exactly() -> None:
     big = 10**30
     queries = Vectors.of([[big, 0], [big + 1, 0], [big, 0]])
-    given = Inputs.of(queries, 2)
+    given = LayerInputs.of(queries, 2)
     assert given.repeats == ((0, 2),) and given.distinct.array.tolist() == [[big, 0], [big + 1, 0]]
 
 
@@ -141,7 +141,7 @@ def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
         "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
     }
     assert [placed.memorized for placed in made.placed] == [1, 1]  # the other context's
-    assert made.contexts[1].standing is Standing.DEPENDENT
+    assert made.contexts[1].standing is Conditioning.DEPENDENT
 
 
 def test_more_tokens_than_width(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
     (found,) = spectra([(0, noisy)])
     assert (found.rank, found.float32) == (197, 100)  # its tolerance exceeds the noise
     assert found.singular[-1] > 10 * found.rounding
-    assert found.epsilon_rank() == 100 and found.standing is Standing.NEARLY
+    assert found.epsilon_rank() == 100 and found.standing is Conditioning.NEARLY
 
 
 def test_a_float32_tolerance_is_told_from_a_dependence(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_scales_that_no_ticks_reach_leave_a_word(tmp_path: Path) -> None:
 def test_vectors_alone_leave_contexts_open() -> None:
     vectors = Vectors.of(np.eye(4))
     little = Assume(subsets=0, permutations=0, work=0.1, float32=0)
-    made = assume(Inputs.of(vectors, 2), little)
+    made = assume(LayerInputs.of(vectors, 2), little)
     files = report(made).files  # nothing was drawn: no figure is named that is not there
     named = re.findall(r"figures/[a-z]+\.svg", files["report.md"].decode())
     assert sorted(named) == sorted(name for name in files if name.endswith(".svg"))
@@ -304,7 +304,7 @@ def test_the_first_inputs_alone_are_judged_by_examples(tmp_path: Path) -> None:
 
 def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
     contexts = [[[1, 0, 0]], [[1, 2, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]]
-    inputs = Inputs.of(Dataset.of(contexts, [[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    inputs = LayerInputs.of(Dataset.of(contexts, [[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
     assert (inputs.lengths, inputs.take(2).lengths, inputs.take(1).lengths) == (
         "1 to 3",
         "1 to 2",
@@ -312,7 +312,7 @@ def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
     )
 
 
-def load_folder(folder: Path, states: np.ndarray, kept: list[int]) -> Inputs:
+def load_folder(folder: Path, states: np.ndarray, kept: list[int]) -> LayerInputs:
     write_folder(folder, states, kept, heads=2, head_width=2)
     return load_inputs(str(folder))
 

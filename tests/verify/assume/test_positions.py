@@ -12,7 +12,7 @@ from flint import arb, ctx, fmpq
 from attncert.constructions.errors import InputError
 from attncert.verify.assume.positions import sinusoidal, sinusoidal_independence
 from attncert.verify.rank.decide import decide
-from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.modular import modular_rank
 
 BASES = [10_000.0, 2.0, 1 + 2.0**-52, 1.0, 1 - 2.0**-53, 0.5, 1 / 9, 2.0**-40]
 
@@ -65,8 +65,8 @@ def test_positions_make_repeated_tokens_independent() -> None:
     """A context of one token again and again has rank 1; with positions, rank n."""
     token = np.random.default_rng(0).standard_normal(32)
     repeated = np.tile(token, (20, 1))
-    assert rank_mod(repeated).rank == 1 and not decide(repeated).independent
-    assert rank_mod(repeated + sinusoidal(20, 32)).rank == 20
+    assert modular_rank(repeated).rank == 1 and not decide(repeated).independent
+    assert modular_rank(repeated + sinusoidal(20, 32)).rank == 20
 
 
 @pytest.mark.parametrize(

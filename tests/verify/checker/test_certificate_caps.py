@@ -34,7 +34,7 @@ from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.impossibility import certificate_of
-from attncert.verify.tightness.relations.rows import Broken
+from attncert.verify.tightness.relations.rows import BrokenRelation
 
 CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
 LIMITS = ("LIMIT_SECONDS", "LIMIT_MIB")
@@ -208,7 +208,7 @@ def _full_rank(x: int) -> Any:
 
 def _impossible(x: int) -> Any:
     data = replace(ONE, stated=Dataset.of([[1]], [[1]], [x]).labels)
-    return certificate_of(data, Broken(Relation((0,), (1,)), (Fraction(x),)), {})
+    return certificate_of(data, BrokenRelation(Relation((0,), (1,)), (Fraction(x),)), {})
 
 
 def _dependent(x: int) -> Any:

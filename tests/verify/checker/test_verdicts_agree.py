@@ -33,10 +33,10 @@ from test_checker_mutations import changes, replaced
 from test_checker_rejections import REJECTIONS
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 NOT_VERIFIED = ("interpolation-near", "every-labelling")
 

@@ -22,7 +22,7 @@ import attncert
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.log import Log
@@ -415,7 +415,7 @@ def test_what_an_option_does_not_take_names_the_field(options: dict[str, Any], n
 def test_what_a_record_from_a_log_rests_on_stands_in_the_conclusion() -> None:
     """A lower end that is only assumed makes the conclusion so, whatever it says of itself."""
     interval = Interval.trivial(Vectors.of(table()))
-    low = Bound("lower", 3, "exhaustive", "The log says so.", level=Level.ASSUMED)
+    low = RankBound("lower", 3, "exhaustive", "The log says so.", level=Level.ASSUMED)
     trace = ProofTrace(claims(Vectors.of(table()), None, interval.tighten(low), None, ()))
     assert trace.standing(ids.KRUSKAL_RANK) is trace.standing(ids.KRUSKAL_LOWER) is Level.ASSUMED
     assert trace.standing(ids.KRUSKAL_UPPER) is Level.PROVED

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.circuits import is_circuit
 from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
-from attncert.verify.kruskal.bounds import Bound, Interval
+from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.budget import Limit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.interval import close
@@ -102,10 +102,10 @@ def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
 
 def test_contradicting_bounds_are_noticed() -> None:
     start = Interval.trivial(vandermonde(5, 3))
-    high = start.tighten(Bound("upper", 1, "test", ""))
+    high = start.tighten(RankBound("upper", 1, "test", ""))
     with pytest.raises(ArithmeticError, match="contradict"):
-        high.tighten(Bound("lower", 2, "test", ""))
-    assert high.tighten(Bound("upper", 2, "test", "")) is high
+        high.tighten(RankBound("lower", 2, "test", ""))
+    assert high.tighten(RankBound("upper", 2, "test", "")) is high
     assert replace(high, stopped="x").as_dict()["stopped"] == "x"
 
 

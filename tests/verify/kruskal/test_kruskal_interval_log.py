@@ -17,7 +17,7 @@ from support.kruskal_cases import planted, truth
 
 from attncert.constructions.progress import StageProgress
 from attncert.reports.answers import report
-from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
@@ -138,9 +138,9 @@ class Recorded:
 
     def decide(
         self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
-    ) -> Bound | None:
+    ) -> RankBound | None:
         self.asked.append(k)
-        return Bound("lower", k, "exhaustive", "")
+        return RankBound("lower", k, "exhaustive", "")
 
 
 @pytest.mark.parametrize(("work", "sizes"), [(45.0, [3, 4, 5]), (75.0, [3, 4, 6])])

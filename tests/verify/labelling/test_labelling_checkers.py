@@ -17,10 +17,10 @@ from support.labelling_cases import CASES, Certificate, case, certificate_of
 from support.small_certificates import sealed, written
 
 import attncert
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
 from attncert.verify.fast import check as fast
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 CHECKS = {"standard library": checker.check_file, "fast": fast.check_file}
 SCHEMA = json.loads(

@@ -16,9 +16,9 @@ from support.rank_cases import planted
 from sympy.polys.domains import ZZ
 from sympy.polys.matrices import DomainMatrix
 
+from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.ball import certify_full_row_rank
-from attncert.verify.rank.modular import rank_mod
-from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
+from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import rank
 
 Rows = list[list[int]]
@@ -92,7 +92,7 @@ def agree(number: int) -> tuple[str, bool, bool]:
     exact = rank(table)
     assert exact.rank == judge
     assert all(relation.holds(table) for relation in exact.relations)
-    modular = [rank_mod(table, p).rank for p in PRIMES_FLOAT64]
+    modular = [modular_rank(table, p).rank for p in PRIMES_FLOAT64]
     assert max(modular) == judge, "a deficit modulo every prime"
     assert certify_full_row_rank(table, 1024).certified == (judge == rows)
     return name, judge == rows, min(modular) < judge

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.engines import arithmetic
-from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
 DTYPES = [("float32", PRIME_FLOAT32), ("float64", PRIMES_FLOAT64[0]), ("float64", 47453111)]
 

@@ -6,11 +6,11 @@ import pytest
 from support.rank_cases import CASES, Case, exact_rank
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.ball import certify_full_row_rank
 from attncert.verify.rank.decide import decide
 from attncert.verify.rank.floating import numerical_rank
-from attncert.verify.rank.modular import rank_mod
-from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import rank
 from attncert.verify.rank.residues import as_table, residues
 from attncert.verify.rank.whole_layer.streaming import Elimination
@@ -25,7 +25,7 @@ def test_the_planted_rank_is_what_an_independent_oracle_finds(case: Case) -> Non
 
 @each_case
 def test_modular_rank_is_a_lower_bound_and_reached(case: Case) -> None:
-    found = [rank_mod(case.matrix, p) for p in PRIMES_FLOAT64]
+    found = [modular_rank(case.matrix, p) for p in PRIMES_FLOAT64]
     assert all(r.rank <= case.rank for r in found)
     assert max(r.rank for r in found) == case.rank
     for r in found:
@@ -41,7 +41,7 @@ def test_row_blocks_find_the_modular_rank(case: Case) -> None:
         elimination = Elimination(table.shape[1], p)
         for start in range(0, len(table), 7):
             elimination.add(table[start : start + 7])
-        assert elimination.rank == rank_mod(case.matrix, p).rank
+        assert elimination.rank == modular_rank(case.matrix, p).rank
 
 
 @each_case

@@ -15,6 +15,7 @@ from support import stand_in
 from support.shares import share
 from support.stand_in import kernels
 
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.cuda import (
     CudaKernels,
@@ -23,7 +24,6 @@ from attncert.verify.rank.engines.cuda import (
     launch_shape,
 )
 from attncert.verify.rank.engines.cuda_source import SOURCE
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 
 P = PRIMES_FLOAT64[0]
 REGISTERS = 65_536  # of a block, on all three

@@ -12,9 +12,9 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.coordinates import systematic
 from attncert.verify.rank.engines import batched, cpu, cpu_kernels
-from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
 P = PRIMES_FLOAT64[0]
 

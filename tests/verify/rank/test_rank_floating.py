@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncert.constructions.errors import InputError
-from attncert.verify.rank.floating import Verdict, numerical_rank, robustness
+from attncert.verify.rank.floating import RoundingVerdict, numerical_rank, robustness
 
 
 @settings(max_examples=40, deadline=None)
@@ -31,31 +31,31 @@ def with_sigma_min(value: float, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize(
     ("sigma", "stored", "verdict"),
     [
-        (1e-2, np.float16, Verdict.ROBUST),
-        (1e-4, np.float16, Verdict.WITHIN_ROUNDING),
-        (1e-5, np.float32, Verdict.ROBUST),
-        (1e-8, np.float32, Verdict.WITHIN_ROUNDING),
-        (1e-8, np.float64, Verdict.ROBUST),
-        (1e-17, np.float64, Verdict.WITHIN_ROUNDING),
+        (1e-2, np.float16, RoundingVerdict.ROBUST),
+        (1e-4, np.float16, RoundingVerdict.WITHIN_ROUNDING),
+        (1e-5, np.float32, RoundingVerdict.ROBUST),
+        (1e-8, np.float32, RoundingVerdict.WITHIN_ROUNDING),
+        (1e-8, np.float64, RoundingVerdict.ROBUST),
+        (1e-17, np.float64, RoundingVerdict.WITHIN_ROUNDING),
     ],
 )
 def test_the_verdict_depends_on_the_format_of_the_data(
-    sigma: float, stored: type, verdict: Verdict
+    sigma: float, stored: type, verdict: RoundingVerdict
 ) -> None:
     found = robustness(with_sigma_min(sigma).astype(stored))
     assert found.exact.independent
     assert found.verdict is verdict and found.level == "numerical"
     assert found.stored_as == np.dtype(stored).name
-    assert (found.sigma_min - found.error > found.rounding) == (verdict is Verdict.ROBUST)
+    assert (found.sigma_min - found.error > found.rounding) == (verdict is RoundingVerdict.ROBUST)
 
 
 def test_dependence_is_exact_and_witnessed() -> None:
     table = np.array([[1.5, 0.25, 1.0], [3.0, 0.5, 2.0]])
     found = robustness(table)
-    assert found.verdict is Verdict.DEPENDENT and found.level == "proved"
+    assert found.verdict is RoundingVerdict.DEPENDENT and found.level == "proved"
     assert found.exact.relation is not None and found.exact.relation.holds(table)
     tall = robustness([[1.0], [1.0]])
-    assert tall.verdict is Verdict.DEPENDENT and tall.sigma_min == 0.0
+    assert tall.verdict is RoundingVerdict.DEPENDENT and tall.sigma_min == 0.0
 
 
 @settings(max_examples=40, deadline=None)

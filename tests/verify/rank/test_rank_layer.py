@@ -22,6 +22,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import checker, features
 from attncert.verify.claims.evidence import Level
@@ -29,7 +30,6 @@ from attncert.verify.fast import check as fast
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines import cpu
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.rank.whole_layer.sizes import Footprint
@@ -59,7 +59,7 @@ def by_head(rows: Any, heads: int) -> np.ndarray:
 
 
 def flint_rank(data: Dataset, layer: Layer, p: int) -> int:
-    return features.rank_mod(features.feature_matrix_mod(data, layer, p), p)
+    return features.residue_rank(features.feature_matrix_mod(data, layer, p), p)
 
 
 # Features.

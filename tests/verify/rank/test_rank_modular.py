@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from support.rank_cases import exact_rank, planted
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.decide import decide
 from attncert.verify.rank.modular import (
     IndependenceTester,
     independent_subsets,
 )
-from attncert.verify.rank.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 
 
 def gaussian(vectors: int, width: int, seed: int = 0) -> np.ndarray:

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.rank_cases import CASES, Case, exact_rank
 
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.decide import decide
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.rational import (
     Relation,
     find_relation,

@@ -11,7 +11,7 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert.verify.rank.primes import PRIMES_FLOAT64
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer import streaming
 from attncert.verify.rank.whole_layer.sizes import panel_bytes
 from attncert.verify.rank.whole_layer.streaming import Elimination

@@ -18,8 +18,8 @@ from support.planted import dependent_query
 from attncert.constructions.construction import Bound
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.primes import PRIMES_31
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.features import PRIMES
 from attncert.verify.steps import hypotheses
 from attncert.verify.steps.hypotheses import (
     capacity,
@@ -72,7 +72,7 @@ def test_capacity(examples: int, heads: int, r: int, most: int) -> None:
 # Assumption 2.
 
 
-entries = st.sampled_from([0, 0, 1, -1, 2, Fraction(1, 3), 10**20, PRIMES[0]])
+entries = st.sampled_from([0, 0, 1, -1, 2, Fraction(1, 3), 10**20, PRIMES_31[0]])
 
 
 @settings(max_examples=80, deadline=None)
@@ -95,7 +95,7 @@ def test_contexts(data: st.DataObject, n: int, d: int, shared: bool) -> None:
             assert sum(c * x for c, x in zip(coefficients, column, strict=True)) == 0
 
 
-@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("p", PRIMES_31)
 def test_independent_only_over_the_rationals(p: int) -> None:
     """(1, 0), (1, p): dependent mod p, independent over ℚ; and a row p·(1, 1) that is 0 mod p."""
     assert independent_contexts(Dataset.of([[1, 0], [1, p]], [[1, 1]], [0])).level is Level.PROVED
@@ -106,7 +106,7 @@ def test_independent_only_over_the_rationals(p: int) -> None:
 
 
 def query_lists(most: int = 6) -> st.SearchStrategy[list[list[int]]]:
-    entry = st.sampled_from([0, 0, 1, 1, -1, 2, PRIMES[0]])
+    entry = st.sampled_from([0, 0, 1, 1, -1, 2, PRIMES_31[0]])
     return st.integers(1, 4).flatmap(
         lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
     )
@@ -114,7 +114,7 @@ def query_lists(most: int = 6) -> st.SearchStrategy[list[list[int]]]:
 
 @settings(max_examples=200, deadline=None)
 @given(query_lists(), st.integers(1, 3), st.integers(1, 3))
-@example([[0, 1, 0], [1, 0, 0], [1, PRIMES[0], 0]], 1, 2)
+@example([[0, 1, 0], [1, 0, 0], [1, PRIMES_31[0], 0]], 1, 2)
 def test_partition_is_decided_exactly(queries: list[list[int]], first: int, further: int) -> None:
     data, count = with_queries(queries), len(queries)
     cuts = [0, *range(first, count, further), count]
@@ -130,7 +130,7 @@ def test_partition_is_decided_exactly(queries: list[list[int]], first: int, furt
         assert len(outside) <= 1 and all(t in before for t in outside)
 
 
-@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("p", PRIMES_31)
 def test_a_span_that_only_shows_over_the_rationals(p: int) -> None:
     """e_0 = (q_2 - q_1)/p is in the span of q_1, q_2, which are equal mod p: a vector orthogonal to
     them mod p need not be orthogonal to e_0, and must not be taken for a proof."""

@@ -24,7 +24,7 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.errors import HypothesisFails
 from attncert.verify.audit.attack.search import smaller
 from attncert.verify.audit.hypotheses.instance import Instance
-from attncert.verify.audit.hypotheses.steps import STEPS, Step
+from attncert.verify.audit.hypotheses.steps import STEPS, ProofStep
 from attncert.verify.audit.hypotheses.weakenings import Weakening, draw
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.steps.conclusions import full_rank
@@ -112,7 +112,7 @@ def explore(weakening: Weakening, draws: int, seed: int) -> Explored:
     return Explored(weakening, drawn, broken)
 
 
-def minimal(weakening: Weakening, step: Step, x: Instance, verdict: Level | None) -> Minimal:
+def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level | None) -> Minimal:
     """x shrunk while the step fails; with a verdict: while memorization fares so, too."""
 
     def fails(y: Instance) -> bool:

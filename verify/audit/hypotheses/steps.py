@@ -24,7 +24,7 @@ from attncert.constructions.numerals import numeral
 from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
 from attncert.verify.rank.rational import find_relation
 
-__all__ = ["STEPS", "Step"]
+__all__ = ["STEPS", "ProofStep"]
 
 Witness = dict[str, Any]
 _STATES = 1000  # of the second group's state, up to which all are tried
@@ -32,7 +32,7 @@ _ROWS = 3  # tokens up to which `separator` decides
 
 
 @dataclass(frozen=True)
-class Step:
+class ProofStep:
     """fails: why the step cannot be taken on an instance; None where it can."""
 
     id: str
@@ -127,13 +127,13 @@ def readout(x: Instance) -> Witness | None:
 
 
 STEPS = (
-    Step("groups", "grouping", groups),
-    Step("duals", "2 duals", duals),
-    Step("steering", "2 steering", steering),
-    Step("selector", "3 selector", selector),
-    Step("separator", "4 separator", separator),
-    Step("independence", "7 independence", independence),
-    Step("readout", "9 readout", readout),
+    ProofStep("groups", "grouping", groups),
+    ProofStep("duals", "2 duals", duals),
+    ProofStep("steering", "2 steering", steering),
+    ProofStep("selector", "3 selector", selector),
+    ProofStep("separator", "4 separator", separator),
+    ProofStep("independence", "7 independence", independence),
+    ProofStep("readout", "9 readout", readout),
 )
 
 

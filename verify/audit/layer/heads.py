@@ -18,6 +18,7 @@ from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import capacity
+from attncert.constructions.exact.primes import PRIME_62
 from attncert.constructions.layer import Head, to_float
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims import ids
@@ -29,7 +30,6 @@ __all__ = ["SATURATED", "HeadView", "carried_groups", "head_view", "peak", "theo
 
 SATURATED = arb(1) / 2**10  # a row with all but this much of the attention
 LEAD = 2 * (1 - arb(1) / 2**20)  # times any other weight: a bit of logit, but for rounding
-_PRIME = 2**61 - 1
 _TOLERANCE = 1e-9  # relative, of a float64 residual that counts as dependence
 
 
@@ -202,8 +202,8 @@ def _rank(head: Head) -> int:
 def _independent_columns(matrix: fmpq_mat) -> bool:
     """Shown modulo a prime, if at all: a minor that is not 0 there is not 0 over ℚ."""
     numerators = matrix.numer_denom()[0]
-    entries = [int(x) % _PRIME for x in numerators.entries()]
-    return nmod_mat(matrix.nrows(), matrix.ncols(), entries, _PRIME).rank() == matrix.ncols()
+    entries = [int(x) % PRIME_62 for x in numerators.entries()]
+    return nmod_mat(matrix.nrows(), matrix.ncols(), entries, PRIME_62).rank() == matrix.ncols()
 
 
 def _sizes(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -40,7 +40,7 @@ from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.residues import residues
 
-__all__ = ["Found", "depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
+__all__ = ["BasisCircuit", "depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
 
 _DEEPEST = 4
 _CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
@@ -49,7 +49,7 @@ _CHANCE = 0.01  # zero coefficients by chance that are let through to the exact 
 
 
 @dataclass(frozen=True)
-class Found:
+class BasisCircuit:
     """A circuit, and how it was found: the basis that showed it, counted from 1, and j."""
 
     dependency: Dependency
@@ -67,7 +67,7 @@ def small_circuits(
     depth: int | None = None,
     numbers: range | None = None,
     progress: Progress = silent,
-) -> Iterator[Found]:
+) -> Iterator[BasisCircuit]:
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
     below: usually the size of the smallest dependent set known. depth: the largest j; by default
@@ -96,7 +96,7 @@ def small_circuits(
             found = Dependency.among(vectors, members)
             if found is not None and found.size < below:
                 below = found.size
-                yield Found(found, number + 1, outside)
+                yield BasisCircuit(found, number + 1, outside)
         if budget.over:
             return
 

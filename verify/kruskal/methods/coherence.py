@@ -21,14 +21,14 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.vectors import Vectors
 
 _BLOCK = 512  # rows of the Gram matrix at a time
 _UNIT = 2.0**-53
 
 
-def coherence_bound(vectors: Vectors) -> Bound | None:
+def coherence_bound(vectors: Vectors) -> RankBound | None:
     """Every k vectors are independent, for the k that the angles allow; None if one is zero.
 
     >>> import numpy as np
@@ -56,7 +56,7 @@ def coherence_bound(vectors: Vectors) -> Bound | None:
         f"In no row of the Gram matrix of the unit vectors do {k - 1} off-diagonal entries sum to "
         f"1 or more (mutual coherence at most {mu:.6g})."
     )
-    return Bound("lower", k, "coherence", why, Level.ENCLOSED, numbers={"coherence": mu})
+    return RankBound("lower", k, "coherence", why, Level.ENCLOSED, numbers={"coherence": mu})
 
 
 def nominal_seconds(N: int, d: int) -> float:

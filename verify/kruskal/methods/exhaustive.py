@@ -31,7 +31,7 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
-from attncert.verify.kruskal.bounds import Bound, witnessed
+from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import SURE
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import middle
@@ -50,7 +50,7 @@ _SLICES = 8  # of the middle, for a thread at a time
 
 
 @dataclass(frozen=True)
-class Decision:
+class SetsDecision:
     """independent: whether every k vectors are; None where the search was left before its end.
 
     Of a `part`: whether all of its sets are.
@@ -67,7 +67,7 @@ class Decision:
     alarms: int
     false_alarms: int
 
-    def bound(self) -> Bound | None:
+    def bound(self) -> RankBound | None:
         """What it proves of the Kruskal rank."""
         if self.dependency is not None:
             return witnessed(self.dependency, "exhaustive", sets=self.sets)
@@ -85,7 +85,7 @@ class Decision:
             "dependent modulo the first prime": self.alarms,
             "dependent modulo both": self.false_alarms,
         }
-        return Bound("lower", self.k, "exhaustive", why, numbers=numbers)
+        return RankBound("lower", self.k, "exhaustive", why, numbers=numbers)
 
 
 def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
@@ -177,7 +177,7 @@ def decide(
     threads: int | None = None,
     progress: StageProgress = silent,
     stop: Callable[[], bool] | None = None,
-) -> Decision:
+) -> SetsDecision:
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
 
     seed: of the projection; it decides how many alarms there are, never the answer.
@@ -214,7 +214,7 @@ def part(
     tables: middle.Middle | None = None,
     progress: StageProgress = silent,
     stop: Callable[[], bool] | None = None,
-) -> Decision:
+) -> SetsDecision:
     """The pieces start .. end - 1 of all sets of k, 3 <= k <= min(N, d); None where they could not
     be decided. tables: `middle.Middle` of the same, if at hand."""
     if middle.worth_trying(k, vectors.N, vectors.d):
@@ -225,15 +225,15 @@ def part(
         found = _search(vectors, k, range(start, end), seed, pair, threads, progress, stop)
         if found is not None:
             return found
-    return Decision(k, None, None, (), math.comb(vectors.N, k), 0, 0)
+    return SetsDecision(k, None, None, (), math.comb(vectors.N, k), 0, 0)
 
 
-def _by_hashing(vectors: Vectors, k: int) -> Decision:
+def _by_hashing(vectors: Vectors, k: int) -> SetsDecision:
     sets = math.comb(vectors.N, k)
     found = [[i] for i in zeros(vectors)] or (parallel_classes(vectors) if k == 2 else [])
     if not found:
-        return Decision(k, True, None, (), sets, 0, 0)
-    return Decision(k, False, Dependency.among(vectors, found[0][:2]), (), sets, 0, 0)
+        return SetsDecision(k, True, None, (), sets, 0, 0)
+    return SetsDecision(k, False, Dependency.among(vectors, found[0][:2]), (), sets, 0, 0)
 
 
 def _by_the_middle(
@@ -244,11 +244,13 @@ def _by_the_middle(
     threads: int,
     progress: StageProgress,
     stop: Callable[[], bool] | None,
-) -> Decision:
-    found = Decision(k, True, None, middle.primes_of(k, vectors.N), math.comb(vectors.N, k), 0, 0)
+) -> SetsDecision:
+    found = SetsDecision(
+        k, True, None, middle.primes_of(k, vectors.N), math.comb(vectors.N, k), 0, 0
+    )
     starts = range(slices.start, slices.stop, _SLICES)
 
-    def look(start: int) -> middle.Found:
+    def look(start: int) -> middle.SliceSearch:
         return tables.look(start, min(start + _SLICES, slices.stop))
 
     for start, seen in zip(starts, in_order(look, starts, threads), strict=False):
@@ -276,7 +278,7 @@ def _search(
     threads: int,
     progress: StageProgress,
     stop: Callable[[], bool] | None,
-) -> Decision | None:
+) -> SetsDecision | None:
     """None where the projection was unlucky. The first witness in order of indices ends it."""
     N, (p, q) = vectors.N, primes
     table = np.ascontiguousarray(mixed_coordinates(vectors, k, p, seed).T)
@@ -290,15 +292,15 @@ def _search(
         for members in hits:
             witness = Dependency.among(vectors, members)
             if witness is not None:
-                return Decision(k, False, witness, (), sets, alarms, false_alarms)
+                return SetsDecision(k, False, witness, (), sets, alarms, false_alarms)
             false_alarms += 1
         if count == HITS:  # more false alarms than fit the buffer: another prime's luck
             return None
         share = 1 - math.comb(N - first - 1, k) / sets
         progress(f"all sets of {k}", round(share * 1000), 1000)
         if stop is not None and stop():
-            return Decision(k, None, None, (p, q), sets, alarms, false_alarms)
-    return Decision(k, True, None, (p, q), sets, alarms, false_alarms)
+            return SetsDecision(k, None, None, (p, q), sets, alarms, false_alarms)
+    return SetsDecision(k, True, None, (p, q), sets, alarms, false_alarms)
 
 
 def _from(

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, IntArray
-from attncert.verify.kruskal.bounds import Bound, witnessed
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.arithmetic import inverse
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import residues
 
 _SETS = 64  # bases at most
@@ -47,7 +47,7 @@ def nominal_seconds(N: int, d: int, rank: int) -> float:
     return sets * (1e-3 + 8e-11 * N * d * rank + _PAIRS * K * K / 2 * rank)
 
 
-def information_set_bounds(vectors: Vectors, *, upper: int, seed: int = 0) -> tuple[Bound, ...]:
+def information_set_bounds(vectors: Vectors, *, upper: int, seed: int = 0) -> tuple[RankBound, ...]:
     """A lower bound, and an upper one below `upper` if a light relation was met.
 
     >>> import numpy as np
@@ -90,7 +90,7 @@ class _Light:
 
 def _conclude(
     vectors: Vectors, total: int, lightest: _Light, sets: int, upper: int
-) -> tuple[Bound, ...]:
+) -> tuple[RankBound, ...]:
     why = (
         f"Modulo {PRIMES_FLOAT64[0]}, relations with at most two vectors outside one of {sets} "
         f"bases involve {lightest.weight} vectors or more, "
@@ -98,7 +98,7 @@ def _conclude(
     )
     numbers = {"bases": sets, "coefficients outside": _W, "lightest": lightest.weight}
     spark = min(total, lightest.weight)
-    bounds = [Bound("lower", spark - 1, "information sets", why, numbers=numbers)]
+    bounds = [RankBound("lower", spark - 1, "information sets", why, numbers=numbers)]
     if lightest.weight <= upper:
         found = Dependency.among(vectors, lightest.members)
         if found is not None and found.size <= upper:

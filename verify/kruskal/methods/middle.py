@@ -48,7 +48,7 @@ from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordin
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import direction
 
-__all__ = ["REPRESENTATIVES", "Found", "Middle", "primes_of", "seconds", "worth_trying"]
+__all__ = ["REPRESENTATIVES", "Middle", "SliceSearch", "primes_of", "seconds", "worth_trying"]
 
 _FROM = {5: 400, 6: 150}  # so many vectors: for fewer, quotients are quicker
 _WIDTH = 16  # coordinates modulo 5 in one word
@@ -92,7 +92,7 @@ def primes_of(k: int, N: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Found:
+class SliceSearch:
     """What some slices show. settled: whether every dependent set of k that is seen in them was
     decided; False where there was more to list than fits. dependency: a witness, or None.
     alarms: sets of k dependent modulo 5, and smaller ones, looked at modulo larger primes.
@@ -125,10 +125,10 @@ class Middle:
         )
         self._pairs = pairs_by_slice(self._scaled)
 
-    def look(self, start: int, stop: int) -> Found:
+    def look(self, start: int, stop: int) -> SliceSearch:
         """At the slices of the representatives start .. stop - 1."""
         if not self._scaled.all():
-            return Found(False, None, 0, 0)  # a vector that the mixing sends to 0
+            return SliceSearch(False, None, 0, 0)  # a vector that the mixing sends to 0
         hits = np.zeros((HITS, self._k), dtype=np.int64)
         small = np.full((_LISTED, self._k), -1, dtype=np.int64)
         counts = equal_sums(
@@ -137,11 +137,11 @@ class Middle:
         met, listed, looked, spans = map(int, counts)
         alarms, checked = looked + spans + listed, 0
         if met < 0 or listed > len(small):
-            return Found(False, None, alarms, 0)
+            return SliceSearch(False, None, alarms, 0)
         for members in hits[:met].tolist():
             witness = Dependency.among(self._vectors, members)
             if witness is not None:
-                return Found(True, witness, alarms, checked)
+                return SliceSearch(True, witness, alarms, checked)
             checked += 1
         settled = met <= len(hits)
         for row in small[:listed].tolist():
@@ -149,10 +149,10 @@ class Middle:
             for members in extended:
                 witness = Dependency.among(self._vectors, members)
                 if witness is not None:
-                    return Found(True, witness, alarms, checked)
+                    return SliceSearch(True, witness, alarms, checked)
                 checked += 1
             settled &= len(extended) < HITS
-        return Found(settled, None, alarms, checked)
+        return SliceSearch(settled, None, alarms, checked)
 
     def _extensions(self, members: tuple[int, ...]) -> Iterator[list[int]]:
         """Sets of k that contain these, dependent modulo q: by the quotient by their span.

@@ -13,16 +13,16 @@ from collections import defaultdict
 
 import numpy as np
 
-from attncert.verify.kruskal.bounds import Bound, witnessed
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import Direction, direction
 from attncert.verify.rank.engines.arithmetic import inverse, reduce
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import residues
 
 
-def parallel_bounds(vectors: Vectors) -> tuple[Bound, ...]:
+def parallel_bounds(vectors: Vectors) -> tuple[RankBound, ...]:
     """The Kruskal rank where it is 0 or 1; else the proof that it is 2 or more (if N > 1).
 
     >>> [(b.end, b.value) for b in parallel_bounds(Vectors.of([[1, 2], [2, 4], [0, 1]]))]
@@ -34,16 +34,16 @@ def parallel_bounds(vectors: Vectors) -> tuple[Bound, ...]:
     if zero:
         return (witnessed(Dependency((zero[0],), (1,)), "parallel", zeros=len(zero)),)
     if vectors.N == 1:
-        return (Bound("lower", 1, "parallel", "The vector is not zero."),)
+        return (RankBound("lower", 1, "parallel", "The vector is not zero."),)
     classes = parallel_classes(vectors)
     if not classes:
-        return (Bound("lower", 2, "parallel", "No vector is zero, no two are parallel."),)
+        return (RankBound("lower", 2, "parallel", "No vector is zero, no two are parallel."),)
     found = Dependency.among(vectors, classes[0][:2])
     if found is None:
         raise ArithmeticError("parallel vectors called independent")
     more = {"classes of parallel vectors": len(classes), "vectors in them": sum(map(len, classes))}
     return (
-        Bound("lower", 1, "parallel", "No vector is zero."),
+        RankBound("lower", 1, "parallel", "No vector is zero."),
         witnessed(found, "parallel", **more),
     )
 

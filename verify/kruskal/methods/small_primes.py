@@ -7,9 +7,9 @@ from functools import lru_cache
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, ResidueArray
+from attncert.constructions.exact.primes import safe_primes_below
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.arithmetic import matmul
-from attncert.verify.rank.primes import safe_primes_below
 from attncert.verify.rank.residues import residues
 
 

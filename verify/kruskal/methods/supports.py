@@ -22,13 +22,13 @@ import numpy as np
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.kruskal.bounds import Bound, witnessed
+from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.exhaustive import decide, nominal_seconds
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.rank.modular import rank_mod
+from attncert.verify.rank.modular import modular_rank
 
 _EVERY = 20  # up to this width all coordinate subspaces are counted
 _TOP = 3  # kept of each dimension
@@ -70,13 +70,13 @@ def support_bounds(
     seed: int = 0,
     threads: int | None = None,
     progress: StageProgress = silent,
-) -> Iterator[Bound]:
+) -> Iterator[RankBound]:
     """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
     subspaces = coordinate_subspaces(vectors, budget)
     for space in subspaces:
         if budget.over:
             return
-        rank = rank_mod(vectors.array[list(space.members)]).rank
+        rank = modular_rank(vectors.array[list(space.members)]).rank
         budget.charge(1e-9 * len(space.members) * vectors.d * rank + 1e-3)
         if len(space.members) <= rank or rank >= upper:
             continue
@@ -113,7 +113,7 @@ def support_bounds(
             yield _bound(found, space)
 
 
-def _bound(found: Dependency, space: Subspace) -> Bound:
+def _bound(found: Dependency, space: Subspace) -> RankBound:
     return witnessed(
         found, "supports", coordinates=list(space.coordinates), vectors=len(space.members)
     )

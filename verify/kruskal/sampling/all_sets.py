@@ -15,7 +15,7 @@ from typing import Any
 
 from attncert.constructions.arrays import AnyArray
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive, middle
 from attncert.verify.kruskal.sampling.sampled import is_record, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
@@ -81,7 +81,7 @@ class AllSets:
 
     def bound(
         self, vectors: Vectors, plan: Plan, records: Collection[Record], logged: int = 0
-    ) -> Bound | None:
+    ) -> RankBound | None:
         """What finished shards prove together of the Kruskal rank; None while that is nothing.
 
         logged: pieces whose records were read from a log. Whether they hide a dependent set is the
@@ -89,7 +89,7 @@ class AllSets:
         """
         counts = totals(records)
         independent = True if counts["settled"] == plan.count else None
-        bound = exhaustive.Decision(
+        bound = exhaustive.SetsDecision(
             self.k,
             independent,
             smallest(records, vectors),

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 
 from attncert.constructions.progress import StageProgress
-from attncert.verify.kruskal.bounds import Bound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import HERE
 from attncert.verify.kruskal.methods import exhaustive
@@ -46,7 +46,7 @@ class SizesAsShards:
 
     def decide(
         self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
-    ) -> Bound | None:
+    ) -> RankBound | None:
         job = self._job(k)
         if job is None:
             return HERE.decide(vectors, k, budget, seed, progress)

@@ -25,7 +25,7 @@ from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, is_record, record
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
-from attncert.verify.rank.modular import IndependenceTester, rank_mod
+from attncert.verify.rank.modular import IndependenceTester, modular_rank
 from attncert.verify.scale.shards import Plan, Record, Shard
 
 SUBSETS, PREFIXES = "subsets", "prefixes"
@@ -170,6 +170,6 @@ def _prepared(sampler: Sampler, table: AnyArray) -> tuple[IndependenceTester, in
             tester = IndependenceTester(
                 table, device=sampler.device, expected=sampler.expected, threads=sampler.threads
             )
-            rank = rank_mod(table).rank if sampler.kind == PREFIXES else 0
+            rank = modular_rank(table).rank if sampler.kind == PREFIXES else 0
             _PREPARED[sampler] = tester, rank
         return _PREPARED[sampler]

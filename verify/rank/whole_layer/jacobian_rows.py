@@ -30,11 +30,11 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, silent
-from attncert.verify.features import rank_mod
+from attncert.verify.features import residue_rank
 from attncert.verify.rank.engines.arithmetic import matmul, reduce
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.residues import residues, to_host
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
@@ -204,7 +204,7 @@ def jacobian_rank(
 def _small(made: JacobianRows) -> int:
     """By FLINT, which has nothing to compile first."""
     table = to_host(made.rows(0, made.data.T)).astype(np.int64) % made.p
-    return rank_mod(table, made.p)
+    return residue_rank(table, made.p)
 
 
 def _streamed(made: JacobianRows, step: int, progress: Progress) -> int:

@@ -22,13 +22,13 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
-from attncert.verify.rank.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
-from attncert.verify.rank.whole_layer.sizes import HEIGHT, Footprint, Plan
+from attncert.verify.rank.whole_layer.sizes import HEIGHT, BlockPlan, Footprint
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
 DEFAULT_MEMORY = 4 << 30
@@ -106,7 +106,7 @@ def layer_rank(
 
 
 def _rank(
-    data: Dataset, layer: Layer, p: int, plan: Plan, seed: int, xp: Any, progress: Progress
+    data: Dataset, layer: Layer, p: int, plan: BlockPlan, seed: int, xp: Any, progress: Progress
 ) -> int:
     """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=plan.width, xp=xp, seed=seed)

@@ -13,7 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 
-__all__ = ["HEIGHT", "Footprint", "Plan", "require_room"]
+__all__ = ["HEIGHT", "BlockPlan", "Footprint", "require_room"]
 
 HEIGHT = 256  # rows per block, at most; the products of PRIMES_FLOAT64 between two reductions
 _ROWS = 32  # of Z made at a time, at least, where more columns than needed are asked for
@@ -25,7 +25,7 @@ _OBJECTS = 10  # float64s in the place of one integer of Python or FLINT
 
 
 @dataclass(frozen=True)
-class Plan:
+class BlockPlan:
     """width: columns per head. step: rows of Z made at a time. bytes: all that is held."""
 
     width: int
@@ -51,7 +51,7 @@ class Footprint:
         heads = len(layer.heads)
         return cls(data.T, data.n, data.d, heads, heads * layer.head_width, data.shared, exact)
 
-    def plans(self, memory: int) -> list[Plan]:
+    def plans(self, memory: int) -> list[BlockPlan]:
         """The first attempt, and the one with more columns if the budget has room for it.
 
         memory: bytes. Raises InputError where one row at a time does not fit.
@@ -87,10 +87,10 @@ H = 64, not 0.0931 GiB
         objects = _OBJECTS * self.n * (4 if self.shared else self.d) if self.exact else 0
         return contexts + logits + objects + 4 * self.heads * max(self.d, width) + 4 * self.outer
 
-    def _plan(self, width: int, memory: int) -> Plan:
+    def _plan(self, width: int, memory: int) -> BlockPlan:
         steps = range(min(HEIGHT, self.T), 0, -1)
         step = next(step for step in steps if self.bytes(width, step) <= memory)
-        return Plan(width, step, self.bytes(width, step))
+        return BlockPlan(width, step, self.bytes(width, step))
 
 
 def require_room(examples: int, memory: int) -> None:

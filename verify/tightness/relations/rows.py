@@ -93,7 +93,7 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenRelation:
     """A relation between rows of Z that holds for all weights, and that the labels break.
 
     gap: Σ c_t y_t, not zero. checkable: `class_by_class`, which verify/checker decides alone.
@@ -104,7 +104,7 @@ class Broken:
     checkable: bool = True
 
 
-def broken_relation(data: Dataset) -> Broken | None:
+def broken_relation(data: Dataset) -> BrokenRelation | None:
     """The shortest relation known (a basis of them is looked at) that the labels break: one that
     the checker can decide, if there is any. Exact.
 
@@ -277,13 +277,13 @@ def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     return Claim(statement=statement, level=level, **common)
 
 
-def _broken(data: Dataset, relations: Iterable[Relation]) -> Broken | None:
+def _broken(data: Dataset, relations: Iterable[Relation]) -> BrokenRelation | None:
     labels = data.labels.fractions()
     for relation in shortest(relations):
         pairs = list(zip(relation.indices, relation.coefficients, strict=True))
         gap = tuple(sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m))
         if any(gap):
-            return Broken(relation, gap)
+            return BrokenRelation(relation, gap)
     return None
 
 

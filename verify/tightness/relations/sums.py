@@ -37,7 +37,7 @@ from operator import add, mul
 from flint import nmod_mat
 
 from attncert.constructions.exact.keys import Key
-from attncert.verify.features import PRIMES
+from attncert.constructions.exact.primes import PRIMES_31
 
 __all__ = ["Rows", "Ties", "same_sums", "ties"]
 
@@ -73,7 +73,7 @@ def ties(kinds: tuple[Rows, ...]) -> Ties:
     alone: list[Mapping[int, Fraction]] = [{j: Fraction(1)} for j in range(len(kinds))]
     if len(kinds) == 1:
         return Ties(tuple(alone), complete=True)
-    p = PRIMES[0]
+    p = PRIMES_31[0]
     columns = _columns(kinds, p)
     if columns is None:
         return Ties(tuple(alone), complete=False)
