@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError, require_positive
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.grouping import consecutive, find, violation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted, widened
@@ -66,16 +66,9 @@ def certificate(
     other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). values: d_v of the
     layer; None: no narrower than the labels. Returns A2 for those examples, (P), and what follows:
     memorization of every labelling by one head per group.
-    Exact. Raises InputError.
+    Exact.
     """
-    _require_sizes(data, first, further, len(groups))
     placed = [t for group in groups for t in group]
-    if len(set(placed)) < len(placed) or not all(0 <= t < data.T for t in placed):
-        raise InputError("groups", f"of distinct examples from 0 to {data.T - 1}", list(groups))
-    sizes = [len(group) for group in groups]
-    if not placed or 0 in sizes or sizes[0] > first or max(sizes[1:], default=0) > further:
-        must = f"of 1 to {first} examples, further ones of 1 to {further}"
-        raise InputError("groups", must, sizes)
     return (
         _contexts_of(data, placed),
         hypotheses.partition(data, groups),
@@ -94,9 +87,8 @@ def best_partition(
     (verify/partition/search.py). Examples whose context has rank below n are left out. That no more
     can be placed is proved by the upper bound, or by trying every set of one more example
     where there are at most 400; else it is left undecided. values: as for `certificate`.
-    Deterministic for a seed. Raises InputError.
+    Deterministic for a seed.
     """
-    _require_sizes(data, first, further, heads)
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
     if not usable:
@@ -223,11 +215,3 @@ def _independent_contexts(data: Dataset) -> list[int]:
     every = (data.contexts[t].integer_matrix() for t in range(len(data.contexts)))
     good = [int(rows.rank()) == data.n for rows in every]
     return [t for t in range(data.T) if good[0 if data.shared else t]]
-
-
-def _require_sizes(data: Dataset, first: int, further: int, heads: int) -> None:
-    if not 1 <= first <= data.n:
-        raise InputError("first", f"from 1 to n = {data.n}", first)
-    if not 0 <= further < first:
-        raise InputError("further", f"from 0 to {first - 1}, one less than the first", further)
-    require_positive(heads=heads)

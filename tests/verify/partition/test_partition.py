@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from attncert.constructions import paper, width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import all_digits, left_out
-from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.partition import certificate as partition
@@ -244,28 +243,6 @@ def test_a_wrong_grouping_is_refuted_with_a_relation() -> None:
     spanned = certificate(data, [(2, 3, 4), (0, 1)], 3, 2)[1]
     assert spanned.level is Level.REFUTED and spanned.witness is not None
     assert sorted(spanned.witness["examples"]) == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("groups", "first", "further", "named"),
-    [
-        ([(0, 0)], 3, 2, "groups"),
-        ([(0, 5)], 3, 2, "groups"),
-        ([(0, 1, 3, 4)], 3, 2, "groups"),
-        ([(0,), (1, 3, 4)], 3, 2, "groups"),
-        ([(0,), ()], 3, 2, "groups"),
-        ([(0,)], 4, 2, "first"),
-        ([(0,)], 0, 0, "first"),
-        ([(0,)], 3, 3, "further"),
-        ([], 3, 2, "heads"),
-    ],
-)
-def test_unusable_groupings(
-    groups: Sequence[Sequence[int]], first: int, further: int, named: str
-) -> None:
-    with pytest.raises(InputError) as error:
-        certificate(with_queries(DEPENDENT, 3), groups, first, further)
-    assert error.value.argument == named
 
 
 @pytest.mark.slow
