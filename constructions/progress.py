@@ -17,6 +17,6 @@ def silent(*told: str | int) -> None:
     """Neither is shown: the default of both."""
 
 
-def said(progress: StageProgress, line: str) -> None:
+def announce(progress: StageProgress, line: str) -> None:
     """A line that stays, where the progress is shown by something that has lines (`Stages`)."""
     getattr(progress, "say", silent)(line)

@@ -54,15 +54,15 @@ def _fractions(answer: Assumed) -> Figure | None:
 
 def _spectra(answer: Assumed) -> Figure | None:
     sets: list[tuple[str, Sequence[Spectrum]]] = [("contexts", answer.contexts)]
-    sets += [(f"{k:,} queries", found) for k, found in answer.subsets.items()]
-    sets = [(name, found) for name, found in sets if found and found[0].singular[0] > 0]
+    sets += [(f"{k:,} queries", spectra) for k, spectra in answer.subsets.items()]
+    sets = [(name, spectra) for name, spectra in sets if spectra and spectra[0].singular[0] > 0]
     if not sets:
         return None
 
     drawn = Figure(figsize=(WIDTH, 3.4), layout="constrained")
     panels = drawn.subplots(1, len(sets), sharey=True, squeeze=False)[0]
-    for panel, (name, found) in zip(panels, sets, strict=True):
-        _panel(panel, found)
+    for panel, (name, spectra) in zip(panels, sets, strict=True):
+        _panel(panel, spectra)
         panel.set_title(name)
     panels[0].set_ylabel("singular value")
     if labelled := [panel for panel in panels if panel.get_lines()]:
@@ -70,12 +70,12 @@ def _spectra(answer: Assumed) -> Figure | None:
     return drawn
 
 
-def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
+def _panel(axes: Axes, spectra: Sequence[Spectrum]) -> None:
     """All spectra as a band between least and largest, the median in it; a word where Matplotlib's
     ticks would leave the floats."""
-    floor = 1e-3 * min(min(s.tolerance, s.rounding) or s.singular[0] * 1e-12 for s in found)
+    floor = 1e-3 * min(min(s.tolerance, s.rounding) or s.singular[0] * 1e-12 for s in spectra)
     by_index = [[max(x, floor) for x in column if x is not None]
-                for column in zip_longest(*(s.singular for s in found))]  # fmt: skip
+                for column in zip_longest(*(s.singular for s in spectra))]  # fmt: skip
     if not 1 / BEYOND < min(map(min, by_index)) <= max(map(max, by_index)) < BEYOND:
         axes.text(0.5, 0.5, "beyond $10^{\\pm 200}$:\nsee spectra.csv", ha="center",
                   transform=axes.transAxes)  # fmt: skip
@@ -85,7 +85,7 @@ def _panel(axes: Axes, found: Sequence[Spectrum]) -> None:
                       linewidth=0)  # fmt: skip
     axes.plot(at, [*map(np.median, by_index)], color=BLUE, linewidth=1.2,
               label="median of the sets")  # fmt: skip
-    first = found[0]
+    first = spectra[0]
     axes.axhline(first.tolerance, color=RED, linewidth=1, label="float32 tolerance")
     if first.rounding:
         axes.axhline(first.rounding, color=GREEN, linewidth=1, linestyle="--",

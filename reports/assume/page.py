@@ -14,7 +14,7 @@ from attncert.reports.kruskal.page import stored
 from attncert.reports.report import figure_file
 from attncert.reports.words.numbers import count, real
 from attncert.verify.assume.assume import Assumed, counts
-from attncert.verify.assume.spectra import EPSILON, Conditioning
+from attncert.verify.assume.spectra import EPSILON, AgainstRounding
 from attncert.verify.claims import ids
 from attncert.verify.kruskal.sampling.sampled import Sweep
 
@@ -32,8 +32,8 @@ def room(answer: Assumed) -> Room:
         "law": [(width, n) for width, n in answer.law.items()],
         "general": general_position(answer),
         "epsilon": f"{EPSILON:g}",
-        "nearly": any(s.standing is Conditioning.NEARLY for s in sets),
-        "within": any(s.standing is Conditioning.WITHIN for s in sets),
+        "nearly": any(s.standing is AgainstRounding.NEARLY for s in sets),
+        "within": any(s.standing is AgainstRounding.WITHIN for s in sets),
         "figures": figures,
         "provenance": sorted(answer.data.provenance.items()),
     }
@@ -53,39 +53,39 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
     """The answer in a few lines, for a terminal and at the head of the page."""
     first, contexts = answer.trace[ids.A1], answer.trace[ids.CONTEXTS]
     low, high = answer.interval.lower, answer.interval.upper
-    given, of, n = answer.data, answer.data.lengths, answer.data.tokens
+    inputs, of, n = answer.data, answer.data.lengths, answer.data.tokens
     between = (
         f"from {low.value:,} to {high.value:,}" if low.value < high.value else f"{low.value:,}"
     )
-    every = f"A1, every {min(n, given.N):,} of {given.N:,} queries independent"
+    every = f"A1, every {min(n, inputs.N):,} of {inputs.N:,} queries independent"
     rank = f"their Kruskal rank is {between} (proved)."
-    told = [f"{every}: {first.level.value}; {rank}"]
+    lines = [f"{every}: {first.level.value}; {rank}"]
     if ids.A1_DISTINCT in answer.trace:
-        N, distinct = given.distinct.N, answer.trace[ids.A1_DISTINCT]
-        told = [
+        N, distinct = inputs.distinct.N, answer.trace[ids.A1_DISTINCT]
+        lines = [
             f"{every}: refuted, some are equal.",
             f"Distinct queries: {N:,}; every {min(n, N):,} of them independent: "
             f"{distinct.level.value}; {rank}",
         ]
     if answer.equal_inputs:
-        told.append(
+        lines.append(
             "Inputs that equal an earlier one, query and context alike: "
             f"{answer.equal_inputs:,}. No weights give them different outputs."
         )
-    told += [
+    lines += [
         f"A2, rank {of} of contexts: {contexts.level.value}"
         f"{' for' if contexts.level.holds else ', true of'} "
-        f"{contexts.numbers[f'of rank {of}']:,} of the {count(len(given.kept), 'context')} given.",
+        f"{contexts.numbers[f'of rank {of}']:,} of the {count(len(inputs.kept), 'context')} given.",
     ]
     if answer.placed:
         most = max(answer.placed, key=lambda p: p.memorized)
-        told.append(
-            f"Every labelling of {count(most.memorized, 'example')} is memorized by {given.heads} "
+        lines.append(
+            f"Every labelling of {count(most.memorized, 'example')} is memorized by {inputs.heads} "
             "heads (proved: partition certificate and A2)."
             if most.memorized
             else "No example is proved to be memorized: no context of rank n is given."
         )
-    return tuple(told)
+    return tuple(lines)
 
 
 def general_position(answer: Assumed) -> str:
@@ -97,8 +97,8 @@ def general_position(answer: Assumed) -> str:
         return ""
     exact, least = sweep.independent(k), min(s.singular[-1] for s in spectra)
     rounding = max(s.rounding for s in spectra)
-    robust = all(s.standing in (Conditioning.ROBUST, Conditioning.NEARLY) for s in spectra)
-    said = (
+    robust = all(s.standing in (AgainstRounding.ROBUST, AgainstRounding.NEARLY) for s in spectra)
+    words = (
         f"In float32 {test.full:,} of {test.subsets:,} random sets of {k:,} queries have full "
         f"rank. Of the same vectors, exactly, {exact:,} of {sweep.drawn:,} random sets are "
         "independent. "
@@ -106,7 +106,7 @@ def general_position(answer: Assumed) -> str:
     least_of = f"σ_min (at least {real(least)} in the sets looked at)"
     done = f"what rounding to the stored format can have done (at most {real(rounding)})"
     if exact == sweep.drawn and test.full < test.subsets:
-        said += (
+        words += (
             "So the failure is one of the float32 tolerance and not of the vectors: "
             f"{least_of} exceeds {done}, so that the numbers before rounding were independent too."
             if robust
@@ -116,36 +116,36 @@ def general_position(answer: Assumed) -> str:
             "(attncert embed --dtype float64)."
         )
     elif exact == test.full == 0:
-        said += "The failure is one of the vectors."
+        words += "The failure is one of the vectors."
     elif test.full == test.subsets and exact == sweep.drawn:
-        said += "Both agree."
-    return said
+        words += "Both agree."
+    return words
 
 
 def _exhibits(answer: Assumed) -> dict[str, Any]:
     """What was looked at, without whole spectra."""
-    given, sweep = answer.data, answer.sweep
+    inputs, sweep = answer.data, answer.sweep
     return {
         "sentences": list(sentences(answer)),
         "data": {
-            "name": given.queries.name,
-            "inputs": given.N,
-            "distinct queries": given.distinct.N,
+            "name": inputs.queries.name,
+            "inputs": inputs.N,
+            "distinct queries": inputs.distinct.N,
             "equal inputs": answer.equal_inputs,
-            "width": given.d,
-            "tokens": given.tokens if given.shortest is None else given.lengths,
-            "heads": given.heads,
-            "head_width": given.head_width,
-            "contexts": len(given.kept),
-            "stored as": stored(given.queries),
-            "provenance": dict(given.provenance),
+            "width": inputs.d,
+            "tokens": inputs.tokens if inputs.shortest is None else inputs.lengths,
+            "heads": inputs.heads,
+            "head_width": inputs.head_width,
+            "contexts": len(inputs.kept),
+            "stored as": stored(inputs.queries),
+            "provenance": dict(inputs.provenance),
         },
         "rank": answer.rank,
         "interval": answer.interval.as_dict(),
         "sampled": None if answer.sampled is None else answer.sampled.as_dict(),
         "permutations": None if sweep is None else sweep.as_dict(),
         "contexts": counts(answer.contexts),
-        "subsets": {str(k): counts(found) for k, found in answer.subsets.items()},
+        "subsets": {str(k): counts(spectra) for k, spectra in answer.subsets.items()},
         "float32": [
             {"k": t.k, "subsets": t.subsets, "full": t.full,
              "ranks": {str(r): c for r, c in t.ranks.items()}}

@@ -25,9 +25,9 @@ _NONE = "–"
 
 def tests(answer: Assumed) -> list[Row]:
     """The paper's test and the exact one, on the same vectors."""
-    given, rows = answer.data, list[Row]()
+    inputs, rows = answer.data, list[Row]()
     if answer.k is None:
-        rows.append((f"{given.tokens} queries (A1)", _NONE, f"none: n exceeds d = {given.d}",
+        rows.append((f"{inputs.tokens} queries (A1)", _NONE, f"none: n exceeds d = {inputs.d}",
                      "proved"))  # fmt: skip
     else:
         rows.append(
@@ -51,7 +51,7 @@ def tests(answer: Assumed) -> list[Row]:
         single = sum(1 for s in contexts if s.float32 == s.size)
         good = sum(1 for s in contexts if s.rank == s.size)
         rows.append(
-            (f"contexts of {given.lengths} tokens (A2)", f"{single:,} of {len(contexts):,}",
+            (f"contexts of {inputs.lengths} tokens (A2)", f"{single:,} of {len(contexts):,}",
              f"{good:,} of {len(contexts):,}", "proved, each")
         )  # fmt: skip
     return rows
@@ -88,32 +88,32 @@ def _exact(answer: Assumed, k: int) -> tuple[str, str]:
 def rounding(answer: Assumed) -> list[Row]:
     """Each kind of set against the rounding of the stored numbers, and against small noise."""
     rows = [_spectra_row(f"contexts of {answer.data.lengths} tokens", answer.contexts)]
-    rows += [_spectra_row(f"{k:,} queries", found) for k, found in answer.subsets.items()]
+    rows += [_spectra_row(f"{k:,} queries", spectra) for k, spectra in answer.subsets.items()]
     return [row for row in rows if row]
 
 
-def _spectra_row(name: str, found: Sequence[Spectrum]) -> Row:
-    if not found:
+def _spectra_row(name: str, spectra: Sequence[Spectrum]) -> Row:
+    if not spectra:
         return ()
-    sizes = _whole_span([s.size for s in found])
-    least = [s.singular[-1] if s.size == len(s.singular) else 0.0 for s in found]
-    ratio = [x / (s.singular[0] or 1.0) for x, s in zip(least, found, strict=True)]
-    standing = "; ".join(f"{many:,} {words}" for words, many in counts(tuple(found)).items())
+    sizes = _whole_span([s.size for s in spectra])
+    least = [s.singular[-1] if s.size == len(s.singular) else 0.0 for s in spectra]
+    ratio = [x / (s.singular[0] or 1.0) for x, s in zip(least, spectra, strict=True)]
+    standing = "; ".join(f"{many:,} {words}" for words, many in counts(tuple(spectra)).items())
     return (
         name,
-        f"{len(found):,}",
+        f"{len(spectra):,}",
         standing,
         _span(least),
-        real(max(s.rounding for s in found)),
+        real(max(s.rounding for s in spectra)),
         _span(ratio),
-        f"{_whole_span([s.epsilon_rank() for s in found])} of {sizes}",
-        f"{_whole_span([s.float32 for s in found])} of {sizes}",
+        f"{_whole_span([s.epsilon_rank() for s in spectra])} of {sizes}",
+        f"{_whole_span([s.float32 for s in spectra])} of {sizes}",
     )
 
 
 def _span(values: Sequence[float]) -> str:
-    told = digest(tuple(values))
-    low, middle = real(told["least"]), real(told["median"])
+    span = digest(tuple(values))
+    low, middle = real(span["least"]), real(span["median"])
     return low if low == middle else f"{low} (median {middle})"
 
 
@@ -186,8 +186,8 @@ def spectra_csv(answer: Assumed) -> bytes:
         ("context", answer.contexts),
         *((f"{k} queries", s) for k, s in answer.subsets.items()),
     ]
-    for kind, found in kinds:
-        for s in found:
+    for kind, spectra in kinds:
+        for s in spectra:
             low = s.singular[-1] if s.size == len(s.singular) else 0.0
             numbers = (f"{x:.6g}" for x in (low, s.singular[0], s.rounding))
             rows.append(

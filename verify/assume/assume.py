@@ -68,7 +68,7 @@ class Assumed(Answer):
 
     @property
     def k(self) -> int | None:
-        return asked(self.data)
+        return size_of_sets(self.data)
 
     @property
     def most(self) -> int:
@@ -76,7 +76,7 @@ class Assumed(Answer):
         return min(self.data.distinct.N, self.data.d)
 
 
-def asked(inputs: LayerInputs) -> int | None:
+def size_of_sets(inputs: LayerInputs) -> int | None:
     """The size of the sets that A1 speaks of; None where n vectors of width d < n are dependent."""
     n = min(inputs.tokens, inputs.distinct.N)
     return n if n <= inputs.d else None
@@ -117,7 +117,7 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
         nonlocal clock
         seconds[name], clock = time.monotonic() - clock, time.monotonic()
 
-    vectors, k = inputs.distinct, asked(inputs)
+    vectors, k = inputs.distinct, size_of_sets(inputs)
     most = min(vectors.N, inputs.d)
     equal_inputs = inputs.equal_inputs()
     contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.kept), progress))

@@ -146,11 +146,11 @@ def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
     if bundled(source):
         return LayerInputs.of(digits())
     if path.name == MANIFEST or (source and path.is_dir()):
-        found = load_embeddings(source)
-        queries = Vectors.of(found.queries, found.name)
+        folder = load_embeddings(source)
+        queries = Vectors.of(folder.queries, folder.name)
         return LayerInputs(
-            queries, found.tokens, found.heads, found.head_width, found.kept, found.contexts,
-            found.provenance,
+            queries, folder.tokens, folder.heads, folder.head_width, folder.kept, folder.contexts,
+            folder.provenance,
         )  # fmt: skip
     readers = {"npz": _from_npz, "json": _from_json}
     return read_source(source, readers, _FILE)

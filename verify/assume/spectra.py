@@ -30,7 +30,7 @@ from attncert.verify.rank.rational import Relation
 EPSILON = 1e-3
 
 
-class Conditioning(enum.Enum):
+class AgainstRounding(enum.Enum):
     """Of a set of vectors; the value is the phrase that reports use."""
 
     ROBUST = "robust against rounding"
@@ -64,12 +64,14 @@ class Spectrum:
         return sum(1 for value in self.singular if value > bound)
 
     @property
-    def standing(self) -> Conditioning:
+    def standing(self) -> AgainstRounding:
         if self.verdict is RoundingVerdict.DEPENDENT:
-            return Conditioning.DEPENDENT
+            return AgainstRounding.DEPENDENT
         if self.verdict is RoundingVerdict.WITHIN_ROUNDING:
-            return Conditioning.WITHIN
-        return Conditioning.ROBUST if self.epsilon_rank() == self.size else Conditioning.NEARLY
+            return AgainstRounding.WITHIN
+        return (
+            AgainstRounding.ROBUST if self.epsilon_rank() == self.size else AgainstRounding.NEARLY
+        )
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:

@@ -87,7 +87,7 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Limit:
+class SearchLimit:
     """What a search was given, for the sentence that says why it ended.
 
     seconds: by the clock or nominal; of them the fraction `kept` was not for the search.
@@ -99,11 +99,11 @@ class Limit:
     def fall_short(self, size: int, price: float, at: Weighed, cores: int = 2) -> str:
         """Why all sets of `size` vectors, at `price` seconds, were not looked at; what would do.
 
-        >>> print(Limit(20.0, kept=0.25).fall_short(4, 5.7, Weighed(left=4.9)))
+        >>> print(SearchLimit(20.0, kept=0.25).fall_short(4, 5.7, Weighed(left=4.9)))
         The limit does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
 and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A limit \
 of 26 s should suffice.
-        >>> print(Limit(0.2).fall_short(9, 1e12, Weighed(left=0.1)))
+        >>> print(SearchLimit(0.2).fall_short(9, 1e12, Weighed(left=0.1)))
         The limit does not go further: all sets of 9 vectors take about 1e+12 s on two free \
 cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No limit would suffice.
         """

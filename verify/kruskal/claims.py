@@ -96,7 +96,7 @@ def _rank(vectors: Vectors, interval: Interval) -> Claim:
     between = f"from {low} to {high}"
     if interval.decided:
         between = f"{low}{' (general position)' if low == vectors.d else ''}"
-    why = f": {found}" if (found := members(interval.upper)) else ""
+    why = f": {dependent}" if (dependent := members(interval.upper)) else ""
     return Claim(
         ids.KRUSKAL_RANK,
         f"The Kruskal rank of {counted(vectors.N, 'vector')} of width {vectors.d:,} is "

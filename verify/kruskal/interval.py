@@ -16,7 +16,7 @@ from typing import Protocol
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
-from attncert.verify.kruskal.budget import SHARE, SURE, Budget, Limit, Weighed
+from attncert.verify.kruskal.budget import SHARE, SURE, Budget, SearchLimit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import (
     circuits,
@@ -126,7 +126,7 @@ def close(
     return _stopped(search, interval, limit)
 
 
-def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interval:
+def _stopped(search: _Search, interval: Interval, limit: SearchLimit | None) -> Interval:
     """With the reason why the search ended, and what it would take to go on."""
     if settled(interval, search.k) and interval.lower.level is Level.ASSUMED:
         return replace(interval, stopped="What the lower end rests on is partly read from the log.")
@@ -144,11 +144,11 @@ def _stopped(search: _Search, interval: Interval, limit: Limit | None) -> Interv
     return replace(interval, stopped=why, timed=search.budget.timed)
 
 
-def _limit(seconds: float | None, work: float | None, kept: float) -> Limit | None:
+def _limit(seconds: float | None, work: float | None, kept: float) -> SearchLimit | None:
     if seconds is None or work is None:
         only = work if seconds is None else seconds
-        return None if only is None else Limit(only, 0.0 if seconds is None else kept)
-    return Limit(min(seconds * (1 - kept), work))
+        return None if only is None else SearchLimit(only, 0.0 if seconds is None else kept)
+    return SearchLimit(min(seconds * (1 - kept), work))
 
 
 def known(k: int | None) -> str:

@@ -25,7 +25,7 @@ from attncert.reports.assume.page import general_position, room, sentences
 from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
 from attncert.verify.assume.inputs import LayerInputs, load_inputs
-from attncert.verify.assume.spectra import Conditioning, spectra
+from attncert.verify.assume.spectra import AgainstRounding, spectra
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 
@@ -141,7 +141,7 @@ def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
         "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
     }
     assert [placed.memorized for placed in made.placed] == [1, 1]  # the other context's
-    assert made.contexts[1].standing is Conditioning.DEPENDENT
+    assert made.contexts[1].standing is AgainstRounding.DEPENDENT
 
 
 def test_more_tokens_than_width(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
     (found,) = spectra([(0, noisy)])
     assert (found.rank, found.float32) == (197, 100)  # its tolerance exceeds the noise
     assert found.singular[-1] > 10 * found.rounding
-    assert found.epsilon_rank() == 100 and found.standing is Conditioning.NEARLY
+    assert found.epsilon_rank() == 100 and found.standing is AgainstRounding.NEARLY
 
 
 def test_a_float32_tolerance_is_told_from_a_dependence(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from support.circuits import is_circuit
 from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
 from attncert.verify.kruskal.bounds import Interval, RankBound
-from attncert.verify.kruskal.budget import Limit, Weighed
+from attncert.verify.kruskal.budget import SearchLimit, Weighed
 from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.exhaustive import decide
@@ -92,7 +92,7 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
 
 
 def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
-    limit = Limit(20.0, kept=0.25)
+    limit = SearchLimit(20.0, kept=0.25)
     begun = limit.fall_short(4, 5.7, Weighed(left=9.0, begun=True))
     assert "and did not finish in the 9 s left" in begun
     assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
