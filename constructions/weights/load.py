@@ -112,8 +112,10 @@ def of_state(
     if asked.config is None:
         return of_projections(seen[0], arrays, asked.heads, name)
     kind = model_type(asked.config, asked.shown, asked.way_out)
-    heads = asked.heads or kind.number_of_heads(asked.config)
-    stored = of_projections(seen[0], arrays, heads, name)
+    heads = kind.number_of_heads(asked.config)
+    if heads is not None:
+        _same_heads(asked, heads, asked.shown)
+    stored = of_projections(seen[0], arrays, heads or asked.heads, name)
     return replace(stored, scale=kind.scale(asked.config), type=str(asked.config["model_type"]))
 
 
@@ -149,6 +151,10 @@ def _of_json(file: BinaryIO, name: str, shown: str, *, asked: Asked) -> StoredLa
 
 def _own(weights: StoredLayer, asked: Asked) -> StoredLayer:
     """Our own format says how many heads there are."""
-    if asked.heads is not None and asked.heads != len(weights.layer.heads):
-        raise InputError("--heads", f"{len(weights.layer.heads)}, as the file says", asked.heads)
+    _same_heads(asked, len(weights.layer.heads), "the file")
     return weights
+
+
+def _same_heads(asked: Asked, heads: int, source: str) -> None:
+    if asked.heads not in (None, heads):
+        raise InputError("--heads", f"{heads}, as {source} says", asked.heads)

@@ -44,9 +44,12 @@ def folder(path: Path, layer: ThirdParty = GPT2, **config: Any) -> Path:
 def test_a_configuration_says_heads_scale_and_type(tmp_path: Path) -> None:
     weights = load_weights(folder(tmp_path, model_type="gpt2", n_head=3))
     assert (weights.type, weights.scale, len(weights.layer.heads)) == ("gpt2", "sqrt-d", 3)
-    off = {"model_type": "gpt2", "n_head": 2, "scale_attn_weights": False}
+    off = {"model_type": "gpt2", "n_head": 3, "scale_attn_weights": False}
     weights = load_weights(folder(tmp_path, **off), heads=3)
     assert (weights.type, weights.scale, len(weights.layer.heads)) == ("gpt2", "none", 3)
+    with pytest.raises(InputError, match=r"--heads: must be 3, as config\.json says, not 2"):
+        load_weights(folder(tmp_path, **off), heads=2)
+    assert len(load_weights(tmp_path / "layer.npz", "hf", heads=2).layer.heads) == 2
     bart = third_party("q_proj out_proj", RNG)
     both = {"encoder_attention_heads": 3, "decoder_attention_heads": 2}
     with pytest.raises(InputError, match="--heads: must be given"):

@@ -242,9 +242,12 @@ def test_masks_from_files(files: Path) -> None:
     assert run(files, "--mask", str(files / "mask.json"))[1]["exhibits"]["masked"]
     seen = np.array([[True, False], [True, True]])
     for name in ("mask", "attn_mask", "key_padding_mask"):
-        np.savez(files / "mask.npz", **{name: seen if name == "mask" else ~seen})
-        found = read_mask(str(files / "mask.npz"), data)[0]
-        assert found is not None and (found == seen).all()
+        array = seen if name == "mask" else ~seen
+        np.savez(files / "mask.npz", **{name: array})
+        (files / "mask.json").write_text(json.dumps({name: array.tolist()}))
+        for file in ("mask.npz", "mask.json"):
+            found = read_mask(str(files / file), data)[0]
+            assert found is not None and (found == seen).all()
     for arrays, line in (
         ({"mask": seen * 0.5}, "of 0 and 1, or of booleans, not .*: mask of float64 and other num"),
         ({"mask": seen, "attn_mask": seen}, "one of mask, attn_mask, .* with 'mask', 'attn_mask'"),
@@ -256,6 +259,10 @@ def test_masks_from_files(files: Path) -> None:
     for text in ("[[1, 2], [0, 1]]", "[[1], [0, 1]]", '"a"', "[[1.5, 0], [1, 1]]"):
         (files / "mask.json").write_text(text)
         with pytest.raises(InputError, match="mask: must be an array of 0 and 1"):
+            read_mask(str(files / "mask.json"), data)
+    for text in ("{}", '{"seen": [1, 1]}', '{"mask": [1, 1], "attn_mask": [0, 0]}'):
+        (files / "mask.json").write_text(text)
+        with pytest.raises(InputError, match="with one of mask, attn_mask, key_padding_mask, not"):
             read_mask(str(files / "mask.json"), data)
 
 

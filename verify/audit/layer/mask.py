@@ -47,10 +47,10 @@ def causal_mask(data: Dataset) -> BoolArray:
 def read_mask(text: str, data: Dataset) -> tuple[BoolArray | None, Recorded | None]:
     """--mask none, causal, or a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
-    .npz with `mask`, or JSON: 1 or true where a row is attended to. .npz with `attn_mask` or
-    `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is hidden. Returns
-    True where a row is attended to; and what the file, as `record` saves it, says besides of the
-    layer's outputs. Raises InputError.
+    .npz or JSON with `mask`, or a list alone: 1 or true where a row is attended to. With
+    `attn_mask` or `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is
+    hidden. Returns True where a row is attended to; and what the file, as `record` saves it, says
+    besides of the layer's outputs. Raises InputError.
     """
     if text in ("none", "causal"):
         return None if text == "none" else causal_mask(data), None
@@ -79,10 +79,7 @@ def _recorded(arrays: dict[str, AnyArray], data: Dataset) -> Recorded | None:
 
 def _archive(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
     def choose(keys: list[str]) -> list[str]:
-        if sum(key in _TRUE for key in keys) != 1:
-            there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
-            raise InputError("mask", f"an .npz with one of {', '.join(_TRUE)}", f"with {there}")
-        return [key for key in keys if key in (*_TRUE, "outputs", "unit")]
+        return [_one_mask(keys), *(key for key in keys if key in ("outputs", "unit"))]
 
     return read_arrays(file, source, choose, limit=2**26)
 
@@ -90,10 +87,19 @@ def _archive(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
 def _json(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
     """Objects, not yet an array: NumPy would make every entry as wide as the longest text."""
     value: Any = json_value(file.read(MAX_JSON_BYTES + 1), source)
-    value = value.get("mask") if isinstance(value, dict) else value
+    masks = value if isinstance(value, dict) else {"mask": value}
+    key = _one_mask(list(masks))
     try:
-        array = np.array(value, dtype=object)
+        array = np.array(masks[key], dtype=object)
     except ValueError:
         array = np.array(None)
     good = all(isinstance(x, int) and x in (0, 1) for x in array.flat)
-    return {"mask": array.astype(bool) if good else array}
+    return {key: array.astype(bool) if good else array}
+
+
+def _one_mask(keys: list[str]) -> str:
+    masks = [key for key in keys if key in _TRUE]
+    if len(masks) != 1:
+        there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
+        raise InputError("--mask", f"a file with one of {', '.join(_TRUE)}", f"with {there}")
+    return masks[0]
