@@ -138,7 +138,7 @@ def test_the_command(
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["missing.json"], "missing.json: must be a JSON or .npz file"),
+        (["missing.json"], "missing.json: there is no such file; it must be a JSON or .npz file"),
         (["--seed", "-1"], "--seed: must be a whole number"),
         (["--out", "."], "--out: must be a folder other than"),
         (["--nonsense"], "No such option"),
