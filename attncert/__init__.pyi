@@ -18,6 +18,7 @@ from .reports import write_report as write_report
 from .terminal.progress import Stages as Stages
 from .verify.assume.assume import assume as assume
 from .verify.audit.attack.search import attack as attack
+from .verify.audit.audit import audit as audit
 from .verify.audit.layer.layer import layer as layer
 from .verify.capacity.capacity import capacity as capacity
 from .verify.check import check as check
@@ -38,6 +39,7 @@ from .verify.near.fitted import fit as fit
 from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
 from .verify.questions.assume import Assume as Assume
+from .verify.questions.audit import Audit as Audit
 from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit
 from .verify.questions.kruskal import Kruskal as Kruskal

@@ -14,7 +14,6 @@ from attncert.constructions.brief import in_brief
 
 __all__ = [
     "ANSWER",
-    "AUDIT",
     "HTML_MARK",
     "KINDS",
     "MARK",
@@ -46,7 +45,7 @@ class Kind:
     def holds(self, name: str) -> bool:
         """Whether a file of this name belongs to such a report.
 
-        >>> AUDIT.holds("figures/audit-steps.svg"), AUDIT.holds("figures/mine.svg")
+        >>> ANSWER.holds("figures/steps.svg"), ANSWER.holds("figures/mine.svg")
         (True, False)
         """
         names = (self.page, self.html, *self.files)
@@ -58,12 +57,6 @@ def figure_file(name: str) -> str:
     return f"figures/{name}.svg"
 
 
-AUDIT = Kind(
-    "audit",
-    "audit.md",
-    ("audit.json",),
-    ("audit-steps",),
-)
 ANSWER = Kind(
     "answer",
     "report.md",
@@ -74,10 +67,10 @@ ANSWER = Kind(
     ),
     (
         "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
-        "fractions", "spectra", "ranks",
+        "fractions", "spectra", "ranks", "steps",
     ),
 )  # fmt: skip
-KINDS = (ANSWER, AUDIT)
+KINDS = (ANSWER,)
 
 
 @dataclass(frozen=True)

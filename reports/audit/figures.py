@@ -11,8 +11,8 @@ from matplotlib.patches import Rectangle
 from attncert.reports.proof.figures import heat_map
 from attncert.reports.report import figure_file
 from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.exhibits import HeatMap, Matrix
 from attncert.reports.words.text import plain
-from attncert.verify.audit.records import HeatMap, Matrix
 
 # Pale, and told apart with any colour vision; every cell also carries its mark as text.
 _FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")

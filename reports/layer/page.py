@@ -18,10 +18,10 @@ from attncert.reports.layer.tables import (
     theorem_table,
 )
 from attncert.reports.words.claims import lines
+from attncert.reports.words.exhibits import Table
 from attncert.reports.words.text import plain
 from attncert.verify.audit.layer.error import LayerAudit, bounds, interval
 from attncert.verify.audit.layer.layer import LayerAnswer
-from attncert.verify.audit.records import Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level, widened
 

@@ -7,8 +7,8 @@ from decimal import ROUND_DOWN, Decimal
 
 from flint import arb
 
+from attncert.reports.words.exhibits import HeatMap, Table
 from attncert.verify.audit.layer.error import LayerAudit, interval
-from attncert.verify.audit.records import HeatMap, Table
 from attncert.verify.claims.evidence import Level, listed
 
 _SHOWN = 60  # examples in a table; the JSON holds all

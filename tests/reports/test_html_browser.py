@@ -16,9 +16,6 @@ from support.proof_fixtures import KINDS
 from support.requires import require
 
 from attncert import reports
-from attncert.reports.audit import page as audit_page
-from attncert.reports.folder import write
-from attncert.verify.audit.records import Audit
 
 pytestmark = pytest.mark.slow
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
@@ -245,12 +242,3 @@ def test_paper_shows_all_of_it(browser: Any, folders: dict[str, Path], tmp_path:
         assert window.evaluate(WIDER) == 0
         paper = window.pdf(format="A4")
         assert paper.startswith(b"%PDF") and 5 <= paper.count(b"/Type /Page\n") <= 40
-
-
-def test_the_audit_s_page_too(browser: Any, tmp_path: Path) -> None:
-    """Every kind of report is written the same way; this one is called audit.html."""
-    write(audit_page.report(Audit((), None, False)), tmp_path / "out")
-    for size in SIZES.values():
-        with opened(browser, tmp_path / "out" / "audit.html", size) as window:
-            assert window.evaluate(WIDER) == 0
-            assert window.title() == "Audit"

@@ -13,11 +13,12 @@ import pytest
 import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.progress import silent
 from attncert.reports.answers import envelope, report, report_page, verdict
 from attncert.reports.certificate.explain import explain, text
 from attncert.verify.audit.attack.search import attack
-from attncert.verify.audit.records import Scope
-from attncert.verify.audit.user_data import section
+from attncert.verify.audit.audit import methods_of
+from attncert.verify.audit.user_data import examine
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import _OUTLINES, trace_claims
@@ -25,6 +26,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
+from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import options
 
@@ -156,9 +158,9 @@ def test_attacked_where_it_promises_something(name: str) -> None:
 
 
 def test_an_audit_of_data_runs_those_that_use_the_assumptions() -> None:
-    found = section(Scope(DATA, quick=True))
-    assert set(found.numbers["verdicts"]) == {"paper", "width-one", "borrowed"}
-    assert set(found.numbers["verdicts"].values()) == {"proved"}
+    found = examine(DATA, methods_of(Audit()), quick=True, seed=0, progress=silent)
+    assert set(found.proofs) == {"paper", "width-one", "borrowed"}
+    assert {proof.standing for proof in found.proofs.values()} == {Level.PROVED}
 
 
 def test_names_that_are_taken_or_unfit() -> None:

@@ -1,4 +1,4 @@
-"""Edge cases as a section of the audit: degenerate data, and what a construction does with each.
+"""Edge cases: degenerate data, and what a construction does with each.
 
 Nothing is expected of a case but what the construction says itself: it proves the data, or names a
 hypothesis that is false, or all weights are shown to fail. A construction whose hypotheses all hold
@@ -8,20 +8,21 @@ each case, witnesses included, is a table of the tests.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random, signed_pairs, step_seven_trap
 from attncert.constructions.errors import InputError
-from attncert.verify.audit.records import AuditSection, Finding, Scope, Standing, Table
+from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
-__all__ = ["CASES", "section"]
+__all__ = ["CASES", "Outcome", "claim", "run"]
 
 _I = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
@@ -118,49 +119,68 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
 }
 
 
-def section(scope: Scope) -> AuditSection:
-    """Every case (quick: every second) by each construction of the scope. Exact."""
-    names, methods = list(CASES)[:: 2 if scope.quick else 1], scope.methods
-    rows, findings = [], list[Finding]()
+@dataclass(frozen=True)
+class Outcome:
+    """What one construction did with one case, in words. level: of the promise that it keeps."""
+
+    case: str
+    construction: str
+    words: str
+    level: Level
+
+    def __str__(self) -> str:
+        return f"{self.construction} on {self.case}: {self.words}"
+
+
+def run(
+    methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
+) -> tuple[Outcome, ...]:
+    """Every case (quick: every second) by each construction. Exact."""
+    names, out = list(CASES)[:: 2 if quick else 1], []
     for done, name in enumerate(names):
-        scope.progress("edge cases", done, len(names))
-        outcomes = [_outcome(method, CASES[name](), scope.seed) for method in methods]
-        rows.append((name, *(words for words, _ in outcomes)))
-        findings += [
-            Finding(f"{method.name} on {name}: {words}.", standing)
-            for method, (words, standing) in zip(methods, outcomes, strict=True)
-            if standing is not Standing.OK
-        ]
-    return AuditSection(
-        "edge-cases",
-        "Edge cases",
-        text=(
-            f"{len(names)} small degenerate data sets, each actually run. A construction either "
-            "proves them, or names a hypothesis that is false, or no weights serve all labels.",
-        ),
-        tables=(Table("Edge cases", ("case", *(m.voice.title for m in methods)), tuple(rows)),),
-        findings=tuple(findings),
-        numbers={"cases": len(names)},
+        progress("edge cases", done, len(names))
+        out += [_outcome(method, name, seed) for method in methods]
+    return tuple(out)
+
+
+def claim(outcomes: Sequence[Outcome]) -> Claim:
+    """That each construction keeps its promise on each case."""
+    cases = len({outcome.case for outcome in outcomes})
+    statement = (
+        f"On each of {cases} degenerate data sets each construction proves them, or names a "
+        "hypothesis that is false, or no weights serve all labels."
+    )
+    broken = [x for x in outcomes if x.level is Level.REFUTED]
+    failing = broken or [x for x in outcomes if not x.level.holds]
+    return Claim(
+        ids.EDGE_CASES,
+        statement,
+        failing[0].level if failing else Level.PROVED,
+        {"cases": cases},
+        {"reason": "; ".join(map(str, failing))} if failing else None,
+        arithmetic="as `prove` decides each, on small integers exactly",
+        source="ours; docs/audit.md",
     )
 
 
-def _outcome(method: Method, data: Dataset, seed: int) -> tuple[str, Standing]:
-    """What came out, in words; against the construction where it promised more."""
+def _outcome(method: Method, name: str, seed: int) -> Outcome:
+    words, level = _tried(method, CASES[name](), seed)
+    return Outcome(name, method.name, words, level)
+
+
+def _tried(method: Method, data: Dataset, seed: int) -> tuple[str, Level]:
+    """What came out, in words; refuted where the construction promised more."""
     try:
         proof = prove(data, Prove(construction=method.name, claim="full-rank", seed=seed))
     except InputError as error:  # a third-party construction that breaks
-        return str(error), Standing.AGAINST
+        return str(error), Level.REFUTED
     if proof.standing.holds:
-        return proof.standing.value, Standing.OK
+        return proof.standing.value, Level.PROVED
     if proof.standing is Level.REFUTED:
-        return "impossible for all weights", Standing.OK
-    open_ = [claim for claim in proof.trace if _is_hypothesis(claim) and not claim.level.holds]
+        return "impossible for all weights", Level.PROVED
+    open_ = [x for x in proof.trace if ids.hypothesis_name(x.id) and not x.level.holds]
     if not open_:
-        return "not proved, although every hypothesis holds", Standing.AGAINST
-    names = ", ".join(ids.hypothesis_name(claim.id) or "" for claim in open_)
+        return "not proved, although every hypothesis holds", Level.REFUTED
+    names = ", ".join(ids.hypothesis_name(x.id) or "" for x in open_)
     undecided = proof.standing is Level.UNDECIDED
-    return f"{proof.standing.value}: {names}", Standing.UNDECIDED if undecided else Standing.OK
-
-
-def _is_hypothesis(claim: Claim) -> bool:
-    return bool(ids.hypothesis_name(claim.id))
+    return f"{proof.standing.value}: {names}", Level.UNDECIDED if undecided else Level.PROVED

@@ -164,6 +164,14 @@ TRACE_ONCE: Final = ClaimId("trace.once")
 TRACE_PREMISES: Final = ClaimId("trace.premises")
 TRACE_ACYCLIC: Final = ClaimId("trace.acyclic")
 
+# An audit.
+AUDIT: Final = ClaimId("audit")
+AUDIT_DATA: Final = ClaimId("audit.data")
+EDGE_CASES: Final = ClaimId("audit.edge-cases")
+WEAKENED_STEPS: Final = ClaimId("audit.steps")
+STRENGTH: Final = ClaimId("audit.strength")
+REMARK_1: Final = ClaimId("audit.remark-1")
+
 # A layer of somebody else's, and counts that no proof is made of.
 LAYER_READ: Final = ClaimId("layer.read")
 LAYER_ERROR: Final = ClaimId("layer.error")

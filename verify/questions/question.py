@@ -104,15 +104,16 @@ class Question:
         """The data that it is asked of: the first `examples`, where that is said."""
         return data if self.examples is None else data.take(self.examples)
 
-    def line(self) -> str:
+    def line(self, bare: bool = False) -> str:
         """The command line that gives the same answer again, without paths: what differs from the
-        defaults.
+        defaults. bare: where it was asked of nothing.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
         'attncert prove DATA --construction width-one --heads 3 --data-file --examples 7'
         """
-        words = [f"attncert {self.command}", *(name.upper() for name in arguments(type(self)))]
+        asked_of = () if bare else arguments(type(self))
+        words = [f"attncert {self.command}", *(name.upper() for name in asked_of)]
         for name, meaning in options(type(self)).items():
             given = getattr(self, name)
             if meaning.repeats and given != meaning.default:

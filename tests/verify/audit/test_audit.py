@@ -1,34 +1,30 @@
-"""The audit's frame: standings, exit statuses, the report, the command as a user runs it."""
+"""The audit: its conclusion, its report, and the figures."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 import support.figures
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.reports.answers import report
 from attncert.reports.audit.figures import drawn
-from attncert.reports.audit.page import audit_dict, one_line, render, report
-from attncert.reports.folder import write
-from attncert.reports.report import MARK
-from attncert.verify.audit.records import (
-    AuditSection,
-    Finding,
-    HeatMap,
-    Matrix,
-    Scope,
-    Section,
-    Standing,
-    Table,
-    audit,
-)
+from attncert.reports.words.exhibits import HeatMap, Matrix, Table
+from attncert.verify.audit import audit as auditing
+from attncert.verify.audit import edge_cases
+from attncert.verify.audit.audit import audit
+from attncert.verify.audit.edge_cases import Outcome
+from attncert.verify.audit.hypotheses.search import explore
+from attncert.verify.audit.hypotheses.study import Study
+from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
+from attncert.verify.claims.evidence import Level
+from attncert.verify.questions.audit import Audit
 
 TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7], "tiny")
-WITNESS = {"examples": [0, 1], "coefficients": ["2", "-1"]}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,75 +33,58 @@ def canvas() -> Iterator[None]:
         yield
 
 
-def made(*standings: Standing) -> Section:
-    findings = tuple(Finding(f"finding {k} of $x<1$", s, WITNESS) for k, s in enumerate(standings))
-    return lambda scope: AuditSection(
-        "made",
-        "A made section",
-        text=("One paragraph.",),
-        tables=(Table("A table", ("a", "b|c"), (("1", "2"),), note="a note"),),
-        matrices=(
-            Matrix("audit-steps", "A matrix", "row", ("x", "y"), (("r", ("held", "")),),
-                   {"held": "it held"}),
-        ),
-        findings=findings,
-        numbers={"seed": scope.seed},
-    )  # fmt: skip
+@pytest.fixture
+def bundled(monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
+    """What the edge cases are said to give; hypotheses take a while and are tested on their own."""
+    outcomes = [Outcome("n=d", name, "proved", Level.PROVED) for name in ("paper", "width-one")]
+    monkeypatch.setattr(edge_cases, "run", lambda *_: tuple(outcomes))
+    studied = Study((explore(WEAKENINGS[0], 2, 0),))
+    monkeypatch.setattr(auditing, "study", lambda *_: studied)
+    return outcomes
 
 
 @pytest.mark.parametrize(
-    ("standings", "status"),
-    [
-        ((), 0),
-        ((Standing.OK,), 0),
-        ((Standing.OK, Standing.UNDECIDED), 3),
-        ((Standing.UNDECIDED, Standing.AGAINST, Standing.OK), 1),
-    ],
+    ("level", "status"), [(Level.PROVED, 0), (Level.UNDECIDED, 3), (Level.REFUTED, 1)]
 )
-def test_the_worst_finding_decides(standings: tuple[Standing, ...], status: int) -> None:
-    found = audit(Scope(), [made(), made(*standings)])
-    assert found.exit_status == status
-    assert audit_dict(found)["exit_status"] == status
+def test_the_worst_case_decides(level: Level, status: int, bundled: list[Outcome]) -> None:
+    for data in (None, TINY):
+        bundled[1] = replace(bundled[1], level=level, words="something else")
+        answer = audit(data)
+        assert answer.exit_status == status
+        assert ("width-one on n=d: something else" in answer.reason) == (status > 0)
 
 
-def test_an_audit_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="no sections"):
-        audit(Scope(), [])
+def test_the_conclusion_says_what_was_examined(bundled: list[Outcome]) -> None:
+    said = "bundled cases come out as they must (1 edge cases, 1 weakened hypotheses on "
+    assert audit().statement.startswith(f"The {said}")
+    both = audit(TINY)
+    assert both.statement.startswith("By the paper's construction or heads of width one all 3 exam")
+    assert f"tiny are memorized, and the {said}" in both.statement
+    assert both.command == "attncert audit DATA" and audit().command == "attncert audit"
 
 
-def test_the_page_shows_findings_first_and_tables_whole() -> None:
-    found = audit(Scope(TINY, quick=True, seed=3), [made(Standing.OK, Standing.AGAINST)])
-    files = render(found)
-    page = files["audit.md"].decode()
-    assert page.startswith(MARK) and "# Audit of tiny" in page and "quick run" in page
-    assert page.index("finding 1") < page.index("finding 0")
-    assert "Between queries: $`2\\,e^{(0)} - e^{(1)} = 0`$." in page
-    assert "| a | b&#124;c |\n| --- | --- |\n| 1 | 2 |" in page
-    assert "| r | held |  |" in page and "- held: it held" in page
-    assert set(files) == {"audit.md", "audit.json", "figures/audit-steps.svg"}
-    assert json.loads(files["audit.json"])["sections"][0]["numbers"] == {"seed": 3}
-    assert (
-        render(audit(Scope(TINY, quick=True, seed=3), [made(Standing.OK, Standing.AGAINST)]))
-        == files
-    )
-    assert one_line(found).startswith("Something is not as expected") and "x<1" in one_line(found)
+def test_the_first_examples_of_nothing() -> None:
+    with pytest.raises(InputError, match="examples: must be given with a data set"):
+        audit(question=Audit(examples=3))
 
 
-def test_the_folder_is_replaced_and_others_are_not(tmp_path: Path) -> None:
-    for _ in range(2):
-        written = report(audit(Scope(), [made()]))
-        paths = write(written, tmp_path / "out")
-    assert written.exit_status == 0 and {p.name for p in paths} == {
-        "audit.md", "audit.html", "audit.json", "audit-steps.svg"
-    }  # fmt: skip
+def test_the_page_and_the_folder(bundled: list[Outcome]) -> None:
+    files = report(audit(TINY)).files
+    page = files["report.md"].decode()
+    assert "# Audit of tiny" in page and "| n=d | proved | proved |" in page
+    assert page.index("## What was shown") < page.index("## Edge cases")
+    assert {"report.md", "answer.json", "timings.json", "figures/steps.svg"} == set(files)
+    assert report(audit(TINY)).files == files
+    assert b"quick run" in report(audit(TINY, Audit(quick=True))).files["report.md"]
+    assert "# Audit\n" in report(audit()).files["report.md"].decode()
 
 
 def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
     def picture(mark: str, bad: frozenset[str] = frozenset(), label: str = "row") -> bytes:
         meanings = {"held": "it held", "missed": "it did not"}
         rows = ((label, (mark, "")),)
-        made = Matrix("audit-steps", "A matrix", "", ("$x_1$", "y"), rows, meanings, bad)
-        return drawn([made], [])["figures/audit-steps.svg"]
+        made = Matrix("steps", "A matrix", "", ("$x_1$", "y"), rows, meanings, bad)
+        return drawn([made], [])["figures/steps.svg"]
 
     pictures = [
         picture("held"),
@@ -131,8 +110,8 @@ def test_the_heat_map_shows_bits_however_large() -> None:
     "make",
     [
         lambda: Table("t", ("a", "b"), (("1",),)),
-        lambda: Matrix("audit-steps", "m", "", ("x",), (("r", ("a", "b")),), {"a": "", "b": ""}),
-        lambda: Matrix("audit-steps", "m", "", ("x",), (("r", ("a",)),), {}),
+        lambda: Matrix("steps", "m", "", ("x",), (("r", ("a", "b")),), {"a": "", "b": ""}),
+        lambda: Matrix("steps", "m", "", ("x",), (("r", ("a",)),), {}),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(make: object) -> None:

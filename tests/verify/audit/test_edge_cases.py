@@ -21,10 +21,12 @@ from support import figures
 import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, gaussian, random
+from attncert.constructions.progress import silent
+from attncert.reports.audit.tables import cases_table
 from attncert.reports.proof.figures import draw
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
-from attncert.verify.audit.edge_cases import section
-from attncert.verify.audit.records import Scope, Standing
+from attncert.verify.audit.edge_cases import Outcome, claim, run
+from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 
@@ -348,14 +350,18 @@ def test_its_figures_are_drawn(case: Case) -> None:
     assert all(svg.rstrip().endswith(b"</svg>") for svg in drawn.values())
 
 
-# The section of the audit.
+# As the audit runs them.
 
 
-def test_the_section_shows_what_each_construction_does() -> None:
-    shown = section(Scope(quick=True))
-    (table,) = shown.tables
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert shown.standing is Standing.OK and list(rows) == list(EDGE_CASES)[::2]
+def tried(*methods: Method, quick: bool = True) -> tuple[Outcome, ...]:
+    return run(methods, quick, 0, silent)
+
+
+def test_the_table_shows_what_each_construction_does() -> None:
+    methods = [registry.method(name) for name in ("paper", "width-one")]
+    outcomes = tried(*methods)
+    rows = {row[0]: row[1:] for row in cases_table(outcomes, methods).rows}
+    assert claim(outcomes).level is Level.PROVED and list(rows) == list(EDGE_CASES)[::2]
     assert rows["n=d=1"] == ("proved", "proved")
     assert rows["all rows of the shared context equal"] == ("impossible for all weights",) * 2
     assert rows["a repeated row in one context"] == ("not applicable: A2",) * 2
@@ -371,11 +377,12 @@ def parity() -> Iterator[Method]:
 
 def test_a_third_party_construction_and_where_it_breaks(parity: Method) -> None:
     """Its last step writes out features: with logits of 10³⁰⁰ they do not fit."""
-    shown = section(Scope(construction="parity"))
-    (finding,) = shown.findings
-    assert finding.standing is Standing.AGAINST
-    assert finding.statement.startswith("parity on subnormal and huge floats together: ")
-    rows = dict(shown.tables[0].rows)
+    outcomes = tried(parity, quick=False)
+    found = claim(outcomes)
+    assert found.level is Level.REFUTED and found.witness
+    said = found.witness["reason"]
+    assert said.startswith("parity on subnormal and huge floats together: ") and ";" not in said
+    rows = {x.case: x.words for x in outcomes}
     assert rows["huge integers"] == "proved"
     assert rows["parallel queries, n=2"] == "not applicable: apart"
 
@@ -386,9 +393,9 @@ def test_a_broken_promise_counts_against(parity: Method) -> None:
         heads = tuple(replace(head, key=head.key * 0) for head in built.layer.heads)
         return replace(built, layer=replace(built.layer, heads=heads))
 
-    registry.register(replace(parity, name="blank", build=blank))
-    shown = section(Scope(construction="blank", quick=True))
-    assert shown.standing is Standing.AGAINST
-    assert "blank on huge integers: not proved, although every hypothesis holds." in {
-        finding.statement for finding in shown.findings
-    }
+    method = replace(parity, name="blank", build=blank)
+    registry.register(method)
+    found = claim(tried(method))
+    assert found.level is Level.REFUTED and found.witness
+    said = "blank on huge integers: not proved, although every hypothesis holds"
+    assert said in found.witness["reason"].split("; ")

@@ -11,10 +11,10 @@ import pytest
 
 from attncert.constructions import generic, paper
 from attncert.constructions.data.generators import family
+from attncert.reports.audit.tables import matrix
 from attncert.verify.audit.attack import cases as attack_data
 from attncert.verify.audit.attack.cases import independent, partition_holds
 from attncert.verify.audit.hypotheses import search
-from attncert.verify.audit.hypotheses import section as hypotheses
 from attncert.verify.audit.hypotheses.instance import Instance, rank
 from attncert.verify.audit.hypotheses.kruskal import (
     KINDS,
@@ -26,8 +26,8 @@ from attncert.verify.audit.hypotheses.kruskal import (
 from attncert.verify.audit.hypotheses.search import explore, memorized, moves
 from attncert.verify.audit.hypotheses.steps import STEPS, separator
 from attncert.verify.audit.hypotheses.strength import Used, claimed, used
+from attncert.verify.audit.hypotheses.study import Study, claims, strengths
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Weakening, draw
-from attncert.verify.audit.records import Scope, Standing, audit
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
@@ -174,23 +174,23 @@ def test_a_weakening_keeps_the_other_hypotheses(weakening: Weakening) -> None:
         assert false == [weakening.hypothesis]
 
 
-def test_a_step_that_should_not_fail_is_a_finding_against() -> None:
+def test_a_step_that_should_not_fail_is_refuted() -> None:
     innocent = replace(BY_ID["A1-below-r-2"], breaks=frozenset({"duals"}))
     found = explore(innocent, 30, seed=0)
     assert found.unexpected == {"selector"}
-    made = hypotheses.report([found], {}, ())
-    assert made.standing is Standing.AGAINST
-    assert "selector" in made.findings[0].statement and made.findings[0].witness
-    assert "≠" in dict(made.matrices[0].rows)["A1: every $r-1$ queries independent, $r=2$"]
-    assert audit(Scope(), [lambda scope: made]).exit_status == 1
+    steps, *others = claims(Study((found,)))
+    assert steps.level is Level.REFUTED and all(claim.level.holds for claim in others)
+    assert steps.witness and "selector fails, which it should not" in steps.witness["reason"]
+    assert steps.witness["contexts"]
+    assert "≠" in dict(matrix([found]).rows)["A1: every $r-1$ queries independent, $r=2$"]
 
 
 def test_a_step_that_never_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_MOST", 8)
     wrong = replace(BY_ID["A1-at-r"], breaks=frozenset({"steering"}))
-    made = hypotheses.report([explore(wrong, 2, seed=0)], {}, ())
-    assert made.standing is Standing.UNDECIDED
-    assert "failed on none of 8 instances" in made.findings[0].statement
+    steps, *_ = claims(Study((explore(wrong, 2, seed=0),)))
+    assert steps.level is Level.UNDECIDED and steps.witness
+    assert "failed on none of 8 instances" in steps.witness["reason"]
 
 
 def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
@@ -208,11 +208,11 @@ def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
 
 
 def test_the_strength_used_is_r_and_never_n() -> None:
-    records = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["paper"]}
+    records = {(u.hypothesis, u.step): u for u in strengths(0)["paper"]}
     assert records["A1", "duals"].used == records["A1", "selector"].used == 3
     assert records["A1", "duals"].asked == 4
     assert records["A2", "independence"].used == 3
-    wide = {(u.hypothesis, u.step): u for u in hypotheses.strengths(0)["width-one"]}
+    wide = {(u.hypothesis, u.step): u for u in strengths(0)["width-one"]}
     assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
 
 
@@ -224,10 +224,11 @@ def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
     assert [u.step for u in used(data, unknown, 1)] == ["readout"]
 
 
-def test_a_strength_above_the_theorem_is_a_finding_against() -> None:
+def test_a_strength_above_the_theorem_is_refuted() -> None:
     too_much = Used("A1", "duals", "queries", asked=3, used=4)
-    made = hypotheses.report([], {"paper": (too_much,)}, ())
-    assert made.standing is Standing.AGAINST and "strength 4" in made.findings[0].statement
+    _, strength, _ = claims(Study(strengths={"paper": (too_much,)}))
+    assert strength.level is Level.REFUTED and strength.witness
+    assert strength.witness["reason"] == "paper uses A1 at strength 4 in duals, above 3"
 
 
 def test_claims_say_what_they_use() -> None:
@@ -254,7 +255,8 @@ def test_remark_one_holds_and_its_failure_would_be_found(width: int) -> None:
     (found,) = remarks((asked,), seed=1)
     assert found.holds and found.kruskal == 2 and asked.capacity == 4
     assert found.one_more == (Level.NOT_APPLICABLE, Level.PROVED)
-    made = hypotheses.report([], {}, (replace(found, memorization=Level.UNDECIDED),))
-    assert made.standing is Standing.AGAINST and "Remark 1" in made.findings[0].statement
-    assert hypotheses.report([], {}, (found,)).standing is Standing.OK
+    *_, failing = claims(Study(remarks=(replace(found, memorization=Level.UNDECIDED),)))
+    assert failing.level is Level.REFUTED and "Remark 1" in failing.statement
+    *_, fine = claims(Study(remarks=(found,)))
+    assert fine.level is Level.PROVED
     assert not replace(found, kruskal=3).holds and not replace(found, a1=Level.PROVED).holds

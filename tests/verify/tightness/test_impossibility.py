@@ -22,8 +22,6 @@ from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.errors import InputError
 from attncert.verify import checker
-from attncert.verify.audit.impossibility import section
-from attncert.verify.audit.records import Scope, Standing
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
@@ -209,13 +207,6 @@ def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) ->
         path.write_text(json.dumps(proof.certificate))
         verdict = checker.check_file(str(path))
         assert (verdict.status, verdict.claim) == ("holds", "impossible"), case.name
-
-
-def test_the_section_on_the_users_data() -> None:
-    conflict = section(Scope(CASES[0].data()))
-    assert conflict.standing is Standing.AGAINST
-    fine = section(Scope(Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [3, 4])))
-    assert fine.standing is Standing.OK, "few examples, complete relations"
 
 
 @pytest.mark.parametrize("T", share([300, digits().T], 2))

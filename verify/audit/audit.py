@@ -1,0 +1,117 @@
+"""`attncert audit` as a function: what a construction meets on bundled cases, and on a user's data.
+
+The conclusion holds where everything came out as it must: refuted by a construction that breaks its
+promise, by a step with an unexpected outcome, or by data that no weights serve; else undecided
+where anything is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.audit import edge_cases, user_data
+from attncert.verify.audit.hypotheses.study import Study, study
+from attncert.verify.audit.hypotheses.study import claims as study_claims
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.methods import registry
+from attncert.verify.methods.method import Method
+from attncert.verify.questions.audit import Audit
+
+__all__ = ["AuditAnswer", "Bundled", "audit", "methods_of"]
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """What an audit without data is about."""
+
+    name: str = "bundled cases"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AuditAnswer(Answer):
+    """methods: the constructions audited. cases: what each did with each edge case. study: what the
+    hypotheses are for. examined: the user's data, if any."""
+
+    question: Audit
+    data: Dataset | Bundled
+    methods: tuple[Method, ...]
+    cases: tuple[edge_cases.Outcome, ...]
+    study: Study
+    examined: user_data.Examined | None = None
+
+    @property
+    def command(self) -> str:
+        return self.question.line(bare=self.examined is None)
+
+
+def audit(
+    data: Dataset | None = None,
+    question: Audit | None = None,
+    progress: StageProgress = silent,
+) -> AuditAnswer:
+    """What each hypothesis is for, which edge cases the constructions meet, what is known of data.
+
+    data: None: the bundled cases alone. Arithmetic: exact. Raises InputError.
+
+    >>> from attncert import Audit, audit
+    >>> answer = audit(question=Audit(quick=True))
+    >>> answer.standing.value, answer.trace["audit.edge-cases"].level.value
+    ('sampled', 'proved')
+    """
+    question = question or Audit()
+    if data is None and question.examples is not None:
+        raise InputError("examples", "given with a data set", "without one")
+    methods, quick, seed = methods_of(question), question.quick, question.seed
+    examined, about = None, list[Claim]()
+    if data is not None:
+        data = question.of(data)
+        examined = user_data.examine(data, methods, quick, seed, progress)
+        about = user_data.claims(examined)
+    cases = edge_cases.run(methods, quick, seed, progress)
+    studied = study(quick, seed, progress)
+    parts = [edge_cases.claim(cases), *study_claims(studied)]
+    limits = () if examined is None else user_data.limits(examined, seed)
+    return AuditAnswer(
+        question=question,
+        data=data or Bundled(),
+        trace=ProofTrace([*limits, *about, *parts, _conclusion(about[-1:], parts, cases, studied)]),
+        conclusion=ids.AUDIT,
+        uncertified="an audit has no file",
+        methods=methods,
+        cases=cases,
+        study=studied,
+        examined=examined,
+    )
+
+
+def methods_of(question: Audit) -> tuple[Method, ...]:
+    """The one that is named; else those that use A1 and A2."""
+    if question.construction is not None:
+        return (registry.method(question.construction),)
+    return tuple(method for method in registry.methods() if method.uses_a1_a2)
+
+
+def _conclusion(
+    about: Sequence[Claim],
+    parts: Sequence[Claim],
+    cases: Sequence[edge_cases.Outcome],
+    studied: Study,
+) -> Claim:
+    """What was examined, and that it came out as it must."""
+    drawn = sum(e.drawn for e in studied.explored)
+    what = (
+        f"{len({x.case for x in cases})} edge cases, {len(studied.explored)} weakened hypotheses "
+        f"on {drawn:,} small data sets, {len(studied.remarks)} sizes of Remark 1"
+    )
+    statement = f"The bundled cases come out as they must ({what})."
+    if about:
+        data = about[0].statement.removesuffix(".")
+        statement = f"{data}, and the {statement[4:]}"
+    return Claim.together(ids.AUDIT, statement, [*about, *parts])

@@ -1,0 +1,30 @@
+"""The question of `attncert audit`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import SEED, SWITCH, TEXT
+
+__all__ = ["Audit"]
+
+
+@dataclass(frozen=True)
+class Audit(Question):
+    """Say what each hypothesis is for, and which edge cases a construction meets; audit DATA too.
+
+    >>> Audit(construction="paper", quick=True).line(bare=True)
+    'attncert audit --construction paper --quick'
+    """
+
+    command: ClassVar[str] = "audit"
+    example: ClassVar[str] = "attncert audit digits --examples 25 --quick"
+    optional: ClassVar[bool] = True
+
+    construction: str | None = option(
+        None, TEXT, "the one to audit, MODULE:NAME too; default: paper and width-one"
+    )
+    quick: bool = option(False, SWITCH, "fewer cases of the same kinds, in seconds")
+    seed: int = option(0, SEED, "random seed of the searches")
