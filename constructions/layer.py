@@ -111,6 +111,12 @@ class Layer:
         return None if value is None else int(value.ncols())
 
     @property
+    def readout(self) -> tuple[list[fmpq_mat], fmpq_mat]:
+        """The H values (d×d_v) and the output (H·d_v)×m, of a layer that has them."""
+        assert self.output is not None
+        return [head.value for head in self.heads if head.value is not None], self.output
+
+    @property
     def matrices(self) -> list[fmpq_mat]:
         """Key, query and value of each head in order, and the output: those that there are."""
         parts = [m for head in self.heads for m in (head.key, head.query, head.value)]

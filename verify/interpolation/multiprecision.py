@@ -42,7 +42,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_readout
 
 GUARD = 64  # bits by which a tolerance must be below 1 and below the labels
 WORK_LIMIT = 3 * 10**10  # see `affordable_bits`: 10 to 20 seconds
@@ -59,9 +58,9 @@ def multiprecision(data: Dataset, layer: Layer, *, max_bits: int | None = None) 
     not be whole. max_bits: the largest working precision (default: `affordable_bits`).
     Returns the claim "interpolation.multiprecision": *numerical* (|A - y| within the tolerance on
     every example); *refuted*, with the example of the largest difference; *undecided* where
-    `max_bits` leaves no useful tolerance. Raises InputError where shapes do not fit.
+    `max_bits` leaves no useful tolerance.
     """
-    values, output = require_readout(data, layer)
+    values, output = layer.readout
     limit = affordable_bits(data, layer) if max_bits is None else max_bits
     plan = _plan(data, layer, values, output, limit)
     statement = (

@@ -26,7 +26,6 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_readout
 
 MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an example
 
@@ -43,9 +42,8 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
     "interpolation.rational": *proved*, or *refuted* with the failing examples and the difference
     A - y of the first; *undecided* where a logit is not an integer multiple of ln 2 (the output
     need not be rational then) or where an example's common denominator is longer than `max_bits`.
-    Raises InputError where the layer has no readout or its shapes do not fit the data.
     """
-    columns = _values(data, *require_readout(data, layer))
+    columns = _values(data, *layer.readout)
     exponents = []
     for h, head in enumerate(layer.heads):
         table, exception = _logits(head, data)

@@ -34,7 +34,6 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation import require_readout, require_shape
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
 _ENDLESS = 1e30  # stands for a length beyond float64
@@ -58,10 +57,8 @@ def symbolic(
     "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
     identity fails, or the first entry where value·output is not R·Y; *undecided* where SymPy finds
     a softmax weight that is not rational, or where `work` is above `limit` (ask `feasible` before).
-    Raises InputError where shapes do not fit.
     """
-    values, output = require_readout(data, layer)
-    require_shape("right_inverse", right_inverse, len(layer.heads) * data.d, data.T)
+    values, output = layer.readout
     estimate = work(data, layer, right_inverse)
     if estimate > limit:
         reason = f"about {estimate:.1e} word products, more than the limit of {limit:.1e}"

@@ -11,7 +11,6 @@ from typing import Any
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import require_positive
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, counted
@@ -23,13 +22,12 @@ _SHOWN = 60  # rows of a minor in a witness, at most
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     """Given labels: rank Y ≤ H·d_v, as for the outputs of every layer; else no weights give them.
 
-    Refuted with a nonzero minor of Y of more than H·d_v rows. Exact. Raises InputError.
+    Refuted with a nonzero minor of Y of more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
     'refuted'
     """
-    require_positive(heads=heads, value_width=value_width)
     labels = data.labels.numerators
     found = rational.rank(labels)
     most = heads * value_width

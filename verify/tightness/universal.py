@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import require_positive
 from attncert.constructions.given.law import spans
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
@@ -65,9 +64,8 @@ def universal(
     """Do some weights of `heads` heads of this width have rank Z = T?
 
     Proved with the prime modulo which the rank is full; refuted, for every width, with the bound;
-    else undecided. Deterministic for a seed. Raises InputError.
+    else undecided. Deterministic for a seed.
     """
-    require_positive(heads=heads, width=width)
     bound = bound_from_above(data, heads)
     claim: dict[str, Any] = {
         "id": ids.UNIVERSAL,

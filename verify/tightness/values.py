@@ -24,7 +24,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import parameter_count
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
@@ -83,9 +82,8 @@ def at_value_width(
 def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: int) -> Claim:
     """P ≥ Tm, the module's count; refuted: almost no labelling of T×m numbers is memorized.
 
-    Exact counting; the consequence is argued above. Raises InputError.
+    Exact counting; the consequence is argued above.
     """
-    require_positive(heads=heads, head_width=head_width, value_width=value_width)
     d, m = data.d, data.m
     k, rank = min(head_width, d), min(value_width, d, m)
     free = heads * (k * (2 * d - k) + rank * (d + m - rank))

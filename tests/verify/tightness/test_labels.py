@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from support.oracles import rank
 from support.tightness_cases import EYE
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness.labels import label_rank
 
@@ -21,5 +19,3 @@ def test_labels_of_too_large_rank() -> None:
     assert rank(minor) == 3 and len(minor) == 3
     assert label_rank(data, heads=1, value_width=3).level is Level.PROVED
     assert label_rank(data, heads=2, value_width=2).level is Level.PROVED
-    with pytest.raises(InputError):
-        label_rank(data, heads=0, value_width=2)

@@ -26,7 +26,6 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
-from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import softmax
 from attncert.verify.questions.layer import SCALES, UNITS
 
@@ -53,7 +52,7 @@ class Attention:
 
     def __post_init__(self) -> None:
         data = self.data
-        require_readout(data, self.layer)
+        _require_complete(data, self.layer)
         for argument, value, known in (
             ("logit_unit", self.unit, UNITS),
             ("scale", self.scale, SCALES),
@@ -116,7 +115,7 @@ class Attention:
         """These heads alone."""
         if len(heads) == len(self.layer.heads):
             return self
-        values, output = require_readout(self.data, self.layer)
+        values, output = self.layer.readout
         width, rows = values[0].ncols(), output.tolist()
         kept = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
         return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), kept))
@@ -171,7 +170,7 @@ class Attention:
     def contributions(self, features: arb_mat | None = None) -> list[arb_mat]:
         """What each head adds to the outputs, H matrices T×m, enclosed: Z_h V_h O_h."""
         features = self.features() if features is None else features
-        values, output = require_readout(self.data, self.layer)
+        values, output = self.layer.readout
         table, rows, d, width = features.tolist(), output.tolist(), self.data.d, values[0].ncols()
         return [
             arb_mat([row[h * d : (h + 1) * d] for row in table])
@@ -227,3 +226,22 @@ class Attention:
             return self.data.context(t)
         table = self.data.context(t).tolist()
         return fmpq_mat([table[i] for i in self.rows(t)])
+
+
+def _require_complete(data: Dataset, layer: Layer) -> None:
+    """Raise InputError where a matrix is missing or its shape does not fit the data."""
+    if not layer.heads:
+        raise InputError("layer", "of one head or more", "without heads")
+    values = layer.heads[0].value
+    if layer.output is None or values is None or any(h.value is None for h in layer.heads):
+        raise InputError("layer", "complete: heads with values, and an output", "without them")
+    widths = {"key": layer.head_width, "query": layer.head_width, "value": values.ncols()}
+    for h, head in enumerate(layer.heads):
+        for part, width in widths.items():
+            _require_shape(f"layer.heads[{h}].{part}", getattr(head, part), data.d, width)
+    _require_shape("layer.output", layer.output, len(layer.heads) * values.ncols(), data.m)
+
+
+def _require_shape(argument: str, matrix: fmpq_mat, rows: int, columns: int) -> None:
+    if (matrix.nrows(), matrix.ncols()) != (rows, columns):
+        raise InputError(argument, f"{rows}×{columns}", f"{matrix.nrows()}×{matrix.ncols()}")

@@ -45,7 +45,6 @@ from attncert.verify.audit.layer.heads import (
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted, listed, widened
 from attncert.verify.claims.ids import ClaimId
-from attncert.verify.interpolation import require_readout
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
 from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
@@ -302,7 +301,7 @@ def failing(numbers: Mapping[str, Any]) -> str:
 
 def _readout(attention: Attention) -> fmpq_mat:
     """V, (H·d)×m: the blocks W_V,h W_O,h below one another."""
-    values, output = require_readout(attention.data, attention.layer)
+    values, output = attention.layer.readout
     width, rows = values[0].ncols(), output.tolist()
     blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return fmpq_mat([row for block in blocks for row in block.tolist()])

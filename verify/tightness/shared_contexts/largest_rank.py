@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import require_positive
 from attncert.constructions.exact.keys import Key
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
@@ -77,10 +76,8 @@ def shared_capacity(
 
     Claims: that no weights exceed it (argued); that weights of width one reach it: small random
     ones where these do, else the proof's (proved on the data); and universal memorization, here
-    decided either way. Not applicable where contexts differ or have rank below n. Raises
-    InputError.
+    decided either way. Not applicable where contexts differ or have rank below n.
     """
-    require_positive(heads=heads)
     if not applies(data):
         rank = int(data.contexts[0].integer_matrix().rank())
         found = {"equal up to order": same_rows(data), "rank of the first": rank, "n": data.n}
