@@ -14,14 +14,12 @@ import pytest
 from support.newton import data_set
 
 import attncert
-from attncert.constructions.errors import InputError
 from attncert.reports.answers import report, verdict
 from attncert.reports.folder import MARK
 from attncert.verify.claims.evidence import Level
 from attncert.verify.near import certificate, fitted
 from attncert.verify.near.fitted import fit
 from attncert.verify.questions.fit import Fit
-from attncert.verify.rank.engines import devices
 
 
 def content(T: int, n: int = 3, d: int = 4) -> dict[str, Any]:
@@ -127,13 +125,6 @@ def test_unusable_input_is_one_line(
     assert not (tmp_path / "o").exists()
 
 
-def test_nan_labels_of_an_archive_are_refused(tmp_path: Path) -> None:
-    raw = {name: np.array(x, dtype=float) for name, x in content(20).items()}
-    raw["labels"][3] = np.nan
-    np.savez(tmp_path / "bad.npz", **raw)
-    assert attncert.main(["fit", str(tmp_path / "bad.npz"), "--out", str(tmp_path / "o")]) == 2
-
-
 @pytest.mark.parametrize(
     "options", [["--heads", "0"], ["--head-width", "-1"], ["--value-width", "0"], ["--seed", "-1"]]
 )
@@ -182,13 +173,6 @@ def test_a_singular_block_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"certificate.json" not in report(found).files["report.md"]
 
 
-def test_more_heads_are_tried_where_the_fewest_do_not_do() -> None:
-    found = fit(data_set(11, 3, 3, seed=1))  # 1 head has N = 8, 2 have 16
-    assert found.holds and [a.heads for a in found.attempts] == sorted(
-        a.heads for a in found.attempts
-    )
-
-
 def test_no_number_of_heads_is_enough_where_contexts_are_constant() -> None:
     data = attncert.Dataset.of([[1, 2], [1, 2]], [[1, 2], [2, 1]], [1, 1])
     found = fit(data)
@@ -234,12 +218,6 @@ def test_tied_examples_come_first_as_in_prove(
     assert record["standing"] == "refuted" and record["exhibits"]["attempts"] == []
 
 
-def test_tied_examples_with_labels_that_agree_are_fitted() -> None:
-    contexts, queries, _, _ = TIED["equal inputs"]
-    found = fit(attncert.Dataset.of(contexts, queries, [1, 1, 2]), Fit(2, force=True))
-    assert found.attempts
-
-
 def test_labels_of_too_large_a_rank_are_refuted() -> None:
     """rank Y = 3 > H d_v = 2: no certificate has this form, and the report says so."""
     data = attncert.Dataset.of(
@@ -259,11 +237,6 @@ def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "certificate.json" not in files and b"The command below" in files["report.md"]
 
 
-def test_settings_are_judged() -> None:
-    with pytest.raises(InputError, match="heads"):
-        Fit(heads=True)
-
-
 # Heads, devices, training.
 
 
@@ -277,24 +250,6 @@ def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:
     text = (tmp_path / "o" / "report.md").read_text()
     for h, share in enumerate(record["saturated"]):
         assert f"| {h + 1} | {share:.2f} | {record['carried'][h]} |" in text
-
-
-def test_an_array_library_elsewhere_is_told_apart(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """--device decides where the arrays of the fit live; the certificate is made on the host."""
-    import array_api_strict
-
-    monkeypatch.setattr(devices.Device, "namespace", property(lambda self: array_api_strict))
-    seen: list[str] = []
-    true = fitted.descend
-    monkeypatch.setattr(
-        fitted, "descend", lambda *a, **k: seen.append(type(a[0]).__module__) or true(*a, **k)
-    )
-    out = tmp_path / "o"
-    assert attncert.main(["fit", str(data), "--device", "cpu", "--out", str(out)]) == 0
-    assert seen and all(name.startswith("array_api_strict") for name in seen)
-    assert attncert.main(["check", str(out / "certificate.json")]) == 0
 
 
 @pytest.mark.parametrize(

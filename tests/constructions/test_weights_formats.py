@@ -188,12 +188,6 @@ def test_what_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_one_layer_of_many(tmp_path: Path) -> None:
-    save_file(MODEL, tmp_path / "x.safetensors")
-    weights = load_weights(tmp_path / "x.safetensors", prefix="h.1.attn.", heads=3)
-    assert (weights.prefix, weights.format, weights.type) == ("h.1.attn", "hf", "")
-
-
 def test_pickles_need_pytorch_or_are_refused(tmp_path: Path) -> None:
     """Whether PyTorch is there or not, code in a file is not run, and the refusal is one line."""
     import pickle

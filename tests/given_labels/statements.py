@@ -32,6 +32,7 @@ from support.given_oracle import (
     draw_groups,
     draw_head,
     draw_matrix,
+    feature_rank,
     generic_rank,
     group_count,
     jacobian_rank,
@@ -51,6 +52,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import label_all
 from attncert.verify.questions.capacity import Capacity
+from attncert.verify.tightness.columns import columns
 
 Outcome = dict[str, bool]  # what was tried: did it hold?
 
@@ -91,6 +93,42 @@ def queries_case(rng: random.Random) -> Outcome:
     expected = bound(groups, H, w, 1, 1)
     held = generic_rank(rng, examples, H, w, 1, 1) == expected
     return {"below T" if expected < len(examples) else "T": held}
+
+
+def universal_case(rng: random.Random) -> Outcome:
+    """Theorem U: contexts of every kind; queries in a subspace, or each on a line of its own."""
+    d, H = rng.randint(1, 4), rng.randint(1, 4)
+    sizes = [rng.choice((1, 2, 4, 8)) for _ in range(rng.randint(1, 4))]
+    groups = draw_groups(rng, d, sizes, rng.randint(1, d))
+    if rng.random() < 0.3:
+        groups = [[(context, on_a_line(rng, d)) for context, _ in group] for group in groups]
+    examples = [x for group in groups for x in group]
+    expected, alone = bound(groups, H, 0, 1, 1), law(Span.of(examples), H, 0, 1, 1)
+    heads = [draw_head(rng, d, rng.randint(1, d + 1), 1, 1) for _ in range(H)]
+    least = columns(dataset(examples), H)
+    held = feature_rank(examples, heads) == expected
+    below = "below T" if expected < len(examples) else "T"
+    return {
+        "rank": held,
+        f"rank, {'and all examples' if expected < min(len(examples), alone) else below}": held,
+        "by one elimination": least.least and least.rank == expected,
+    }
+
+
+def on_a_line(rng: random.Random, d: int) -> list[int]:
+    """A large multiple of a small vector that is not 0."""
+    factor, e = rng.randint(1, 2**40), draw_matrix(rng, 1, d, 3)[0]
+    return [factor * x for x in e] if any(e) else on_a_line(rng, d)
+
+
+def universal_queries_case(rng: random.Random) -> Outcome:
+    """Theorem U': queries repeated, parallel, opposite; random contexts of two rows and more."""
+    d, H, T = rng.randint(1, 4), rng.randint(1, 4), rng.randint(1, 18)
+    few = [e for e in draw_matrix(rng, 9, d, 1) if any(e)] or [[1] * d]
+    examples = [(draw_matrix(rng, rng.randint(2, 4), d), rng.choice(few)) for _ in range(T)]
+    heads = [draw_head(rng, d, rng.randint(1, d + 1), 1, 1) for _ in range(H)]
+    held = feature_rank(examples, heads) == min(T, H * d)
+    return {"below T" if H * d < T else "T": held}
 
 
 def coordinates_case(rng: random.Random) -> Outcome:
@@ -294,6 +332,8 @@ def built_pairs_case(rng: random.Random) -> Outcome:
 TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
     "law": law_case,
     "queries": queries_case,
+    "universal": universal_case,
+    "universal-queries": universal_queries_case,
     "coordinates": coordinates_case,
     "pairs": pairs_case,
     "groups": groups_case,

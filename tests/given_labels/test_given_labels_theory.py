@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,6 @@ from typing import Any
 import mpmath
 import pytest
 import statements
-from given_labels_zeros import find
 from support.given_oracle import (
     PRIME,
     Example,
@@ -23,6 +23,7 @@ from support.given_oracle import (
     dot,
     draw_head,
     draw_matrix,
+    feature_rank,
     generic_rank,
     group_count,
     jacobian,
@@ -34,6 +35,7 @@ from support.given_oracle import (
     rank_mod,
     zero_groups,
 )  # fmt: skip
+from support.paths import ROOT
 
 CONTEXTS = {
     "rank n": [[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]],
@@ -177,6 +179,16 @@ def test_opposite_queries_and_dependent_sets_bound_the_pairs() -> None:
     assert rank_mod(J) == matroid_rank([e for _, e in examples], 2) == 5
 
 
+def test_multiples_of_one_query_escape_what_the_query_itself_does_not() -> None:
+    """diag(t, 1, 1): rank Z ≤ 2H with one query for all (docs/tightness.md, 7.3)."""
+    rng = random.Random(1)
+    one = [([[t, 0, 0], [0, 1, 0], [0, 0, 1]], [1, 2, 3]) for t in range(1, 8)]
+    scaled = [(E, [r * x for x in e]) for E, e in one for r in [rng.randint(1, 2**20)]]
+    heads = [draw_head(rng, 3, 1, 1, 1) for _ in range(2)]
+    assert bound([[x] for x in scaled], 2, 0, 1, 1) == 6
+    assert (feature_rank(one, heads), feature_rank(scaled, heads)) == (4, 6)
+
+
 @pytest.mark.parametrize("H", [1, 2, 3])
 def test_one_example_with_query_zero_counts_by_the_mean_of_its_rows(H: int) -> None:
     rng = random.Random(16)
@@ -211,9 +223,10 @@ def test_one_head_cannot_meet_two_signs() -> None:
     assert rank_mod(pair_jacobian(examples, [1, 0], [[1, 3]])) == 2
 
 
-def test_a_zero_beyond_the_pairs_is_proved() -> None:
+def test_a_zero_beyond_the_pairs_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """n=3, d=4, H=2: pairs reach 11 of N = 22; a box around found weights holds a zero for 14."""
-    found = find(3, 4, 2, 14, 5)
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    found = importlib.import_module("given_labels_zeros").find(3, 4, 2, 14, 5)
     assert found is not None and found[1] < 1e-30
 
 
@@ -229,6 +242,16 @@ def test_random_small_cases(target: str) -> None:
 def one_more(right: Callable[..., int]) -> Callable[..., int]:
     """The bound, one too high where many examples share one context."""
     return lambda groups, *rest: right(groups, *rest) + (len(groups) == 1 and len(groups[0]) > 20)
+
+
+def all_alone(right: Callable[..., int]) -> Callable[..., int]:
+    """The bound of all examples together, without any subset."""
+
+    def wrong(groups: Any, *rest: int) -> int:
+        examples = [x for group in groups for x in group]
+        return min(len(examples), law(Span.of(examples), *rest))
+
+    return wrong
 
 
 def looser(right: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,6 +283,7 @@ def uncancelled(right: Callable[..., Any]) -> Callable[..., Any]:
     ("target", "cases", "name", "mistake"),
     [
         ("law", 30, "bound", one_more),
+        ("universal", 60, "bound", all_alone),
         ("capacity", 3, "capacity", looser),
         ("pairs-built", 3, "label_all", uncancelled),
     ],

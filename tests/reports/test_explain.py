@@ -133,16 +133,6 @@ def test_a_stale_digest_is_wrong(check: bool, tmp_path: Path) -> None:
     assert "digest is stale" in dict(found.parts)["Checked now"]
 
 
-@pytest.mark.parametrize("zero", ["0/5", "-0", "000", "-0/7"])
-def test_a_coefficient_of_zero_is_in_no_conflict(zero: str, tmp_path: Path) -> None:
-    certificate = changed(CASES["impossible, shifted and scaled"](), "relation.4", zero)
-    found = explain(written(certificate, tmp_path))
-    assert found.status == "holds"
-    assert (
-        "The conflict is between 4 examples: 0, 1, 2, 3." in dict(found.parts)["What it is about"]
-    )
-
-
 def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
     """Two labels of 990 digits, and sixty whose denominators have no common factor."""
     certificate = CASES["impossible, no attention"]()

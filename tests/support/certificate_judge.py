@@ -13,6 +13,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
+from support.oracles import rank_mod
 from support.small_certificates import PRIME, features_of, logits_of
 from sympy import isprime
 
@@ -306,7 +307,7 @@ def serves_every_labelling(certificate: Any) -> bool:
         if any(x % PRIME for x in total):
             return False
         rows += [[x for block in parts for x in block[j]] for j in range(m)]
-    return rank_modulo(rows, PRIME) == T * m
+    return rank_mod(rows, PRIME) == T * m
 
 
 def residues(matrix: Any) -> list[list[int]]:
@@ -367,22 +368,8 @@ def has_full_rank(certificate: Any) -> bool:
             top = [sum(w * x[j] for w, x in zip(powers, entries, strict=True)) for j in range(d)]
             row += [x * pow(sum(powers), -1, p) % p for x in top]
         rows.append(row)
-    return rank_modulo(rows, p) == T
+    return rank_mod(rows, p) == T
 
 
 def modulo(x: Fraction, p: int) -> int:
     return x.numerator * pow(x.denominator, -1, p) % p
-
-
-def rank_modulo(rows: list[list[int]], p: int) -> int:
-    rank = 0
-    for column in range(len(rows[0])):
-        hit = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-        if hit is None:
-            continue
-        rows[rank], rows[hit] = rows[hit], rows[rank]
-        for i in range(rank + 1, len(rows)):
-            factor = rows[i][column] * pow(rows[rank][column], -1, p)
-            rows[i] = [(x - factor * y) % p for x, y in zip(rows[i], rows[rank], strict=True)]
-        rank += 1
-    return rank

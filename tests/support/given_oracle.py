@@ -75,19 +75,30 @@ def softmax(logits: Vector) -> list[int]:
     return [x * inverse % PRIME for x in powers]
 
 
+def feature(example: Example, head: Head) -> list[int]:
+    """z = Eᵀσ(EKQᵀe), mod PRIME."""
+    context, query = example
+    key = apply(head.keys, apply(columns(head.queries), query))
+    return [x % PRIME for x in apply(columns(context), softmax(apply(context, key)))]
+
+
 def outputs(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int]]:
     """T × m, mod PRIME."""
     m = len(heads[0].outputs[0])
     table = []
-    for context, query in examples:
+    for example in examples:
         total = [0] * m
         for head in heads:
-            key = apply(head.keys, apply(columns(head.queries), query))
-            feature = apply(columns(context), softmax(apply(context, key)))
-            for j, x in enumerate(apply(columns(product(head.values, head.outputs)), feature)):
+            mixed = columns(product(head.values, head.outputs))
+            for j, x in enumerate(apply(mixed, feature(example, head))):
                 total[j] = (total[j] + x) % PRIME
         table.append(total)
     return table
+
+
+def feature_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
+    """Of Z: what values alone can do."""
+    return rank_mod([list(chain(*(feature(x, head) for head in heads))) for x in examples])
 
 
 def jacobian(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int]]:
@@ -278,8 +289,7 @@ def pair_jacobian(
             kappa = (dot(p, [x * x for x in g]) - mean * mean) % PRIME
             row += [kappa * x % PRIME for x in query]
         if extra is not None:
-            p = softmax(apply(context, apply(extra.keys, apply(columns(extra.queries), query))))
-            row += [x % PRIME for x in apply(columns(context), p)]
+            row += feature((context, query), extra)
         table.append(row)
     return table
 

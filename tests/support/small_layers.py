@@ -14,7 +14,9 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from flint import fmpq, fmpq_mat, nmod_mat
+from flint import fmpq, fmpq_mat
+from support.oracles import rank
+from support.small_certificates import solution
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer
@@ -88,9 +90,9 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
         for _ in range(shape.H)
     ]
     z = features(data, Layer(tuple(heads)))
-    inverse = right_inverse(z) if shape.T <= 8 else right_inverse_by_flint(z)
-    if inverse is None:
+    if rank(z) < shape.T:
         return None
+    inverse = solution(z, [[Fraction(i == t) for i in range(shape.T)] for t in range(shape.T)])
     v = [
         [
             sum((r * y[c] for r, y in zip(row, labels, strict=True)), Fraction(0))
@@ -162,47 +164,6 @@ def real_outputs(data: Dataset, weights: dict[str, np.ndarray], bits: int) -> li
                 blocks += list(real(value.tolist()).T * attended)
             outputs.append(list(real(weights["W_O"].tolist()).T * real(blocks)))
         return outputs
-
-
-def right_inverse(z: Matrix) -> Matrix | None:
-    """R with Z R = I by Gauss-Jordan elimination, zero outside the pivots; None below full rank."""
-    T, columns = len(z), len(z[0])
-    rows = [list(row) + [Fraction(i == t) for i in range(T)] for t, row in enumerate(z)]
-    pivots: list[int] = []
-    for column in range(columns):
-        done = len(pivots)
-        found = next((i for i in range(done, T) if rows[i][column]), None)
-        if found is None:
-            continue
-        rows[done], rows[found] = rows[found], rows[done]
-        rows[done] = [x / rows[done][column] for x in rows[done]]
-        for i in range(T):
-            if i != done and rows[i][column]:
-                factor = rows[i][column]
-                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[done], strict=True)]
-        pivots.append(column)
-        if len(pivots) == T:
-            inverse = [[Fraction(0)] * T for _ in range(columns)]
-            for row, pivot in zip(rows, pivots, strict=True):
-                inverse[pivot] = row[columns:]
-            return inverse
-    return None
-
-
-def right_inverse_by_flint(z: Matrix) -> Matrix | None:
-    """The same for larger sizes, where Fractions would take minutes: pivots mod p, then a solve."""
-    T, columns, p = len(z), len(z[0]), 4611686018427377339
-    residues = [x.numerator * pow(x.denominator, -1, p) % p for row in z for x in row]
-    echelon, rank = nmod_mat(T, columns, residues, p).rref()
-    if rank < T:
-        return None
-    pivots = [next(j for j, x in enumerate(row) if x) for row in echelon.tolist()]
-    identity = fmpq_mat([[int(i == t) for i in range(T)] for t in range(T)])
-    solved = fractions(flint([[row[j] for j in pivots] for row in z]).solve(identity))
-    inverse = [[Fraction(0)] * T for _ in range(columns)]
-    for row, pivot in zip(solved, pivots, strict=True):
-        inverse[pivot] = row
-    return inverse
 
 
 def times(a: Matrix, b: Matrix) -> Matrix:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
-from support.planted import Dependent, dependent_context, dependent_query
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
@@ -82,20 +81,3 @@ def families(
         bound=draw(st.sampled_from([2, 5, 30])),
         seed=draw(st.integers(0, 2**32 - 1)),
     )
-
-
-@st.composite
-def planted(draw: st.DrawFn, **limits: int) -> Dependent:
-    """A family with a dependency planted in one context or among the queries."""
-    data = draw(families(**limits))
-    in_context = draw(st.booleans())
-    count = data.n if in_context else data.T
-    target = draw(st.integers(0, count - 1))
-    others = [i for i in range(count) if i != target]
-    chosen = draw(st.lists(st.sampled_from(others), unique=True)) if others else []
-    coefficient = st.fractions(-3, 3, max_denominator=2).filter(bool)
-    combination = {i: draw(coefficient) for i in chosen}
-    if in_context:
-        context = draw(st.integers(0, len(data.contexts) - 1))
-        return dependent_context(data, context, target, combination)
-    return dependent_query(data, target, combination)

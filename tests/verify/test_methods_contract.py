@@ -14,14 +14,14 @@ import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.progress import silent
-from attncert.reports.answers import envelope, report, report_page, verdict
+from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.certificate.explain import explain, text
 from attncert.verify.audit.attack.search import attack
 from attncert.verify.audit.audit import methods_of
 from attncert.verify.audit.user_data import examine
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.rules import _OUTLINES, trace_claims
+from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
@@ -107,27 +107,6 @@ def test_the_trace_holds_what_the_outline_promises_and_no_other_hypothesis(name:
     assert found - {"A1-at-r"} == {*outline.hypotheses, *also}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_lost_edge_is_seen(name: str) -> None:
-    proof, _ = proved(name)
-    outline = _OUTLINES.get(name, proof.setup.outline)
-    wanted = ["theorem", *outline.whole, *(f"head.1.{step}" for step in outline.rests_on)]
-    for claim_id in [i for i in wanted if i in proof.trace]:
-        lost = [replace(c, rests_on=()) if c.id == claim_id else c for c in proof.trace]
-        rules = {c.id: c for c in trace_claims(replace(proof, trace=ProofTrace(lost)))}
-        assert rules["trace.edges"].level is Level.REFUTED, claim_id
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_one_head_is_too_few_for_anybody(name: str, tmp_path: Path) -> None:
-    """rank Z ≤ H(n-1) + 1 = 2 with a shared context: refuted for all weights."""
-    proof = prove(DATA, Prove(name, heads=1))
-    assert proof.standing is Level.REFUTED and proof.exit_status == 1
-    assert proof.trace["hypothesis.capacity"].level is Level.REFUTED
-    report = report_page(proof).decode()
-    assert "Nothing was built." in report and proof.setup.voice.title in report
-
-
 @pytest.mark.parametrize(("decided", "level"), [(True, "not applicable"), (False, "undecided")])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
@@ -161,15 +140,6 @@ def test_an_audit_of_data_runs_those_that_use_the_assumptions() -> None:
     found = examine(DATA, methods_of(Audit()), quick=True, seed=0, progress=silent)
     assert set(found.proofs) == {"paper", "width-one", "borrowed"}
     assert {proof.standing for proof in found.proofs.values()} == {Level.PROVED}
-
-
-def test_names_that_are_taken_or_unfit() -> None:
-    for name in ("paper", "rank-one", "mahdavi2024", "My_Heads", ""):
-        with pytest.raises(attncert.InputError, match=r"^construction: must be "):
-            registry.register(replace(paper.METHOD, name=name, certificate=None))
-    with pytest.raises(attncert.InputError, match="must be a Method, not of type int"):
-        registry.register(3)  # type: ignore[arg-type]
-    assert prove(DATA, Prove("rank-one")).command == "attncert prove DATA --construction width-one"
 
 
 def test_the_help_and_the_advice_name_what_there_is() -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 from support.oracles import rank
 from support.small_layers import features, fractions, outputs, times, transpose
 
@@ -195,15 +195,6 @@ def test_the_features_are_independent(case: Case) -> None:
         assert rank([z[t][: number * data.d] for t in placed]) == len(placed)
 
 
-def test_regrouping_is_reported() -> None:
-    """e_1, e_2, e_1+e_2, e_3 at r = 3: in the given order the first group is dependent."""
-    queries = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
-    eye = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    built = build(Dataset.of(eye, queries, [1, 2, 3, 4]))
-    assert built.regrouped and built.groups != ((0, 1, 2), (3,))
-    assert not build(Dataset.of(eye, queries[1:], [2, 3, 4])).regrouped
-
-
 def test_more_heads_where_only_they_admit_a_grouping() -> None:
     """All queries in one plane: the fewest heads of the theorem do not do, T - 1 do."""
     eye = [[int(i == j) for j in range(4)] for i in range(4)]
@@ -215,12 +206,6 @@ def test_more_heads_where_only_they_admit_a_grouping() -> None:
         with pytest.raises(HypothesisFails) as caught:
             build(data, heads=T - 2)
         assert caught.value.hypothesis == "some-partition"
-
-
-def test_same_seed_same_weights() -> None:
-    data, options = CASES["distinct"]
-    first, second = (build(data, **options) for _ in range(2))
-    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -258,15 +243,6 @@ def test_the_readout_interpolates(case: Case) -> None:
     ]
 
 
-def test_the_readout_uses_the_pivots_alone(case: Case) -> None:
-    data, _, built = case
-    layer = with_readout(built, data, solve(pivot_system(built, data), data.label_matrix))
-    for number, head in enumerate(layer.heads):
-        pivots = built.heads[number].pivots if number < len(built.heads) else ()
-        rows = fractions(head.value)
-        assert all(not any(row) for j, row in enumerate(rows) if j not in pivots)
-
-
 def test_a_narrow_value_is_refused() -> None:
     data = CASES["rational"][0]
     built = build(data)
@@ -274,18 +250,6 @@ def test_a_narrow_value_is_refused() -> None:
     with pytest.raises(HypothesisFails) as caught:
         with_readout(built, data, solution, 1)
     assert caught.value.witness == {"d_v": 1, "m": 2}
-
-
-def test_solving_for_other_right_hand_sides() -> None:
-    data, options = CASES["distinct"]
-    system = pivot_system(build(data, **options), data)
-    right = fmpq_mat(7, 2, [fmpq(k * k - 5, k + 1) for k in range(14)])
-    found = solve(system, right)
-    z = [
-        [Fraction(int(x), factor) for x in row]
-        for row, factor in zip(system.matrix.tolist(), system.scale, strict=True)
-    ]
-    assert times(z, fractions(found)) == fractions(right)
 
 
 def test_predicted_bits_is_the_sum_of_the_logit_ranges(case: Case) -> None:

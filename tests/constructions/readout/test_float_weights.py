@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.enclosures import enclose_error
-from support.small_layers import features as exact_features
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
@@ -37,15 +36,6 @@ def test_the_error_is_small_and_enclosed(seed: int, shared: bool) -> None:
     claim = enclose_error(data, weights)
     assert claim.level is Level.ENCLOSED
     assert float(claim.numbers["error"][1]) < 1e-9
-
-
-def test_features_are_those_of_the_exact_layer() -> None:
-    """On data whose exact weights are small, float64 features agree with the Fractions."""
-    data = generators.family(5, 3, 4, queries="moment-curve", shared=True, seed=1)
-    layer = build(data).layer
-    arrays = layer.to_numpy()
-    exact = np.array(exact_features(data, layer), dtype=float)
-    assert features(data, arrays["W_K"], arrays["W_Q"]) == pytest.approx(exact, abs=1e-9)
 
 
 def test_exact_weights_survive_where_the_data_are_small() -> None:
@@ -75,13 +65,6 @@ def test_a_coarse_copy_is_near_and_short(entries: list[float], bits: int) -> Non
         while any(shared) and all(x % 2 == 0 for x in shared):
             shared = [x // 2 for x in shared]
         assert max(map(abs, shared)).bit_length() <= bits + 1
-
-
-def test_short_data_come_back_unchanged() -> None:
-    data = Dataset.of([[1, "2/3"], [-5, 7]], [[3, 1]], [1])
-    copy = coarse(data, 6)
-    assert copy.contexts.fractions() == data.contexts.fractions()
-    assert copy.queries.fractions() == data.queries.fractions()
 
 
 def test_the_copy_gets_finer_until_the_construction_applies() -> None:
@@ -148,10 +131,3 @@ def test_numbers_beyond_float64_are_refused(which: str, scale: Fraction) -> None
     with pytest.raises(HypothesisFails) as caught:
         float64_weights(data, partial(build, head_width=2, heads=1))
     assert caught.value.hypothesis == "float64"
-
-
-def test_same_seed_same_floats() -> None:
-    first, second = (
-        float64_weights(gaussian(0), partial(build, head_width=3, heads=2)) for _ in range(2)
-    )
-    assert all(np.array_equal(first[name], second[name]) for name in first)

@@ -14,7 +14,6 @@ from support.oracles import (
     SAFE_PRIME,
     features_mod,
     hypotheses_hold,
-    is_relation,
     meets_partition_condition,
     rank,
     rank_mod,
@@ -267,23 +266,6 @@ def test_builds_exactly_where_the_hypotheses_hold(
         assert refusal.value.hypothesis in ("capacity", "some-partition")
 
 
-@pytest.mark.parametrize(
-    ("queries", "kind"),
-    [
-        ([[1, 2], [0, 0], [1, 1]], "zero query"),
-        ([[1, 2], [3, 1], [2, 4]], "parallel queries"),
-        ([[1, 2], [3, 1], [1, 2]], "parallel queries"),
-        ([[1, 2], [-1, -2], [3, 1], [-3, -1]], "parallel queries"),
-    ],
-)
-def test_queries_that_no_grouping_takes(queries: list[list[int]], kind: str) -> None:
-    data = Dataset.of([[1, 0], [0, 1]], queries, list(range(len(queries))))
-    with pytest.raises(HypothesisFails) as refusal:
-        build(data)
-    assert (refusal.value.hypothesis, refusal.value.witness["kind"]) == ("some-partition", kind)
-    assert is_relation(data.queries.fractions(), refusal.value.witness)
-
-
 def test_dependent_contexts_are_refused_with_the_relation() -> None:
     data = dependent_context(curve(5, 3, 4), 2, 0, {1: 2, 2: -1}).data
     with pytest.raises(HypothesisFails) as refusal:
@@ -303,14 +285,6 @@ def test_capacity_is_kept_to() -> None:
         build(data, heads=0)
     with pytest.raises(HypothesisFails):  # n = 1: one example, whatever H
         build(generators.family(2, 1, 2, queries="moment-curve"))
-
-
-def test_the_given_order_is_left_where_it_fails() -> None:
-    data = regroupable()
-    assert not meets_partition_condition(data.queries.fractions(), [(0, 1, 2), (3, 4)])
-    built = build(data, heads=2, saturated=True)
-    assert built.regrouped and built.groups != ((0, 1, 2), (3, 4))
-    assert meets_partition_condition(data.queries.fractions(), built.groups)
 
 
 @pytest.mark.parametrize("saturated", [False, True])

@@ -452,7 +452,3 @@ def test_below_and_at_most(error: str) -> None:
         Level.ENCLOSED if within else Level.REFUTED
         for within in (exact < Fraction(1, 2), exact <= Fraction(1, 2))
     ]
-
-
-def _floats(matrix: fmpq_mat) -> Any:
-    return np.array([[int(x.p) / int(x.q) for x in row] for row in matrix.tolist()])

@@ -176,16 +176,6 @@ def test_queries_on_a_line_need_the_weights_of_the_proof(monkeypatch: pytest.Mon
     assert answer.notions[0].least == 7 and levels(answer)["law.universal"] is Level.PROVED
 
 
-def test_large_data_get_the_bounds_without_layers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(universal, "_MOST_FEATURES", 0)
-    monkeypatch.setattr("attncert.verify.tightness.columns._MOST", 0)
-    monkeypatch.setattr("attncert.verify.tightness.relations.rows.MOST_ROWS", -1)
-    answer = capacity(generators.family(7, 3, 4, shared=True, seed=1), Capacity(2))
-    assert levels(answer)["law.universal"] is Level.REFUTED
-    assert levels(answer)["universal.almost-all-queries"] is Level.UNDECIDED
-    assert "min[Ha+b]" not in answer.formulas and "universal.enough" not in levels(answer)
-
-
 def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def large(*_: object, **__: object) -> None:
         raise TooLarge("the file would be long")

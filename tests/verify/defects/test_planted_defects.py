@@ -56,21 +56,6 @@ def test_what_fires_has_its_level_and_a_witness(defect: Defect) -> None:
         json.dumps(claim.as_dict(), allow_nan=False)
 
 
-@pytest.mark.parametrize(("name", "least"), [("paper", 20), ("width-one", 20), ("generic", 6)])
-def test_no_earlier_head_is_blamed(name: str, least: int) -> None:
-    """Where the record or the weights of one head were spoilt, and not the data of all."""
-    right = [run(name, kind).data for kind in RUNS[name]]
-    count = 0
-    for defect, fired in STEPS[name].caught:
-        spoilt = defect.plant()
-        if defect.check != "groups" and any(spoilt.data is data for data in right):
-            own = int(defect.check.split(".")[1])
-            heads = {int(x.split(".")[1]) for x in fired - {"groups"}}
-            assert min(heads) == own, defect.name
-            count += 1
-    assert count >= least
-
-
 def test_what_is_no_defect_is_not_seen() -> None:
     """The same matrix in other factors, key times 2 and query by 2; weights computed again."""
     right = run("paper", "interior")

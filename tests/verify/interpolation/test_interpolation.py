@@ -57,17 +57,6 @@ def test_all_three_confirm_a_planted_layer(name: str) -> None:
     assert routes(p) == claims  # the same again, word for word
 
 
-@pytest.mark.slow  # by default the program in the README does the same with the digits
-def test_all_three_confirm_at_the_size_of_the_main_job() -> None:
-    # T = 25, H = 8, d = 16, n = 4: symbolic labels by plain substitution take minutes here.
-    p = planted(Shape(25, 8, 4, 16, head_width=4))
-    assert max(x.height_bits() for x in p.right_inverse.entries()) > 5_000
-    assert symbolic.feasible(p.data, p.layer, p.right_inverse)
-    claims = routes(p)
-    assert {route: claim.level for route, claim in claims.items()} == HOLDS
-    assert claims["multiprecision"].numbers["any difference would show"]
-
-
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("by", [Fraction(1), Fraction(-1, 2**300)])
 def test_a_changed_label_is_refuted_by_all_three(name: str, by: Fraction) -> None:

@@ -46,14 +46,6 @@ def test_with_little_work_the_interval_still_contains_the_truth(
     assert found == close(vectors, k=k, budget_s=None, work=work)  # the clock has no say
 
 
-@pytest.mark.parametrize(("N", "d"), [(3, 6), (6, 6), (12, 5), (20, 3), (36, 32)])
-def test_vectors_in_general_position(N: int, d: int) -> None:
-    found = close(vandermonde(N, d), budget_s=None, work=2.0)
-    assert found.upper.value == min(N, d)
-    assert found.lower.value == min(N, d) or N == 36  # 36 choose 32: the lower end stays open
-    assert found.lower.value >= min(23, N, d)
-
-
 def test_a_planted_circuit_bounds_from_both_sides() -> None:
     vectors, members = planted(120, 12, 4)
     narrower: list[Interval] = []

@@ -15,8 +15,7 @@ from support.given_oracle import plain
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.given import pairs
-from attncert.constructions.given.law import Spans
-from attncert.constructions.given.zeros import best_sizes, draw_groups, most_examples, worth
+from attncert.constructions.given.zeros import draw_groups
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import (
@@ -93,14 +92,6 @@ def test_what_is_built_is_a_zero_with_full_rank(way: Way, shared: bool, heads: i
     assert jacobian_rank(data, found.zero.layer, columns=columns).rank == 7
 
 
-@pytest.mark.parametrize("way", get_args(Way))
-def test_fractions_are_served(way: Way) -> None:
-    data = Dataset.of(
-        [[["1/2", 0], ["1/3", 1]], [[1, "1/6"], [0, 2]]], [["1/5", 1], [1, "-2/5"]], [0, 0]
-    )
-    assert label_all(data, ways=(way,)).proved
-
-
 def test_wide_labels() -> None:
     data = small(4, 3, 3, m=2)
     found = label_all(data, value_width=1)
@@ -113,22 +104,6 @@ def test_between_the_zero_and_N_nothing_is_said() -> None:
     found = label_all(small(10, 3, 3), 2)
     assert not found.proved and found.zero is None and not found.claims
     assert "rank 8 of 10" in found.why
-
-
-def test_keys_without_an_effect_are_not_tried() -> None:
-    """All rows of the context are equal."""
-    found = label_all(Dataset.of([[1, 2], [1, 2]], [[1, 0], [0, 1]], [0, 0]))
-    assert not found.tried and not found.proved
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-@pytest.mark.parametrize("w", [1, 2, 4])
-def test_the_worth_of_a_set(k: int, w: int) -> None:
-    assert worth(k, w, 4, 4) == oracle.group_count(k, w, 4, 4)
-    sizes = best_sizes(k, w, Spans(4, 0, 4, 1))
-    parts = [p for p in _partitions(k)]
-    most = max(sum(oracle.group_count(x, w, 4, 4) for x in p) for p in parts)
-    assert most_examples(sizes, w, Spans(4, 0, 4, 1)) == most
 
 
 def _partitions(k: int, largest: int | None = None) -> list[tuple[int, ...]]:
@@ -163,12 +138,6 @@ def test_pairs_on_numbers_that_python_does_not_write() -> None:
     made = label_all(data, ways=("pairs",))
     rates = {claim.id: claim for claim in made.claims}["labelling.rates"]
     assert made.proved and len(rates.numbers["greatest"]) > 4300
-
-
-def test_too_few_pairs() -> None:
-    with pytest.raises(HypothesisFails) as refused:
-        pairs.build(small(9, 3, 3), lambda made: True, heads=4)
-    assert refused.value.hypothesis == "capacity"
 
 
 def built() -> tuple[Dataset, pairs.Pairs]:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import attncert
 from attncert import Dataset, InputError, Prove, prove
-from attncert.constructions import width_one
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.rounding import rounded
 from attncert.reports.answers import report
@@ -88,20 +87,6 @@ def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
     verdict = checker.check_file(str(path))
     assert verdict.status == "holds" and "rounded to multiples of 1/8" in verdict.message
     assert "largest_change" in exhibits(proof)["setup"]
-
-
-def test_auto_is_the_finest_that_the_work_allows() -> None:
-    found = grids.finest(FLOATS, width_one.build, most=2)
-    finer = grids.finest(FLOATS, width_one.build, most=60)
-    assert found is not None and finer is not None
-    assert finer.rounding.grid < found.rounding.grid
-    assert found.seconds <= 2 < finer.seconds <= 60
-
-
-def test_whole_numbers_need_no_finer_grid() -> None:
-    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, 6, 7])
-    found = grids.finest(data, width_one.build)
-    assert found is not None and not found.rounding.largest_change
 
 
 def test_full_rank_on_floats_ends_with_the_command() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,13 +29,6 @@ entries = st.integers(-3, 3)
 matrices = st.integers(1, 7).flatmap(
     lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=1, max_size=7)
 )
-
-
-def cleared(row: Sequence[Any]) -> list[int]:
-    """Times the common denominator."""
-    numbers = [Fraction(a) for a in row]
-    common = math.lcm(*(x.denominator for x in numbers))
-    return [int(x * common) for x in numbers]
 
 
 @each_case

@@ -4,7 +4,7 @@ docs/given-labels.md, Theorem 12: weights at which all outputs are 0 and the Jac
 that every labelling is memorized. Scalar labels, heads of width one, distinct contexts. The weights
 are keys, queries and values (each H × d), one after the other: P = 3Hd numbers.
 
-    python tests/given_labels/given_labels_zeros.py n d H T [seeds]
+    python benchmarks/given_labels_zeros.py n d H T [seeds]
 """
 
 from __future__ import annotations
