@@ -1,4 +1,4 @@
-"""The table of docs/third-party-weights.md: types of models, their options, how well they agree.
+"""The table of docs/models-and-layers.md: types of models, their options, how well they agree.
 
 PYTHONPATH=tests python benchmarks/model_types.py: for each listed type 20 small random models of
 transformers (`tests/support/model_cases.py`), in float64, a random layer of each, recorded with and

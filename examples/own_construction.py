@@ -1,4 +1,4 @@
-"""Parity: heads that single out one example each (ours; the proof: docs/your-own-proof.md).
+"""Parity: heads that single out one example each (ours; the proof: docs/constructions.md).
 
 Let n be even, u a vector with E⁽ˢ⁾u = (1, 0, ..., 0) for every s, and no two queries parallel. Then
 some v_t has v_t·e_t = 0 and v_t·e_s a nonzero integer for every other s. Head t is u v_tᵀ: modulo 2

@@ -1,4 +1,4 @@
-"""Embeddings of real inputs in a folder: a manifest and .npz shards; docs/assumptions.md states it.
+"""Embeddings in a folder: a manifest and .npz shards (docs/models-and-layers.md).
 
     manifest.json    what is in the folder, and where it comes from
     shard-00000.npz  queries (B, d), contexts (C, n, d), kept (C,): one block of the inputs

@@ -103,7 +103,7 @@ def model_type(config: Mapping[str, Any], shown: str, way_out: str) -> ModelType
     name = str(config.get("model_type"))
     kind = BY_NAME.get(name)
     if kind is None:
-        must = "of a type of model that is listed in docs/third-party-weights.md, or read with "
+        must = "of a type of model that is listed in docs/models-and-layers.md, or read with "
         raise InputError(shown, f"{must}{way_out}, which assumes plain attention", printable(name))
     for key, values in kind.plain.items():
         found = option(config, key)

@@ -29,7 +29,7 @@ class Weights(StoredLayer):
         """The attention weights of a PyTorch module.
 
         module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
-        docs/third-party-weights.md. format: "hf" for any other module with query, key, value and
+        docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
         output projections, fused or not: then it is assumed that nothing else acts. prefix: of the
         layer, where the module has several. heads: where no attribute of the module says. Raises
         InputError.

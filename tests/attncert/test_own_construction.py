@@ -398,7 +398,7 @@ def test_weights_that_are_none(heads: list[object], words: str) -> None:
 
 
 def blocks(language: str) -> list[str]:
-    page = (ROOT / "docs" / "your-own-proof.md").read_text()
+    page = (ROOT / "docs" / "constructions.md").read_text()
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
@@ -408,7 +408,7 @@ def test_the_page_runs_from_top_to_bottom(
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for number, program in enumerate(blocks("python"), start=1):
-        exec(compile(program, f"block {number} of your-own-proof.md", "exec"), names)
+        exec(compile(program, f"block {number} of constructions.md", "exec"), names)
     assert (tmp_path / "parity-report" / "report.md").exists()
 
 

@@ -179,7 +179,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(
 
 def test_the_page_lists_types_and_options() -> None:
     """The first three cells of its table; the fourth is measured."""
-    page = (ROOT / "docs" / "third-party-weights.md").read_text()
+    page = (ROOT / "docs" / "models-and-layers.md").read_text()
     for kind in MODEL_TYPES:
         plain = "; ".join(f"{key} but {' or '.join(map(str, x))}" for key, x in kind.plain.items())
         assert f"| {', '.join(kind.names)} | {', '.join(kind.read)} | {plain or '-'} | " in page

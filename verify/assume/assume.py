@@ -91,7 +91,7 @@ def assume(
     question.tokens whatever `Vectors.of` takes: queries (N, d) without contexts. The conclusion,
     that A1 and A2 hold, rests on a claim for each: proved (exact, modulo primes or over ℚ),
     refuted or undecided. Samples are claims of their own; singular values are floats and
-    numerical. Source: paper, Assumptions 1 and 2; docs/assumptions.md. Raises InputError.
+    numerical. Source: paper, Assumptions 1 and 2; docs/models-and-layers.md. Raises InputError.
 
     >>> from attncert import Assume, Dataset, assume
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

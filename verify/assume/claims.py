@@ -81,7 +81,7 @@ def _repeated(inputs: LayerInputs) -> Claim:
         witness={"reason": "some queries are equal", "equal queries": list(inputs.repeats[0])}
         | equal_pair(inputs).as_dict(),
         arithmetic="exact comparison of queries",
-        source="docs/assumptions.md",
+        source="docs/models-and-layers.md",
     )
 
 
@@ -110,7 +110,7 @@ def _every(
         numbers={"Kruskal rank at least": low.value, "at most": high.value, "asked": k},
         witness=witness,
         arithmetic=_MODULO,
-        source="docs/kruskal.md",
+        source="docs/commands.md",
     )
 
 

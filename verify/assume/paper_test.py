@@ -1,7 +1,7 @@
 """The paper's own test, as its public code runs it: random subsets, one at a time, in float32.
 
 A subset of k vectors counts as independent where the float32 rank at the usual tolerance is k. This
-is numerical evidence; it stands beside the exact answer on the same vectors (docs/assumptions.md).
+is numerical; it stands beside the exact answer on the same vectors (docs/models-and-layers.md).
 One BLAS thread: for matrices of this size more of them are no quicker, and get in each other's way.
 """
 

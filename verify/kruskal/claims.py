@@ -16,7 +16,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.floating import NumericalRank, Robustness
 
 _EXACT = "exact modulo primes, or over ℚ"
-_SOURCE = "docs/kruskal.md"
+_SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
 _MOST_MEMBERS = 8  # of a dependent set that a sentence names
 

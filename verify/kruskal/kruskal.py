@@ -79,7 +79,7 @@ def kruskal(
     NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
     ℚ), or enclosed (coherence); assumed where a log stands in for a search; without k it always
     holds. Random subsets are claims of their own, sampled, and rounding is numerical. Source:
-    docs/kruskal.md. Raises InputError, also for a log that contradicts what is proved here. Ctrl-C
+    docs/commands.md. Raises InputError, also for a log that contradicts what is proved here. Ctrl-C
     is a KeyboardInterrupt that says what was proved, and what the log keeps.
 
     >>> from attncert import Kruskal, kruskal

@@ -29,7 +29,7 @@ class LayerQuestion(Question):
     weights: ClassVar[str] = ".npz, .safetensors, .pt, JSON, a model's folder, or - (stdin)"
 
     format: str = option(
-        "auto", TEXT, "of the file: auto, or one of docs/third-party-weights.md", group=_WEIGHTS
+        "auto", TEXT, "of the file: auto, or one of docs/models-and-layers.md", group=_WEIGHTS
     )
     prefix: str | None = option(
         None, TEXT, "of the layer's arrays, in a file of several layers", group=_WEIGHTS

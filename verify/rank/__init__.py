@@ -1,4 +1,4 @@
-"""Rank and independence, one arithmetic per file; see `docs/rank.md`.
+"""Rank and independence, one arithmetic per file.
 
 modular:  many subsets, prefixes and single matrices, certified modulo primes (CPU threads, GPU).
 rational: exact rank, null vectors and relations over Q.

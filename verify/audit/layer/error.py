@@ -69,7 +69,7 @@ __all__ = [
 _MOST_COMPARED = 10**7  # numbers of labels, for the least gap between two
 BITS = 256  # of the balls for weights, features and singular values
 _BRIEF = 12  # characters of a number that a sentence holds
-_SOURCE = "ours; docs/layers.md"
+_SOURCE = "ours; docs/models-and-layers.md"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A property file: what a layer must do on a data set, in a few keys (docs/third-party-weights.md).
+"""A property file: what a layer must do on a data set, in a few keys (docs/models-and-layers.md).
 
 Each of `error`, `saturation` and `rank`, where it stands, is a claim: verified if it holds,
 falsified (with the example) if it is refuted, else undecided. Numbers are exact: 0.1 is 1/10.
@@ -123,7 +123,7 @@ def judge(asked: Property, attention: Attention) -> tuple[Claim, ...]:
         claims.append(_saturation(on, some, heads, asked.saturation))
     if asked.rank:
         claims.append(_rank(on.of_heads(heads)))
-    return tuple(replace(claim, source="ours; docs/third-party-weights.md") for claim in claims)
+    return tuple(replace(claim, source="ours; docs/models-and-layers.md") for claim in claims)
 
 
 def _chosen(key: str, numbers: Sequence[int] | None, end: int, first: int) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ _SCALED = {
     "sqrt-model": r"logits divided by $\sqrt d$",
 }
 _NOTHING = "no rotary or relative positions, no cap or clip, no added row"
-_SOURCE = "ours; docs/third-party-weights.md"
+_SOURCE = "ours; docs/models-and-layers.md"
 
 
 def read_claim(
