@@ -16,7 +16,7 @@ BASES = [10_000.0, 2.0, 1 + 2.0**-52, 1.0, 1 - 2.0**-53, 0.5, 1 / 9, 2.0**-40]
 
 
 def rank(width: int, base: float) -> int:
-    """docs/assumptions.md: of so many positions, the first are independent."""
+    """docs/models-and-layers.md: of so many positions, the first are independent."""
     return 0 if width == 1 else min(width, 2) if base == 1 else width
 
 
