@@ -159,7 +159,7 @@ def claim(outcomes: Sequence[Outcome]) -> Claim:
         {"cases": cases},
         {"reason": "; ".join(map(str, failing))} if failing else None,
         arithmetic="as `prove` decides each, on small integers exactly",
-        source="ours; docs/audit.md",
+        source="ours; docs/commands.md",
     )
 
 

@@ -26,7 +26,7 @@ KAPPAS = tuple(
     )
     for kind in KINDS
 )  # fmt: skip
-_SOURCE = "ours; docs/audit.md"
+_SOURCE = "ours; docs/commands.md"
 
 
 @dataclass(frozen=True)
