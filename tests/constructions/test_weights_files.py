@@ -280,11 +280,6 @@ def test_a_long_tolerance_is_told_by_its_size(files: Path) -> None:
     assert "1.00e+999 (exact: 3319 bits)" in said and "0" * 50 not in said
 
 
-def test_tolerances_are_exact(files: Path) -> None:
-    for text, exact in (("0.1", "1/10"), ("1e-3", "1/1000"), ("2/6", "1/3")):
-        assert run(files, "--tolerance", text)[1]["exhibits"]["tolerance"] == exact
-
-
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["1/2", "x", 1e308, 2.5]),
     lambda inner: (

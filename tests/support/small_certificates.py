@@ -60,6 +60,18 @@ def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
     return sealed(certificate)
 
 
+def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
+    """Replace a leaf; `to`: a value, or a function of the old one."""
+
+    def change(file: Certificate) -> None:
+        inner: Any = file
+        for step in path[:-1]:
+            inner = inner[step]
+        inner[path[-1]] = to(inner[path[-1]]) if callable(to) else to
+
+    return change
+
+
 # The plain formulas.
 
 

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.given_oracle import Head
 from support.labelling_cases import CASES, Certificate, case, certificate_of
-from support.small_certificates import sealed, written
+from support.small_certificates import put, sealed, written
 
 import attncert
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
@@ -53,18 +53,6 @@ def test_a_prime_beyond_float64_is_for_the_other_checker(tmp_path: Path) -> None
 
 
 # Files that were spoiled, with digests computed afresh.
-
-
-def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
-    """Replace a leaf; `to`: a value, or a function of the old one."""
-
-    def change(file: Certificate) -> None:
-        inner: Any = file
-        for step in path[:-1]:
-            inner = inner[step]
-        inner[path[-1]] = to(inner[path[-1]]) if callable(to) else to
-
-    return change
 
 
 def plus_one(text: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.adversarial_near import near
 from support.near_cases import CASES, Certificate, case
-from support.small_certificates import digested, sealed, written
+from support.small_certificates import digested, put, sealed, written
 
 import attncert
 from attncert.verify import checker
@@ -41,18 +41,6 @@ def test_the_schema_admits_true_certificates(name: str) -> None:
 
 
 # Files that were spoiled, with digests computed afresh.
-
-
-def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
-    """Replace a leaf; `to`: a value, or a function of the old one."""
-
-    def change(file: Certificate) -> None:
-        inner: Any = file
-        for step in path[:-1]:
-            inner = inner[step]
-        inner[path[-1]] = to(inner[path[-1]]) if callable(to) else to
-
-    return change
 
 
 def plus_one(text: str) -> str:
