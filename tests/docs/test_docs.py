@@ -30,17 +30,27 @@ def test_the_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "my-report" / "report.md").exists()
 
 
-def test_the_readme_commands_print_what_it_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", ["README.md", "docs/models-and-layers.md"])
+def test_the_commands_print_what_a_page_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    for session in blocks(ROOT / "README.md", "console"):
+    for session in blocks(ROOT / page, "console"):
         command, _, shown = session.partition("\n")
         words = shlex.split(command.removeprefix("$ "))
         assert words[0] == "attncert"
         attncert.main(words[1:])
         assert capsys.readouterr().out == shown
+
+
+def test_the_python_of_the_command_guide_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (program,) = blocks(ROOT / "docs" / "commands.md", "python")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "commands.md", "exec"), {})
+    assert f"# {capsys.readouterr().out}" in program
 
 
 def test_the_data_shown_are_the_example_file() -> None:
