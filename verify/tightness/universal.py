@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.given.law import spans
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.tightness.columns import columns
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_relations, shortest
 from attncert.verify.tightness.shared_contexts.largest_rank import applies
@@ -48,13 +48,10 @@ def bound_from_above(data: Dataset, heads: int) -> UniversalBound:
         reason = "a relation between rows of $Z$ that holds for all weights"
         shown = {"relation": shortest(relations)[0].as_dict()}
         bounds.append(UniversalBound(data.T - len(relations), reason, shown))
-    columns = {"columns": heads * data.d}
-    bounds.append(UniversalBound(heads * data.d, "$Z$ has $Hd$ columns", columns))
-    whole = spans(data)
-    a, rank = whole.differences, whole.differences + whole.common
-    known = {"heads": heads, "directions": a, "rank of all rows": rank}
-    reason = "the context rows lie in too small a flat"
-    bounds.append(UniversalBound(whole.features(heads), reason, known))
+    found = columns(data, heads)
+    spanned = {"heads": heads, "a": found.spans.differences, "b": found.spans.common}
+    reason = "the columns of $Z$: contexts of a set $S$ of examples span too little"
+    bounds.append(UniversalBound(found.rank, reason, spanned | {"S": list(found.members)}))
     return min(bounds, key=lambda bound: bound.rank)
 
 

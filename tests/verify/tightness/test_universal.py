@@ -27,9 +27,9 @@ IMPOSSIBLE = {
     "equal inputs": (Dataset.of(EYE, [[1, 2, 0]] * 2, [1, 2]), 3, 1, "a relation between rows"),
     "e, -e, f, -f": (signed_pairs(), 5, 3, "a relation between rows"),
     "too few columns": (family(5, 2, 2, seed=4), 2, 4, "columns"),
-    "a small flat": (family(6, 3, 4, shared=True, seed=5), 2, 5, "too small a flat"),
+    "a small flat": (family(6, 3, 4, shared=True, seed=5), 2, 5, "columns"),
     "three tokens of which two differ": (
-        Dataset.of([[0, 0, 0], [0, 0, 0], [1, 0, 0]], EYE, [1, 2, 3]), 2, 2, "too small a flat",
+        Dataset.of([[0, 0, 0], [0, 0, 0], [1, 0, 0]], EYE, [1, 2, 3]), 2, 2, "columns",
     ),
 }  # fmt: skip
 
