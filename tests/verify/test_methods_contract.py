@@ -13,12 +13,9 @@ import pytest
 import attncert
 from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.progress import silent
 from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.certificate.explain import explain, text
 from attncert.verify.audit.attack.search import attack
-from attncert.verify.audit.audit import methods_of
-from attncert.verify.audit.user_data import examine
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
@@ -26,7 +23,6 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
-from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import options
 
@@ -134,12 +130,6 @@ def test_attacked_where_it_promises_something(name: str) -> None:
     report = attack(name, cases=20, seed=2)
     assert report.failures == () and report.built.total() >= 2
     assert str(report).startswith("0 failures in cases 0 to 19: ")
-
-
-def test_an_audit_of_data_runs_those_that_use_the_assumptions() -> None:
-    found = examine(DATA, methods_of(Audit()), quick=True, seed=0, progress=silent)
-    assert set(found.proofs) == {"paper", "width-one", "borrowed"}
-    assert {proof.standing for proof in found.proofs.values()} == {Level.PROVED}
 
 
 def test_the_help_and_the_advice_name_what_there_is() -> None:
