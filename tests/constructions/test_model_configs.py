@@ -167,10 +167,11 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(
         assert main([*words, "--examples", "2"]) == status
     assert "Nothing is said about labels." in capsys.readouterr().out
     for wrong, line in (
-        ({"outputs": OUTPUTS[:2], "unit": 0.1}, "outputs: must be (4, 6) finite numbers"),
-        ({"outputs": OUTPUTS * np.nan, "unit": 0.1}, "outputs: must be (4, 6) finite numbers"),
-        ({"outputs": OUTPUTS, "unit": 2.0}, "unit: must be the unit roundoff"),
-        ({"outputs": OUTPUTS}, "unit: must be the unit roundoff"),
+        ({"outputs": OUTPUTS[:2], "unit": 0.1}, "outputs: must be of the shape (4, 6), not (2, 6)"),
+        ({"outputs": OUTPUTS * np.nan, "unit": 0.1}, "outputs: must be finite numbers, not nan"),
+        ({"outputs": OUTPUTS, "unit": 2.0}, "the unit roundoff of the outputs, not 2.0"),
+        ({"outputs": OUTPUTS, "unit": [0.1] * 2}, "the unit roundoff of the outputs, not (2,)"),
+        ({"outputs": OUTPUTS}, "the unit roundoff of the outputs, not 0.0"),
     ):
         np.savez(mask, mask=np.ones((T, N)) > 0, **wrong)  # type: ignore[arg-type]
         assert main(words) == 2

@@ -70,10 +70,13 @@ def _recorded(arrays: dict[str, AnyArray], data: Dataset) -> Recorded | None:
     if "outputs" not in arrays:
         return None
     outputs, unit = arrays["outputs"], arrays.get("unit", np.float64(0))
-    if outputs.shape != (data.T, data.m) or not np.isfinite(outputs).all():
-        raise InputError("outputs", f"{(data.T, data.m)} finite numbers", outputs.shape)
+    if outputs.shape != (data.T, data.m):
+        raise InputError("outputs", f"of the shape {(data.T, data.m)}", outputs.shape)
+    if not np.isfinite(outputs).all():
+        raise InputError("outputs", "finite numbers", "nan or infinite")
     if unit.shape != () or not 0 < unit < 1:
-        raise InputError("unit", "the unit roundoff of the outputs, from 0 to 1", unit.shape)
+        must = "a number between 0 and 1, the unit roundoff of the outputs"
+        raise InputError("unit", must, unit.shape or unit.item())
     return Recorded(outputs, float(unit))
 
 
