@@ -13,17 +13,6 @@ PAGE = (ROOT / "docs" / "kernel.md").read_text()
 HEADLINES = (KERNEL / "headlines.txt").read_text().split()
 
 
-def test_the_lines_of_the_specification_are_counted() -> None:
-    told = re.findall(r"^\| `(checker/\w+\.v)` \| (\d+) \|", PAGE, re.MULTILINE)
-    told += re.findall(r"`(theory/layer\.v)` \((\d+) lines\)", PAGE)
-    counted = {name: len((KERNEL / name).read_text().splitlines()) for name, _ in told}
-    assert [(name, str(counted[name])) for name, _ in told] == told
-    assert counted.keys() == {
-        "theory/layer.v",
-        *(f"checker/{name}.v" for name in ("Spec", "Json", "Numeral", "Certificate")),
-    }
-
-
 def test_the_table_has_every_theorem_of_the_theory() -> None:
     """A row: theorems, their file; "`name`, `…_real`" stands for two names."""
     named = set()
