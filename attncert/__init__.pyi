@@ -30,15 +30,16 @@ from .verify.claims.proof import Outline as Outline
 from .verify.claims.proof import Proof as Proof
 from .verify.claims.proof import Voice as Voice
 from .verify.kruskal.kruskal import kruskal as kruskal
-from .verify.methods.method import Attack as Attack
 from .verify.methods.method import Method as Method
 from .verify.methods.method import Request as Request
+from .verify.methods.method import Target as Target
 from .verify.methods.method import require as require
 from .verify.methods.registry import register as register
 from .verify.near.fitted import fit as fit
 from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
 from .verify.questions.assume import Assume as Assume
+from .verify.questions.attack import Attack as Attack
 from .verify.questions.audit import Audit as Audit
 from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit

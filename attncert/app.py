@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 
-from attncert.commands.attack import attack
 from attncert.commands.certificates.check import check
 from attncert.commands.certificates.explain import explain
 from attncert.commands.certificates.kernel import kernel
@@ -35,7 +34,7 @@ app = typer.Typer(
     help="Exact attention weights from memorization proofs, every step verified.",
 )
 for _command in (
-    *COMMANDS, check, explain, attack, embed,
+    *COMMANDS, check, explain, embed,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")

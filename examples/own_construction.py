@@ -7,7 +7,7 @@ the T×T matrix of all n u·z_s is the identity, so rank Z = T. Neither A1 nor A
 
 from flint import fmpq_mat, fmpz_mat
 
-from attncert import Attack, Bound, Claim, Layer, Method, Outline, Voice, from_layer, require, steps
+from attncert import Bound, Claim, Layer, Method, Outline, Target, Voice, from_layer, require, steps
 from attncert.constructions.layer import features
 
 HOW = {"arithmetic": "exact over ℚ (FLINT)", "source": "examples/own_construction.py"}
@@ -75,5 +75,5 @@ METHOD = Method(
         rests_on={"alone": ("hypothesis.apart",), "parity": ("hypothesis.even", "head.1.alone")}),
     bound=Bound("H", r="", places=lambda heads, r: heads), only_width=1,
     voice=Voice(title="heads that single out one example each", placed="examples, $H$"),
-    attack=Attack(promises=lambda data, *_: all(c.level.holds for c in hypotheses(data))),
+    attack=Target(promises=lambda data, *_: all(c.level.holds for c in hypotheses(data))),
 )  # fmt: skip

@@ -50,6 +50,7 @@ FORMAT = "attncert-answer/1"
 
 # The room of each command: its module has a function `room` of the answer.
 ROOMS = {
+    "attack": "attncert.reports.attack.page",
     "audit": "attncert.reports.audit.page",
     "capacity": "attncert.reports.capacity.page",
     "fit": "attncert.reports.fit.page",

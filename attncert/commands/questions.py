@@ -12,6 +12,7 @@ from typing import Any
 from attncert.terminal.options import Sources, command_of
 from attncert.terminal.output import deliver, report_folder, require_apart
 from attncert.verify.questions.assume import Assume
+from attncert.verify.questions.attack import Attack
 from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.fit import Fit
@@ -43,6 +44,7 @@ _QUESTIONS = (
     _Asked(Capacity, "attncert.verify.capacity.capacity:capacity"),
     _Asked(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
     _Asked(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
+    _Asked(Attack, "attncert.verify.audit.attack.search:attack"),
     _Asked(Audit, "attncert.verify.audit.audit:audit"),
     _Asked(LayerQuestion, "attncert.verify.audit.layer.layer:layer"),
 )

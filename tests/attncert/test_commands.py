@@ -36,6 +36,7 @@ CASES = [
     "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
     "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",
     "assume --tokens 2 --examples 5 --subsets 0 --permutations 0 --float32 0",
+    "attack --construction paper --cases 5 --start 3 --seed 2",
     "audit --examples 4 --quick --construction paper --seed 1",
     "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
     "layer --tolerance 1e-3 --property PROPERTY",
@@ -47,7 +48,7 @@ FILES = {
     "MASK": json.dumps([1] * DATA.n),
     "PROPERTY": "error = 1\nexamples = [0, 1]\n",
 }
-ASKED_OF = {"layer": ["WEIGHTS", "DATA"]}
+ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {
     "fit": {"optimizer", "steps"},  # with torch: test_fit.py
     "layer": {"prefix"},  # of a file of several layers: test_weights_formats.py
@@ -67,7 +68,7 @@ def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     status = run([command, *ASKED_OF.get(command, ["DATA"]), *options], first)
     page = (first / "report.md").read_text()
-    printed = re.findall(rf"attncert {command} [A-Z][^`\n]*", page)[-1]
+    printed = re.findall(rf"attncert {command} [A-Z-][^`\n]*", page)[-1]
     assert run(shlex.split(printed)[1:], second) == status in (0, 1, 3)
     names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()}
     assert names == {path.relative_to(second) for path in second.rglob("*") if path.is_file()}

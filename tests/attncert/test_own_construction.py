@@ -191,7 +191,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None) -> Callab
         before = "import attncert\nfrom examples.own_construction import METHOD as TRUE"
         keys = "'broken', '', '', build, attncert.steps(source=''), attncert.Outline()"
         after = f"METHOD = attncert.Method({keys}, attack=ATTACK)"
-        text = "\n".join([before, "ATTACK = attncert.Attack()", *lines, after])
+        text = "\n".join([before, "ATTACK = attncert.Target()", *lines, after])
         (tmp_path / f"{name}.py").write_text(text)
         return f"{name}:METHOD"
 
@@ -219,7 +219,7 @@ def test_an_attack_finds_a_construction_that_breaks(
     name = f"attacked_{request.node.callspec.indices['body']}"
     place = own(name, f"def build(data, request, progress):\n    {body}")
     assert attncert.main(["attack", "--construction", place, "--cases", "20", "--json"]) == 1
-    failure = json.loads(capsys.readouterr().out)["failures"][0]
+    failure = json.loads(capsys.readouterr().out)["statement"]
     assert "InputError: build of construction broken: must be without errors, not" in failure
     assert said in failure
 
@@ -496,6 +496,6 @@ def test_an_attack_that_is_promised_nothing_tries_nothing(others: None) -> None:
         registry.register(
             replace(METHOD, attack=replace(attack, promises=ending_in_seven, **change))
         )
-        report = attncert.attack(METHOD.name, cases=40, seed=1)
+        report = attncert.attack(attncert.Attack(METHOD.name, cases=40, seed=1))
         assert report.exit_status == status and bool(report.built) == (status == 0)
-        assert ("nothing was tried" in str(report)) == (status == 3)
+        assert ("nothing was tried" in report.reason) == (status == 3)

@@ -17,21 +17,14 @@ from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.hypotheses.study import Study, study
 from attncert.verify.audit.hypotheses.study import claims as study_claims
 from attncert.verify.claims import ids
-from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.answer import Answer, Subject
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.questions.audit import Audit
 
-__all__ = ["AuditAnswer", "Bundled", "audit", "methods_of"]
-
-
-@dataclass(frozen=True)
-class Bundled:
-    """What an audit without data is about."""
-
-    name: str = "bundled cases"
+__all__ = ["AuditAnswer", "audit", "methods_of"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -40,7 +33,7 @@ class AuditAnswer(Answer):
     hypotheses are for. examined: the user's data, if any."""
 
     question: Audit
-    data: Dataset | Bundled
+    data: Dataset | Subject
     methods: tuple[Method, ...]
     cases: tuple[edge_cases.Outcome, ...]
     study: Study
@@ -80,7 +73,7 @@ def audit(
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
         question=question,
-        data=data or Bundled(),
+        data=data or Subject("bundled cases"),
         trace=ProofTrace([*limits, *about, *parts, _conclusion(about[-1:], parts, cases, studied)]),
         conclusion=ids.AUDIT,
         uncertified="an audit has no file",

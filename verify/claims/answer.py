@@ -15,7 +15,7 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "Subject"]
 
 
 class Named(Protocol):
@@ -23,6 +23,13 @@ class Named(Protocol):
 
     @property
     def name(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What an answer without data is about."""
+
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)

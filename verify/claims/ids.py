@@ -164,7 +164,8 @@ TRACE_ONCE: Final = ClaimId("trace.once")
 TRACE_PREMISES: Final = ClaimId("trace.premises")
 TRACE_ACYCLIC: Final = ClaimId("trace.acyclic")
 
-# An audit.
+# An audit, and an attack.
+ATTACK: Final = ClaimId("attack")
 AUDIT: Final = ClaimId("audit")
 AUDIT_DATA: Final = ClaimId("audit.data")
 EDGE_CASES: Final = ClaimId("audit.edge-cases")

@@ -17,7 +17,7 @@ from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Attack, Method, Request
+from attncert.verify.methods.method import Method, Request, Target
 from attncert.verify.steps.affine import grouping, head_claims
 
 
@@ -90,7 +90,7 @@ METHOD = Method(
     ),
     bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
     only_width=1,
-    attack=Attack(promises=_promised, adapt=_degraded),
+    attack=Target(promises=_promised, adapt=_degraded),
     remarks=_remarks,
     voice=Voice(
         title="heads of width one, for contexts of any rank",

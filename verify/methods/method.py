@@ -55,7 +55,7 @@ class HeadClaims(Protocol):
 
 
 @dataclass(frozen=True)
-class Attack:
+class Target:
     """How a search for failures runs the construction.
 
     build:     key and query weights for data, H, d_h, and one choice between two variants. None:
@@ -67,7 +67,7 @@ class Attack:
     adapt:     changes a drawn case (`verify.audit.attack.cases.Case`) so that it meets a hypothesis
                that chance rarely meets: a coordinate that is always 1, one shared context.
 
-    >>> Attack(width_one=False).width_one
+    >>> Target(width_one=False).width_one
     False
     """
 
@@ -140,7 +140,7 @@ class Method:
     follows: Callable[[Dataset, Construction], Iterable[Claim]] = lambda data, built: ()
     remarks: Callable[[Dataset, Construction], Mapping[str, str]] = lambda data, built: {}
     strength: tuple[Step, Step] | None = None
-    attack: Attack | None = None
+    attack: Target | None = None
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, theorem=self.theorem, source=self.source)

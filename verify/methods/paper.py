@@ -10,7 +10,7 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Attack, Method, Request
+from attncert.verify.methods.method import Method, Request, Target
 from attncert.verify.partition.certificate import memorizes
 from attncert.verify.steps.paper import head_claims
 
@@ -71,7 +71,7 @@ METHOD = Method(
     follows=certified_partition,
     remarks=_remarks,
     strength=(ids.DUALS, ids.STEERING),
-    attack=Attack(_attacked, width_one=False),
+    attack=Target(_attacked, width_one=False),
     voice=Voice(
         title="the paper's construction",
         theorem="Theorem 1 of Mahdavi, Liao and Thrampoulidis (ICLR 2024)",

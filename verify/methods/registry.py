@@ -23,7 +23,7 @@ from attncert.constructions.errors import HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import told
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import affine, generic, paper, width_one
-from attncert.verify.methods.method import Attack, Method
+from attncert.verify.methods.method import Method, Target
 
 _OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD)
 _GROUP = "attncert.constructions"
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _TYPES: dict[str, tuple[type, ...]] = {
     "name": (str,), "theorem": (str,), "source": (str,), "certificate": (str, NoneType),
     "aliases": (tuple,), "outline": (Outline,), "voice": (Voice,), "bound": (Bound, NoneType),
-    "only_width": (int, NoneType), "saturates": (str,), "attack": (Attack, NoneType),
+    "only_width": (int, NoneType), "saturates": (str,), "attack": (Target, NoneType),
 }  # fmt: skip
 
 _registered: dict[str, Method] = {}

@@ -10,7 +10,7 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Attack, Method, Request
+from attncert.verify.methods.method import Method, Request, Target
 from attncert.verify.steps.width_one import head_claims
 
 
@@ -59,7 +59,7 @@ METHOD = Method(
     follows=paper.certified_partition,
     remarks=_remarks,
     strength=(ids.COEFFICIENTS, ids.CURVE),
-    attack=Attack(_attacked),
+    attack=Target(_attacked),
     voice=Voice(
         title="heads of width one",
         theorem="the theorem on heads of width one (ours)",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,17 @@ class Case:
     @property
     def r(self) -> int:
         return min(self.contexts.shape[1], self.width)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {
+            "H": self.heads,
+            "d_h": self.width,
+            "option": self.option,
+            "denominator": self.denominator,
+            "contexts": self.contexts.tolist(),
+            "queries": self.queries.tolist(),
+        }
 
     @property
     def dataset(self) -> Dataset:

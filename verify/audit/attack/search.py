@@ -12,9 +12,10 @@ That no failure is found proves nothing beyond the cases counted.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.foreign import told
 from attncert.constructions.layer import Layer
-from attncert.constructions.progress import Progress, silent
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.attack.cases import (
     Case,
     contexts_independent,
@@ -30,8 +31,14 @@ from attncert.verify.audit.attack.cases import (
     partition_holds,
     queries_independent,
 )
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer, Subject
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Request
+from attncert.verify.questions.attack import Attack
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer]
@@ -49,121 +56,126 @@ class Failure:
     smallest: Case
     smallest_reason: str
 
-    def __str__(self) -> str:
-        small = self.smallest
-        T, (_, n, d) = len(small.queries), small.contexts.shape
-        return "\n".join(
-            [
-                f"case {self.number} ({self.case.kind}): {self.reason}",
-                f"smallest: {self.smallest_reason}",
-                f"T={T}, n={n}, d={d}, H={small.heads}, d_h={small.width}, "
-                f"option={small.option}, denominator={small.denominator}",
-                f"contexts = {small.contexts.tolist()}",
-                f"queries = {small.queries.tolist()}",
-            ]
-        )
+    @property
+    def sentence(self) -> str:
+        drawn = f"case {self.number} ({self.case.kind}): {self.reason}"
+        return f"{drawn}; smallest: {self.smallest_reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able: as drawn, and as shrunk."""
+        return {
+            "reason": self.sentence,
+            "drawn": self.case.as_dict(),
+            "smallest": self.smallest.as_dict(),
+        }
 
 
-@dataclass(frozen=True)
-class AttackReport:
-    """What was tried. Cases `start` to `stop - 1` of `seed` were drawn.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AttackAnswer(Answer):
+    """What was tried: the cases from the question's start to `stop` - 1.
 
     built:    by kind, cases with A1 and A2, or promised by a theorem with hypotheses of its own,
               that were built and have rank T.
     partition: the same for A1 false and the partition condition true.
     outside:  cases where neither holds: what the construction did with them ("refused", "rank T").
-    failures: every case that was to be built and was not, or came out with a lower rank.
+    failure:  the first case that was to be built and was not, or came out with a lower rank.
     own:      whether the construction says by itself what it promises.
     """
 
-    construction: str
-    seed: int
-    start: int
+    question: Attack
+    data: Subject
     stop: int
-    built: Counter[str] = field(default_factory=Counter)
-    partition: Counter[str] = field(default_factory=Counter)
-    outside: Counter[str] = field(default_factory=Counter)
-    failures: tuple[Failure, ...] = ()
-    own: bool = False
+    built: Counter[str]
+    partition: Counter[str]
+    outside: Counter[str]
+    failure: Failure | None
+    own: bool
 
     @property
-    def exit_status(self) -> int:
-        """1 a failure; 3 where nothing was promised of any case: then nothing was tried; else 0."""
-        if self.failures:
-            return 1
-        return 0 if self.built or self.partition else 3
-
-    def __str__(self) -> str:
-        of = f"{len(self.failures)} failures in cases {self.start} to {self.stop - 1}"
+    def counts(self) -> str:
+        """How many cases were of which sort."""
         built, outside = self.built.total(), self.outside.total()
-        if self.exit_status == 3:
-            return f"{of}: nothing was tried, since nothing is promised of any of them"
         if self.own:
-            return f"{of}: {built} built as promised, {outside} where nothing is promised"
+            return f"Built as promised: {built:,}; where nothing is promised: {outside:,}"
         return (
-            f"{of}: {built} built under A1, {self.partition.total()} under the partition condition "
-            f"alone, {outside} where neither holds"
+            f"Built under A1: {built:,}; under the partition condition alone: "
+            f"{self.partition.total():,}; where neither holds: {outside:,}"
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able, counts by kind in alphabetical order."""
-        names = ("construction", "seed", "start", "stop")
-        counts = ("built", "partition", "outside")
-        return {
-            **{name: getattr(self, name) for name in names},
-            **{name: dict(sorted(getattr(self, name).items())) for name in counts},
-            "built_total": self.built.total(),
-            "partition_total": self.partition.total(),
-            "failures": [str(failure) for failure in self.failures],
-        }
 
 
 def attack(
-    construction: str | Build,
+    question: Attack | None = None,
+    progress: StageProgress = silent,
     *,
-    cases: int,
-    seed: int = 0,
-    start: int = 0,
-    most_failures: int = 1,
-    progress: Progress = silent,
-) -> AttackReport:
-    """Draw cases start, ..., start + cases - 1 and try the construction on each.
+    build: Build | None = None,
+) -> AttackAnswer:
+    """Draw the cases of the question and try the construction on each, up to the first failure.
 
-    construction: the name of one that says how it may be attacked (`Method.attack`), or a function
-    from a case to a layer (for width one).
-    Stops after `most_failures` failures; `stop` of the report says where. Raises InputError.
+    build: a function from a case to a layer (heads of width one), in place of the construction.
+    Arithmetic: exact. Raises InputError.
 
-    >>> report = attack("paper", cases=3)
-    >>> report.failures, report.stop
-    ((), 3)
+    >>> from attncert import Attack, attack
+    >>> answer = attack(Attack("paper", cases=3))
+    >>> answer.standing.value, answer.failure, answer.stop
+    ('sampled', None, 3)
     """
-    name, build, width_one, promised, adapt = _target(construction)
-    require_range(cases, seed, start)
+    question = question or Attack()
+    name, build, width_one, promised, adapt = _target(build or question.construction)
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
-    failures: list[Failure] = []
+    failure, start = None, question.start
     number = start
-    for number in range(start, start + cases):
-        progress(number - start, cases)
-        case = adapt(case_number(seed, number, width_one=width_one))
+    for number in range(start, start + question.cases):
+        progress("cases", number - start, question.cases)
+        case = adapt(case_number(question.seed, number, width_one=width_one))
         reason, holds = examine(case, build, promised)
         if reason is not None and holds:
-            failures.append(_shrunk(number, case, reason, build, promised))
-            if len(failures) == most_failures:
-                break
-        elif holds:
+            failure = Failure(number, reason, case, *shrink(case, reason, build, promised))
+            break
+        if holds:
             (partition if holds == "partition" else built)[case.kind] += 1
         else:
             outside[reason or "rank T"] += 1
-    found = tuple(failures)
-    own = promised is not _hypothesis
-    return AttackReport(name, seed, start, number + 1, built, partition, outside, found, own)
+    tried = built.total() + partition.total()
+    cases = f"cases {start} to {number} of seed {question.seed}"
+    return AttackAnswer(
+        question=question,
+        data=Subject(name),
+        trace=ProofTrace([_claim(name, tried, cases, failure)]),
+        conclusion=ids.ATTACK,
+        uncertified="a search has no file",
+        stop=number + 1,
+        built=built,
+        partition=partition,
+        outside=outside,
+        failure=failure,
+        own=promised is not _hypothesis,
+    )
 
 
-def require_range(cases: int, seed: int, start: int) -> None:
-    """Raise InputError unless these name cases of a search."""
-    for argument, value, least in (("cases", cases, 1), ("seed", seed, 0), ("start", start, 0)):
-        if not least <= value < 2**63:
-            raise InputError(argument, f"a whole number from {least} to 2^63 - 1", value)
+def _claim(name: str, tried: int, cases: str, failure: Failure | None) -> Claim:
+    """Sampled at best; of nothing promised nothing was tried."""
+    level, witness = Level.SAMPLED, None
+    numbers: dict[str, Any] = {"promised": tried}
+    if failure is not None:
+        level = Level.REFUTED
+        witness = {"reason": failure.sentence} | failure.smallest.as_dict()
+    elif not tried:
+        reason = "nothing is promised of any of them, so nothing was tried"
+        level, witness = Level.UNDECIDED, {"reason": reason}
+    else:
+        numbers["failing fraction, at most (95 %)"] = (
+            math.ceil(10**6 * failing_at_most(0, tried)) / 10**6
+        )
+    return Claim(
+        ids.ATTACK,
+        f"The construction {name} fails on no case that it promises to serve"
+        + (f": no failure in {tried:,} of the {cases}." if level.holds else f", {cases}."),
+        level,
+        numbers,
+        witness,
+        arithmetic="small integer data; hypotheses by all subsets, ranks as `prove` has them",
+        source="ours; verify/audit/attack/search.py",
+    )
 
 
 def _hypothesis(case: Case) -> str:
@@ -234,11 +246,6 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
     if rank.level.holds:
         return None, holds
     return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}", holds or "partition"
-
-
-def _shrunk(number: int, case: Case, reason: str, build: Build, promised: Promise) -> Failure:
-    smallest, smallest_reason = shrink(case, reason, build, promised)
-    return Failure(number, reason, case, smallest, smallest_reason)
 
 
 def shrink(

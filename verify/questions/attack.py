@@ -1,0 +1,29 @@
+"""The question of `attncert attack`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import SEED, TEXT, whole
+
+__all__ = ["Attack"]
+
+
+@dataclass(frozen=True)
+class Attack(Question):
+    """Search small degenerate data for a case where a construction fails.
+
+    >>> Attack("paper", cases=300).line()
+    'attncert attack --construction paper --cases 300'
+    """
+
+    command: ClassVar[str] = "attack"
+    example: ClassVar[str] = "attncert attack --construction paper --cases 300"
+    data: ClassVar[str] = ""
+
+    construction: str = option("width-one", TEXT, "paper | width-one | affine | MODULE:NAME")
+    cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "how many data sets to draw")
+    start: int = option(0, whole(0, 2**63 - 1, "2^63 - 1"), "first case, to resume a run")
+    seed: int = option(0, SEED, "random seed of the cases")
