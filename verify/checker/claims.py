@@ -63,16 +63,24 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
 
 def as_second(cert: dict[str, Any]) -> dict[str, Any]:
     """With the keys that `attncert/2` has for the same: `layer`, `rounding`."""
+    return with_layer(with_rounding(cert))
+
+
+def with_rounding(cert: dict[str, Any]) -> dict[str, Any]:
     if cert["format"] != "attncert/3":
         return cert
-    cert = cert | {"rounding": None}
-    if cert["origin"] is not None:
-        before = typed(cert["origin"], dict, "origin", "kind grid largest_change data")
+    before = cert["origin"]
+    if before is not None:
+        typed(before, dict, "origin", "kind grid largest_change data")
         need(before["kind"] == "rounded", "origin.kind must be rounded")
-        cert["rounding"] = {key: before[key] for key in before if key != "kind"}
-    if "network" in cert:
-        cert["layer"] = layer_of(cert["network"], cert["claim"] != "full-rank")
-    return cert
+        before = {key: before[key] for key in before if key != "kind"}
+    return cert | {"rounding": before}
+
+
+def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
+    if "network" not in cert:
+        return cert
+    return cert | {"layer": layer_of(cert["network"], cert["claim"] != "full-rank")}
 
 
 def layer_of(network: Any, readout: bool) -> dict[str, Any]:
@@ -109,12 +117,12 @@ def check_file(
         limits = Limits(limit_seconds, limit_mib)
         cert = parse(path, limits)
         same_digests(cert)
-        cert = as_second(cert)
+        cert = with_rounding(cert)
         if cert.get("data_file"):
             keys = CLAIMS[cert["claim"]].data
             cert["data"] = data_file(cert, path, limits, tables, keys)
         more = rounding(cert, limits)
-        message = by(cert, limits) + more
+        message = by(with_layer(cert), limits) + more
     except Rejected as rejected:
         status, message = rejected.args
     except (MemoryError, OverflowError) as error:

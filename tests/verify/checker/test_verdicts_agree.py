@@ -136,6 +136,16 @@ def test_nested_free_text(depth: int, tmp_path: Path) -> None:
         assert verdicts(nested, tmp_path) == {"holds" if depth < 64 else "unusable"}
 
 
+def test_two_defects_are_seen_in_one_order(tmp_path: Path) -> None:
+    """Rounding, which is wrong, comes before the network, which cannot be read."""
+    true = CASES["interpolation, rounded third"]()
+    assert verdicts(true, tmp_path) == {"holds"}
+    content = changed(true, "origin.largest_change", "7")
+    assert verdicts(content, tmp_path) == {"wrong"}
+    content = changed(content, "network.0.rule", "hardmax")
+    assert verdicts(content, tmp_path) == {"wrong"}
+
+
 def test_long_sums_of_labels(tmp_path: Path) -> None:
     """1/p + 1/q + ... with a denominator of more digits than Python writes."""
     labels = [[f"1/{10**99 + 2 * t + 1}"] for t in range(60)]
