@@ -44,12 +44,9 @@ def test_the_rank_of_a_layer(gpu: Gpu, T: int, n: int, d: int, heads: int, share
     assert np.array_equal(rows, FeatureRows(data, layer, P).rows(0, min(T, 7)))
 
 
-def test_wrong_primes_and_too_little_memory_are_refused(gpu: Gpu) -> None:
+def test_too_little_memory_is_refused(gpu: Gpu) -> None:
     data = generators.random(9, 3, 4, seed=1)
     layer = width_one.build(data).layer
-    for p in (2**61 - 1, 8191, 16_777_213, 15):
-        with pytest.raises(InputError, match="prime"):
-            layer_rank(data, layer, device="cuda", primes=(p,))
     with pytest.raises(InputError, match="--memory: must be at least"):
         layer_rank(data, layer, device="cuda", memory=1000)
 

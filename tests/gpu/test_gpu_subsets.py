@@ -129,7 +129,7 @@ def test_memory_is_bounded_and_too_little_is_refused(gpu: Gpu) -> None:
     subsets = np.array([rng.permutation(60)[:30] for _ in range(12)])
     least = 8 * 60 * 32 + 4 * 8 * 30 * 32
     with pytest.raises(InputError, match=f"memory: must be at least {least} bytes"):
-        independent_subsets(table, subsets, device="cuda", memory=least - 1)
+        IndependenceTester(table, device="cuda", memory=least - 1).subsets(subsets)
     found: list[Any] = []
 
     def job() -> None:
