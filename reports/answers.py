@@ -24,7 +24,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
 from attncert.reports.proof.view import pivotal
-from attncert.reports.report import ANSWER, MARK, Report
+from attncert.reports.report import MARK, Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
@@ -106,7 +106,7 @@ def report(answer: Answer) -> Report:
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
     sentences = (verdict(answer), *room.more)
-    return Report(ANSWER, files, envelope(answer), sentences, answer.exit_status)
+    return Report(files, envelope(answer), sentences, answer.exit_status)
 
 
 def report_page(answer: Answer) -> bytes:

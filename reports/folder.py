@@ -2,7 +2,7 @@
 
 The files are written to a new folder beside the target, which then takes the target's place in one
 rename; what would end the process meanwhile (Ctrl-C, SIGTERM, SIGHUP) waits until that is done. A
-folder is ours, and may be replaced, if it holds nothing but files of our kinds of reports and its
+folder is ours, and may be replaced, if it holds nothing but files that reports have and its
 pages begin with our mark; any other folder with something in it is refused, and what is not ours is
 named.
 
@@ -22,9 +22,9 @@ from pathlib import Path
 from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
-from attncert.reports.report import HTML_MARK, KINDS, MARK, Report
+from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, PAGE, Report, holds
 
-PAGES = {kind.page: MARK for kind in KINDS} | {kind.html: HTML_MARK for kind in KINDS}
+PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
 _CHECKER = Path(__file__).parents[1] / "verify" / "checker"
 _FOLDERS = "figures", "checker"
 _WRITABLE = "a folder that can be written"
@@ -80,8 +80,8 @@ def contents(report: Report) -> dict[str, bytes]:
     """All files of the folder, by name."""
     from attncert.reports.html import html_page
 
-    kind, files = report.kind, dict(report.files)
-    files[kind.html] = html_page(files[kind.page], files)
+    files = dict(report.files)
+    files[HTML_PAGE] = html_page(files[PAGE], files)
     if "certificate.json" not in files:
         return files
     return files | {f"checker/{file.name}": file.read_bytes() for file in _CHECKER.glob("*.py")}
@@ -99,7 +99,7 @@ def strange(folder: Path) -> str:
 def _ours(entry: Path, name: str) -> bool:
     if entry.is_symlink() or not entry.is_file():
         return name in _FOLDERS and entry.is_dir() and not entry.is_symlink()
-    ours = any(kind.holds(name) for kind in KINDS) or re.fullmatch(r"checker/[a-z_]+\.py", name)
+    ours = holds(name) or re.fullmatch(r"checker/[a-z_]+\.py", name)
     return bool(ours) and (name not in PAGES or _marked(entry))
 
 

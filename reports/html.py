@@ -31,7 +31,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors.index import slugify, unique_slug
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncert.reports.report import ANSWER, HTML_MARK, MARK, REPOSITORY, figure_file
+from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, REPOSITORY, figure_file
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import plain
 
@@ -205,7 +205,7 @@ def _image(tokens: _Tokens, k: int, env: Any) -> str:
     if svg is None:
         return f"<em>{alt}</em>"
     if name == GRAPH:
-        drawn = svg.decode().replace(f'href="../{ANSWER.html}#', 'href="#').strip()
+        drawn = svg.decode().replace(f'href="../{HTML_PAGE}#', 'href="#').strip()
         return f'<span class="graph" role="region" aria-label="{alt}" tabindex="0">{drawn}</span>'
     inside = base64.b64encode(svg).decode()
     return f'<img alt="{alt}" src="data:image/svg+xml;base64,{inside}">'

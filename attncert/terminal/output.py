@@ -43,6 +43,7 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     """
     from attncert.constructions.errors import OutOfTime
     from attncert.reports.folder import check_folder, write
+    from attncert.reports.report import PAGE
     from attncert.terminal.progress import Stages
 
     check_folder(folder)
@@ -64,7 +65,7 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     if as_json:
         print_json({**report.summary, "folder": str(Path(folder))})
     else:
-        say(*report.sentences, f"Report: {Path(folder, report.kind.page)}")
+        say(*report.sentences, f"Report: {Path(folder, PAGE)}")
     return report.exit_status
 
 

@@ -15,14 +15,14 @@ from attncert.constructions.foreign import printable
 from attncert.reports.proof.head_steps import anchors
 from attncert.reports.proof.layout import layered
 from attncert.reports.proof.view import Box, box_anchor, diagram
-from attncert.reports.report import ANSWER
+from attncert.reports.report import HTML_PAGE
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.trace import ProofTrace
 
-PAGE = f"../{ANSWER.html}"  # beside the folder of figures
+PAGE = f"../{HTML_PAGE}"  # beside the folder of figures
 RESTS, ARGUED = "the certificate rests on", "the written proof argues, or a cross-check"
 _BOX = (138, 50)  # pixels
 _PITCH = (152, 92)  # between centres: columns, layers

@@ -20,7 +20,7 @@ from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import ANSWER, KINDS, MARK, Kind, Report
+from attncert.reports.report import FIGURES, FILES, MARK, PAGE, Report, figure_file, holds
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -28,12 +28,12 @@ OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
 
 
 def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
-    return write(Report(ANSWER, files, {}, (), 0), path)
+    return write(Report(files, {}, (), 0), path)
 
 
 def complete(files: dict[str, bytes]) -> dict[str, bytes]:
     """With what every folder has beside the report's own files."""
-    return folder.contents(Report(ANSWER, files, {}, (), 0))
+    return folder.contents(Report(files, {}, (), 0))
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -193,7 +193,7 @@ def test_what_ends_the_process_between_the_renames_waits(
     program = (
         "import os, signal\n"
         "from attncert.reports.folder import write\n"
-        "from attncert.reports.report import ANSWER, Report\n"
+        "from attncert.reports.report import Report\n"
         f"signal.signal({int(sign)}, signal.SIG_DFL)\n"  # nohup has SIGHUP ignored
         "replace, calls = os.replace, []\n"
         "def ending(a, b):\n"
@@ -201,7 +201,7 @@ def test_what_ends_the_process_between_the_renames_waits(
         "    calls.append(b)\n"
         f"    if len(calls) == {rename}: os.kill(os.getpid(), {int(sign)})\n"
         "os.replace = ending\n"
-        f"write(Report(ANSWER, {REPORT!r}, {{}}, (), 0), {str(out)!r})\n"
+        f"write(Report({REPORT!r}, {{}}, (), 0), {str(out)!r})\n"
         "raise SystemExit(99)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
@@ -237,7 +237,7 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     paths = reports.write_report(proof, tmp_path / "out")
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
     checker = {name for name in names if name.startswith("checker/")}
-    assert names - checker == {*files, "report.html"} and all(map(ANSWER.holds, names - checker))
+    assert names - checker == {*files, "report.html"} and all(map(holds, names - checker))
     assert bool(checker) == ("certificate.json" in files)
     assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
@@ -245,25 +245,22 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     assert strange(tmp_path / "out") == ""
 
 
-def test_a_kind_holds_its_own_files_alone() -> None:
-    for kind in KINDS:
-        assert kind.holds(kind.page) and all(map(kind.holds, kind.files))
-        assert not any(map(kind.holds, ("", "notes.txt", "figures/", "figures/../report.md")))
+def test_a_report_holds_its_own_files_alone() -> None:
+    assert all(map(holds, (*FILES, *map(figure_file, FIGURES))))
+    assert not any(map(holds, ("", "notes.txt", "figures/", "figures/../report.md")))
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:
     """It would be written once, and then be refused as not ours."""
     for files in ({}, {"report.md": b"# no mark"}, {"answer.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
-            Report(ANSWER, files, {}, (), 0)
+            Report(files, {}, (), 0)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_the_checker_is_where_a_certificate_is(kind: Kind, tmp_path: Path) -> None:
-    for named in {"certificate.json"} & {*kind.files} | {None}:
-        files = {kind.page: MARK.encode()} | ({named: b"{}"} if named else {})
-        write(Report(kind, files, {}, (), 0), tmp_path / "out")
-        assert (tmp_path / "out" / "checker" / "__main__.py").exists() == bool(named)
+def test_the_checker_is_where_a_certificate_is(tmp_path: Path) -> None:
+    for more in ({}, {"certificate.json": b"{}"}):
+        write(Report({PAGE: MARK.encode(), **more}, {}, (), 0), tmp_path / "out")
+        assert (tmp_path / "out" / "checker" / "__main__.py").exists() == bool(more)
         assert strange(tmp_path / "out") == ""
 
 
@@ -271,7 +268,7 @@ def test_the_checker_is_where_a_certificate_is(kind: Kind, tmp_path: Path) -> No
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
     """Away from attncert and from every package, any claim; the folder stays what it was."""
     out = tmp_path / "out"
-    write(Report(ANSWER, {"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
+    write(Report({"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
     made = {"interpolation-near": near_cases.case("shared")}
     made["every-labelling"] = labelling_cases.case("pair")
     certificate = made.get(claim) or CASES[claim]()
