@@ -45,7 +45,7 @@ class Asked:
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
-            raise InputError("--format", f"one of {', '.join(FORMATS)}", self.format)
+            raise InputError("format", f"one of {', '.join(FORMATS)}", self.format)
 
     def place(self, names: Sequence[str], shown: str) -> Place | None:
         """Where the layer is; None for one in our own format. Raises InputError."""
@@ -157,4 +157,4 @@ def _own(weights: StoredLayer, asked: Asked) -> StoredLayer:
 
 def _same_heads(asked: Asked, heads: int, source: str) -> None:
     if asked.heads not in (None, heads):
-        raise InputError("--heads", f"{heads}, as {source} says", asked.heads)
+        raise InputError("heads", f"{heads}, as {source} says", asked.heads)

@@ -96,13 +96,13 @@ def choose(found: Sequence[Place], prefix: str | None) -> Place:
     there = ", ".join(dict.fromkeys(place.shown or "''" for place in found))
     if prefix is None:
         if len(found) > 1:
-            raise InputError("--prefix", f"one of {_cut(there)}", "left out")
+            raise InputError("prefix", f"one of {_cut(there)}", "left out")
         return found[0]
     fits = [place for place in found if place.shown == prefix.removesuffix(".")]
     if not fits:
         alone = "left out, for a layer whose arrays have none"
         must = f"one of {_cut(there)}" if any(place.prefix for place in found) else alone
-        raise InputError("--prefix", must, prefix or "''")
+        raise InputError("prefix", must, prefix or "''")
     return fits[0]
 
 

@@ -33,15 +33,15 @@ def of_projections(
         heads = _stacked_heads(exact[at + naming.inputs[0][0]], heads, at + naming.inputs[0][0])
         exact = {key: _unstacked(x, key == at + naming.output[0]) for key, x in exact.items()}
     if heads is None:
-        raise InputError("--heads", f"given for weights of the format {naming.format}", "left out")
-    require_positive(**{"--heads": heads})
+        raise InputError("heads", f"given for weights of the format {naming.format}", "left out")
+    require_positive(heads=heads)
     if naming.conv and _stored_turned(exact, place):
         exact = {key: ExactArray(x.stored.T, x.denominator) for key, x in exact.items()}
     output = _matrix(exact[at + naming.output[0]], at + naming.output[0])
     m, inner = output.shape
     if inner % heads:
         must = f"a divisor of {inner}, the width of all heads together"
-        raise InputError("--heads", must, heads)
+        raise InputError("heads", must, heads)
     parts = _parts(exact, place, heads, inner)
     d = parts["query"][0].shape[1]
     offset = exact.get(at + naming.output[1])
@@ -81,7 +81,7 @@ def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
     if len(query.shape) != 3 or 0 in query.shape:
         raise InputError(name, "of shape (H, d, d_h), no size 0", query.shape)
     if heads not in (None, query.shape[0]):
-        raise InputError("--heads", f"{query.shape[0]}, as the file says", heads)
+        raise InputError("heads", f"{query.shape[0]}, as the file says", heads)
     return query.shape[0]
 
 

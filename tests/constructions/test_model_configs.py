@@ -47,15 +47,15 @@ def test_a_configuration_says_heads_scale_and_type(tmp_path: Path) -> None:
     off = {"model_type": "gpt2", "n_head": 3, "scale_attn_weights": False}
     weights = load_weights(folder(tmp_path, **off), heads=3)
     assert (weights.type, weights.scale, len(weights.layer.heads)) == ("gpt2", "none", 3)
-    with pytest.raises(InputError, match=r"--heads: must be 3, as config\.json says, not 2"):
+    with pytest.raises(InputError, match=r"heads: must be 3, as config\.json says, not 2"):
         load_weights(folder(tmp_path, **off), heads=2)
     assert len(load_weights(tmp_path / "layer.npz", "hf", heads=2).layer.heads) == 2
     bart = third_party("q_proj out_proj", RNG)
     both = {"encoder_attention_heads": 3, "decoder_attention_heads": 2}
-    with pytest.raises(InputError, match="--heads: must be given"):
+    with pytest.raises(InputError, match="heads: must be given"):
         load_weights(folder(tmp_path, bart, model_type="bart", **both))
     for odd in ([1], 0, -1, 10**30, True, "3", None, {"a": 1}, 1.5):
-        with pytest.raises(InputError, match="--heads: must be"):
+        with pytest.raises(InputError, match="heads: must be"):
             load_weights(folder(tmp_path, model_type="gpt2", n_head=odd))
     nameless = folder(tmp_path, bart, **{"model_type": "bart", "": False})
     assert load_weights(nameless, heads=3).scale == "sqrt-d"
@@ -213,7 +213,7 @@ def test_transformer_lens(tmp_path: Path) -> None:
     weights = load_weights(tmp_path / "x.npz")
     assert (weights.format, weights.scale) == ("transformer-lens", "sqrt-d")
     assert abs(gaps(weights)).max() < 1e-12
-    with pytest.raises(InputError, match="--heads: must be 3, as the file says, not 2"):
+    with pytest.raises(InputError, match="heads: must be 3, as the file says, not 2"):
         load_weights(tmp_path / "x.npz", heads=2)
     np.savez(tmp_path / "x.npz", **state | {"blocks.0.attn.rotary_sin": np.ones((3, 3))})
     with pytest.raises(InputError, match=r"not of 'blocks\.0\.attn\.rotary_sin' as well"):

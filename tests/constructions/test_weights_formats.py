@@ -116,21 +116,21 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         MODEL | {"h.0.attn.bias_table": np.ones((2, 2))}, {"prefix": "h.0.attn", "heads": 3},
         "h.0.attn: must be made of query, key, value and output projections alone",
     ),
-    "no prefix": (MODEL, {}, "--prefix: must be one of h.0.attn, h.1.attn, h.2.attn, not left out"),
-    "another prefix": (MODEL, {"prefix": "h.9.attn"}, "--prefix: must be one of h.0.attn, h.1"),
-    "a part of one": (MODEL, {"prefix": "h.0.att"}, "--prefix: must be one of h.0.attn, h.1"),
+    "no prefix": (MODEL, {}, "prefix: must be one of h.0.attn, h.1.attn, h.2.attn, not left out"),
+    "another prefix": (MODEL, {"prefix": "h.9.attn"}, "prefix: must be one of h.0.attn, h.1"),
+    "a part of one": (MODEL, {"prefix": "h.0.att"}, "prefix: must be one of h.0.attn, h.1"),
     "a prefix of a layer alone": (
         _state(), {"prefix": "h.0", "heads": 3},
-        "--prefix: must be left out, for a layer whose arrays have none, not h.0",
+        "prefix: must be left out, for a layer whose arrays have none, not h.0",
     ),
-    "no heads": (MODEL, {"prefix": "h.0.attn"}, "--heads: must be given for weights of the for"),
-    "heads that do not divide": (_state(), {"heads": 4}, "--heads: must be a divisor of 6, the"),
-    "zero heads": (_state(), {"heads": 0}, "--heads: must be a positive integer, not 0"),
+    "no heads": (MODEL, {"prefix": "h.0.attn"}, "heads: must be given for weights of the for"),
+    "heads that do not divide": (_state(), {"heads": 4}, "heads: must be a divisor of 6, the"),
+    "zero heads": (_state(), {"heads": 0}, "heads: must be a positive integer, not 0"),
     "another format": (
         _state(), {"format": "torch-mha"}, "the query, key, value and output weights of a layer, "
         "in the format torch-mha, not one with 'q_proj.weight', 'q_proj.bias', "
     ),
-    "an unknown format": (_state(), {"format": "jax"}, "--format: must be one of auto, attncert"),
+    "an unknown format": (_state(), {"format": "jax"}, "format: must be one of auto, attncert"),
     "our format": (_state(), {"format": "attncert"}, "made of query, key, value and output"),
     "no layer": ({"fc.weight": np.ones((2, 2))}, {}, "in any known format, not one with 'fc."),
     "a projection missing": (_state(**{"k_proj.weight": None}), {}, "in any known format, not"),
@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     ),
     "heads of ours": (
         {name: np.ones((2, 2)) for name in ("query", "key", "value", "output")}, {"heads": 3},
-        "--heads: must be 1, as the file says, not 3",
+        "heads: must be 1, as the file says, not 3",
     ),
 }  # fmt: skip
 
