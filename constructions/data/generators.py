@@ -51,28 +51,6 @@ def random(
     return Dataset(draw(1 if shared else T, n, d), draw(T, d), draw(T, m), "random")
 
 
-def width_one_shape(
-    heads: int, n: int, d: int, *, shared: bool = False, bound: int = 9, seed: int = 0
-) -> Dataset:
-    """As many random examples as that many heads of width one memorize, H(n-1) + 1.
-
-    Small integers, kept in one byte each: contexts of T·n·d entries stay of that many bytes.
-    Their ranks are not looked at (for n well below d they are full but for very small bounds).
-
-    >>> width_one_shape(20, 32, 64, shared=True).T
-    621
-    """
-    _require_positive(2**62, heads=heads, n=n, d=d)
-    _require_positive(127, bound=bound)
-    rng, T = np.random.default_rng(seed), heads * (n - 1) + 1
-    shapes = (1 if shared else T, n, d), (T, d), (T, 1)
-    E, e, y = (
-        ExactArray(rng.integers(-bound, bound, shape, dtype=np.int8, endpoint=True))
-        for shape in shapes
-    )
-    return Dataset(E, e, y, f"width-one-{n}x{d}")
-
-
 def gaussian(
     T: int,
     n: int,

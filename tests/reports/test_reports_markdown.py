@@ -14,7 +14,7 @@ from support import proof_fixtures as fixtures
 from support.proof_fixtures import KINDS, rendered
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import width_one_shape
+from attncert.constructions.data.generators import random
 from attncert.reports.answers import envelope, report, report_page, verdict
 from attncert.reports.proof import records
 from attncert.reports.proof.records import exhibits
@@ -315,7 +315,7 @@ def test_answer_json_leaves_out_what_grows_with_the_square_of_the_heads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The rows that earlier examples are steered to are H(T - 1)/2 numbers or so."""
-    proof = prove(width_one_shape(2, 2, 3, seed=1), Prove("width-one", saturate=1))
+    proof = prove(random(3, 2, 3, seed=1), Prove("width-one", saturate=1))
     steered = exhibits(proof)["heads"][1]["steered"]
     assert len(steered["limit_rows"]) == 2
     monkeypatch.setattr(records, "MOST_NUMBERS", 1)
