@@ -60,16 +60,7 @@ class Instance(Case):
         return table
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able."""
-        shared = len(self.contexts) == 1
-        return {
-            "contexts": self.contexts[0].tolist() if shared else self.contexts.tolist(),
-            "queries": self.queries.tolist(),
-            "H": self.heads,
-            "d_h": self.width,
-            "m": self.m,
-            "d_v": self.values,
-        }
+        return super().as_dict() | {"m": self.m, "d_v": self.values}
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:
