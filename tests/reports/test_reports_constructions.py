@@ -81,7 +81,7 @@ def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
     before, _, _ = report.partition("## The claim")
     assert "places more than 4 of the 6 examples" in before
     assert "Not in the largest part: 3, 5." in before
-    assert "| `shared.universal` | proved |" in before
+    assert "| `universal.enough` | proved |" in before
 
 
 def test_impossible_shows_the_bound_first() -> None:

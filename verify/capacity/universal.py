@@ -20,9 +20,7 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.tightness.by_heads import ByHeads, by_heads, claims_by_heads
 from attncert.verify.tightness.columns import Columns, bound_claims, columns
 from attncert.verify.tightness.limits import label_limits
-from attncert.verify.tightness.relations.probes import Reached, best_rank
-from attncert.verify.tightness.shared_contexts.largest_rank import applies, largest_rank
-from attncert.verify.tightness.shared_contexts.separated import separated_layer
+from attncert.verify.tightness.relations.probes import Reached, best_rank, enough
 
 __all__ = ["Universal", "universal"]
 
@@ -80,7 +78,7 @@ def universal(
             *known,
             *claims_by_heads(data, ranks.profile),
             *(() if served else _reached(heads // copies, reached)),
-            *_enough(full),
+            *((enough(full),) if full else ()),
             *_above(data, heads, ranks),
         ),
     )
@@ -112,17 +110,8 @@ class _Ranks:
         most = self.above(heads)
         if below == most or self.data.T * heads * self.data.d > _MOST_FEATURES:
             return below, profile.prime
-        drawn = reach(self.data, heads, most, seed)
+        drawn = best_rank(self.data, heads, most, seed=seed)
         return max((below, profile.prime), (drawn.rank, drawn.prime))
-
-
-def reach(data: Dataset, heads: int, rank: int, seed: int) -> Reached:
-    """Weights of width one that have this rank, or the best that were met."""
-    drawn = best_rank(data, heads, rank, seed=seed)
-    if drawn.rank < rank and applies(data):
-        largest = largest_rank(data, heads)
-        return separated_layer(data, heads, largest.examples, largest.rank)
-    return drawn
 
 
 def _full(ranks: _Ranks, needed: int, asked: int, seed: int) -> Iterator[Reached]:
@@ -133,7 +122,7 @@ def _full(ranks: _Ranks, needed: int, asked: int, seed: int) -> Iterator[Reached
     counts = [known] if known else sorted({needed, asked, generic.promised_heads(data)})
     for heads in counts:
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
-            drawn = reach(data, heads, data.T, seed)
+            drawn = best_rank(data, heads, data.T, seed=seed)
             if drawn.rank == data.T:
                 yield drawn
 
@@ -149,19 +138,6 @@ def _reached(heads: int, reached: tuple[int, int] | None) -> Iterator[Claim]:
         numbers={"rank": rank, "prime": prime},
         arithmetic=f"random integer weights, features and rank mod {prime}",
         source=_SOURCE,
-    )
-
-
-def _enough(full: Reached | None) -> Iterator[Claim]:
-    if full is None:
-        return
-    yield Claim(
-        ids.UNIVERSAL_ENOUGH,
-        f"Some weights of {counted(len(full.layer.heads), 'head')} of width 1 have rank $Z=T$.",
-        Level.PROVED,
-        numbers={"heads": len(full.layer.heads), "rank": full.rank, "prime": full.prime},
-        arithmetic=f"features and rank mod {full.prime}",
-        source="ours; docs/tightness.md",
     )
 
 

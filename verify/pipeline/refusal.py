@@ -5,7 +5,7 @@ A construction that does not apply leaves three questions, each answered by clai
 - How many of the examples can it place? The largest part that meets A2 and the partition condition.
 - Is there anything to find? Relations between the columns or the rows of Z that hold for *every*
   choice of weights (verify/tightness/) may exclude universal memorization, one choice of keys and
-  queries for all labels. Where contexts agree, the largest rank of Z is known, both ways.
+  queries for all labels. Where they do not, random weights may show it.
 - And the *given* labels? Weights that depend on them can do more: only relations between rows, and
   labels of too large a rank, exclude these.
 """
@@ -122,8 +122,8 @@ def conclusion(
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
         return [*claims, impossible(universal, labels, heads, value_width, examples)]
-    shown = [c for c in known if c.about is About.UNIVERSAL and c.level.holds]
-    return [*claims, _left_open(failure, failing, possible=bool(shown), excluded=bool(universal))]
+    possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in known)
+    return [*claims, _left_open(failure, failing, possible=possible, excluded=bool(universal))]
 
 
 def _given_labels(labels: Sequence[Claim]) -> Claim:
@@ -143,7 +143,7 @@ def _left_open(
 ) -> Claim:
     if possible:
         rest = (
-            "Other weights serve every labelling of these examples (shared.universal): "
+            "Other weights serve every labelling of these examples (universal.enough): "
             "--construction generic searches for some."
         )
     elif excluded:

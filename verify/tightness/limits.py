@@ -1,7 +1,8 @@
 """Limits that hold for all weights, on one data set: as claims, for where no weights were built.
 
 The least of the bounds as one number is in universal.py. Here are the claims from which a reader
-sees that it holds, and only those that say something: a bound below T, a relation that exists.
+sees that it holds, and only those that say something: a bound below T, a relation that exists, and,
+where nothing excludes them, weights that serve all labels.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.relations.probes import best_rank, enough
 from attncert.verify.tightness.relations.rows import few_tied, row_bound, row_relations
-from attncert.verify.tightness.shared_contexts.largest_rank import applies, shared_capacity
-from attncert.verify.tightness.values import all_at_value_width
+from attncert.verify.tightness.values import too_narrow
 
 __all__ = ["impossible", "label_limits", "limits"]
 
@@ -28,19 +29,17 @@ _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     """Limits that hold for all weights. heads: as asked for; None: any number of them."""
-    claims: list[Claim] = []
-    if heads is not None:
-        claims += column_bound(data, heads)
-    claims += label_limits(data, heads, value_width)
-    if heads is not None:
-        claims = all_at_value_width(claims, data, heads, value_width)
-    if any(claim.level is Level.REFUTED for claim in claims):
+    bound = column_bound(data, heads) if heads is not None else ()
+    claims = [*bound, *label_limits(data, heads, value_width)]
+    if heads is not None and not bound:
+        claims += too_narrow(data, heads, value_width)
+    if value_width < data.m or any(claim.level is Level.REFUTED for claim in claims):
         return claims
-    enough = heads or fewest_heads(data.T, data.n, data.n) or 1
-    wide = heads is not None or value_width >= data.m  # narrow values may need any number of heads
-    if data.T * enough * data.d <= MOST_FEATURES and wide and applies(data):
-        claims += shared_capacity(data, enough)
-    return claims if heads is None else all_at_value_width(claims, data, heads, value_width)
+    count = heads or fewest_heads(data.T, data.n, data.n) or 1
+    if data.T * count * data.d <= MOST_FEATURES:
+        reached = best_rank(data, count, data.T)
+        claims += [enough(reached)] if reached.rank == data.T else []
+    return claims
 
 
 def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
@@ -111,8 +110,8 @@ def _why(claim: Claim) -> str:
             f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
             f"are {numbers['H d_v']} numbers"
         )
-    bound = numbers["bound" if claim.id == ids.TIGHTNESS_UNIVERSAL else "largest rank"]
-    return f"rank Z is at most {bound} for every choice of weights, and T = {numbers['T']}"
+    bound, examples = numbers["bound"], numbers["T"]
+    return f"rank Z is at most {bound} for every choice of weights, and T = {examples}"
 
 
 def _listed(items: Sequence[int | str]) -> str:

@@ -19,8 +19,6 @@ from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, count
 from attncert.verify.tightness.columns import columns
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_relations, shortest
-from attncert.verify.tightness.shared_contexts.largest_rank import applies
-from attncert.verify.tightness.shared_contexts.separated import separated_layer
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ def bound_from_above(data: Dataset, heads: int) -> UniversalBound:
     """The least of the bounds on rank Z that hold for all weights of `heads` heads of any width.
 
     Rows and columns, apart. Where contexts are equal up to the order of their rows and have rank n,
-    this is the largest rank that some weights reach (shared.py).
+    this is the largest rank that some weights reach (docs/tightness.md, section 4).
 
     >>> from attncert.constructions.data.generators import signed_pairs
     >>> bound_from_above(signed_pairs(), 7).witness["relation"]
@@ -80,8 +78,6 @@ def universal(
             **claim,
         )
     reached = best_rank(data, heads, data.T, width=width, draws=draws, seed=seed)
-    if reached.rank < data.T and applies(data):
-        reached = separated_layer(data, heads, range(data.T), data.T)
     found = {"T": data.T, "rank": reached.rank, "prime": reached.prime, "draws": reached.draws}
     return Claim(
         level=Level.PROVED if reached.rank == data.T else Level.UNDECIDED,

@@ -20,7 +20,6 @@ some labels, then, and not about the given ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from attncert.constructions.data.dataset import Dataset
@@ -28,23 +27,14 @@ from attncert.constructions.layer import parameter_count
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, counted
 
-_OF_THESE_HEADS = (ids.TIGHTNESS_UNIVERSAL, ids.SHARED_UNIVERSAL)  # rows.universal: of some number
 _SOURCE = "ours; verify/tightness/values.py"
 
 
-def all_at_value_width(
-    claims: Iterable[Claim], data: Dataset, heads: int, value_width: int
-) -> list[Claim]:
-    """Claims for d_v ≥ m, as they stand for this d_v: universal memorization by these heads is
-    never proved here and refuted there. "values.universal" is added where no other claim asks."""
-    found = [
-        at_value_width(claim, data, heads, value_width) if claim.id in _OF_THESE_HEADS else claim
-        for claim in claims
-    ]
-    if not any(claim.id in _OF_THESE_HEADS for claim in found):
-        asked = Claim(ids.VALUES_UNIVERSAL, "", Level.UNDECIDED, about=About.UNIVERSAL)
-        found += [c for c in [at_value_width(asked, data, heads, value_width)] if c.witness]
-    return found
+def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
+    """That heads with values so narrow do not serve all labels; [] where nothing says so."""
+    asked = Claim(ids.VALUES_UNIVERSAL, "", Level.UNDECIDED, about=About.UNIVERSAL)
+    narrow = at_value_width(asked, data, heads, value_width)
+    return [narrow] if narrow.level is Level.REFUTED else []
 
 
 def at_value_width(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 from pathlib import Path
@@ -20,7 +19,6 @@ from attncert.constructions.data.generators import signed_pairs
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report, verdict
 from attncert.verify.capacity import capacity as module
-from attncert.verify.capacity import universal
 from attncert.verify.capacity.capacity import DataCapacity
 from attncert.verify.certificate import TooLarge
 from attncert.verify.claims.evidence import Level
@@ -166,14 +164,11 @@ def test_all_labels_at_once(data: Dataset, heads: int, level: Level) -> None:
     assert levels(capacity(data, Capacity(heads)))["law.universal"] is level
 
 
-def test_queries_on_a_line_need_the_weights_of_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a shared context, where small random weights fall short."""
-    line = [[k, 0, 0] for k in range(-3, 4)]
-    short = lambda *a, **k: dataclasses.replace(true(*a, **k), rank=1)  # noqa: E731
-    true = universal.best_rank
-    monkeypatch.setattr(universal, "best_rank", short)
-    answer = capacity(Dataset.of(EYE, line), Capacity(3))
-    assert answer.notions[0].least == 7 and levels(answer)["law.universal"] is Level.PROVED
+def test_many_queries_on_a_line() -> None:
+    """T = H(n-1) + 1 of them over one context, all of Kruskal rank 1."""
+    line = [[k, 2 * k, 0] for k in range(-10, 11)]
+    answer = capacity(Dataset.of(EYE, line), Capacity(10))
+    assert answer.notions[0].least == 21 and levels(answer)["law.universal"] is Level.PROVED
 
 
 def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def test_other_weights_are_named_where_they_are_known() -> None:
     """Queries on a line: no group of two, and yet almost all weights will do."""
     line = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])
     proof = proof_of(line)
-    assert proof.trace["shared.universal"].level is Level.PROVED
+    assert proof.trace["universal.enough"].level is Level.PROVED
     assert "--construction generic" in proof.trace["memorization"].statement
     assert proof_of(line, construction="generic").standing is Level.PROVED
 
@@ -126,7 +126,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
     proof = proof_of(SHARED, heads=2)
     assert proof.standing is Level.REFUTED  # the bound by itself costs little
     ids = {claim.id for claim in proof.trace}
-    assert not ids & {"placed.maximum", "rows.relations", "shared.universal"}
+    assert not ids & {"placed.maximum", "rows.relations", "universal.enough"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,7 +19,6 @@ from attncert.verify.tightness.relations.probes import (
     best_rank,
     random_layer,
 )
-from attncert.verify.tightness.shared_contexts.largest_rank import largest_rank
 from attncert.verify.tightness.universal import bound_from_above, universal
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -67,12 +67,27 @@ def test_the_bound_is_above_every_layer_that_was_tried() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_where_contexts_are_shared_the_bound_is_the_largest_rank(n: int) -> None:
-    """Rows and columns of Z, apart, against the table of shared contexts."""
+    """Against the table of docs/tightness.md, section 4; random weights reach it."""
     for seed in range(25):
         queries = random(6, n, 3, bound=1, seed=seed).queries.fractions()
         data = Dataset.of([[int(i == j) for j in range(3)] for i in range(n)], queries, [0] * 6)
         for heads in (1, 2, 4):
-            assert bound_from_above(data, heads).rank == largest_rank(data, heads).rank
+            largest = min(heads * (n - 1) + 1, told_apart(set(map(tuple, queries)), n))
+            assert bound_from_above(data, heads).rank == largest
+            layer = best_rank(data, heads, largest).layer
+            assert rank_mod(features_mod(data, layer), SAFE_PRIME) == largest
+
+
+def told_apart(queries: set[tuple[Fraction, ...]], n: int) -> int:
+    """The largest rank with any number of heads over one context of rank n."""
+    if n == 1:
+        return 1
+    if n > 2:
+        return len(queries)
+    opposite = {tuple(-x for x in e) for e in queries}
+    zero_or_pair = bool(queries & opposite)
+    lines = len({max(e, tuple(-x for x in e)) for e in queries if any(e)})
+    return lines + zero_or_pair
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -83,13 +98,12 @@ def test_some_weights_are_certified(width: int) -> None:
     assert claim == universal(data, 2, width)
 
 
-def test_collinear_queries_over_one_context_are_served_by_the_weights_of_the_proof(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Also where small random weights are out of luck."""
-    data = Dataset.of(EYE, [[k, 2 * k, 0] for k in range(1, 6)], [1, 2, 3, 4, 5])
-    monkeypatch.setattr(module, "best_rank", unlucky)
-    assert universal(data, 2).level is Level.PROVED
+def test_many_queries_on_a_line_are_served_by_random_weights() -> None:
+    """T = H(n-1) + 1 = 41; with integers up to 30 alone the rank is lower."""
+    context = np.eye(5, dtype=np.int64)
+    data = Dataset.of(context, [[k, 2 * k, 0, 0, 0] for k in range(1, 42)], [0] * 41)
+    assert bound_from_above(data, 10).rank == 41
+    assert universal(data, 10).level is Level.PROVED
 
 
 def test_what_neither_shows_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

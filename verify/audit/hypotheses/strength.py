@@ -14,8 +14,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import registry
 
-HYPOTHESES = ("A1", "A2", "n ≤ d", "d_v ≥ m", "T ≤ H(r-1)+1")
-
 
 @dataclass(frozen=True)
 class Used:

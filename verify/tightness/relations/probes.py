@@ -14,8 +14,10 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer, scaled_head
 from attncert.verify import features
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, counted
 
-_BOUNDS = (1, 3, 9, 30)  # of the entries of random keys and queries, tried in turn
+_BOUNDS = (1, 3, 9, 30, 999)  # of the entries of random keys and queries, tried in turn
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,22 @@ class Reached:
     prime: int
     layer: Layer
     draws: int
+
+
+def enough(reached: Reached) -> Claim:
+    """That some weights serve all labels at once. reached: of rank T."""
+    return Claim(
+        ids.UNIVERSAL_ENOUGH,
+        f"Some weights of {counted(len(reached.layer.heads), 'head')} of width 1 have rank $Z=T$.",
+        Level.PROVED,
+        numbers={
+            "heads": len(reached.layer.heads),
+            "rank": reached.rank,
+            "prime": reached.prime,
+        },
+        arithmetic=f"features and rank mod {reached.prime}",
+        source="ours; docs/tightness.md",
+    )
 
 
 def random_layer(

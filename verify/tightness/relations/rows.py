@@ -148,13 +148,6 @@ def complete(data: Dataset) -> bool:
     return _joined(data)[1]
 
 
-def same_rows(data: Dataset) -> bool:
-    """Are all contexts equal up to the order of their rows?"""
-    contexts = (data.rows(t).numerators.tolist() for t in range(len(data.contexts)))
-    ordered = [sorted(map(tuple, E)) for E in contexts]
-    return all(rows == ordered[0] for rows in ordered)
-
-
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
     members = Counter(kind for p in parts for kind in p.terms)
     return tuple(t for t, p in enumerate(parts) if all(members[kind] > 1 for kind in p.terms))

@@ -1,1 +1,0 @@
-"""Examples that share one context: the largest rank of Z, and heads that reach it."""
