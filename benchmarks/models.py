@@ -117,11 +117,11 @@ CASES = {
     ),
     "vit-before": Case(
         "a small ViT (4 layers, d = 64) before training, after one layer, 1,797 digits",
-        "vit-before", "digits", ("--layer", "1", "--contexts", "all"), "not run",
+        "vit-before", "digits", ("--layer", "1", "--contexts", "1797"), "not run",
     ),
     "vit-trained": Case(
         "the same after training on 1,500 of the digits", "vit-trained", "digits",
-        ("--layer", "1", "--contexts", "all"), "not run",
+        ("--layer", "1", "--contexts", "1797"), "not run",
     ),
     "gpt-before": Case(
         "a small GPT (4 layers, d = 128) before training, after one layer, 2,000 passages of 64 "

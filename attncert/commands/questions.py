@@ -24,7 +24,7 @@ from attncert.verify.questions.question import Question
 __all__ = ["COMMANDS"]
 
 _DATA = "attncert.constructions.data.loading:load"
-_INPUTS = "attncert.verify.assume.inputs:load_inputs"
+_INPUTS = "attncert.verify.assume.loading:load_inputs"
 _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 
 

@@ -1,59 +1,70 @@
-"""The options of a command, from the question that it asks: nothing about them is said twice."""
+"""The options of a command, from their record: nothing about them is said twice."""
 
 from __future__ import annotations
 
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 
 from attncert.constructions.errors import InputError
-from attncert.verify.questions.question import Option, Question, arguments, flag, options
+from attncert.verify.questions.question import Option, Options, arguments, flag, options
 
 __all__ = ["Sources", "answered", "command_of"]
 
 Sources: TypeAlias = dict[str, str | None]  # DATA, and what else a question is asked of
 
+_Record = TypeVar("_Record", bound=Options)
 _OUTPUT = "output"
-_FOLDER = "folder for the report; default: attncert-report/NAME"
 _JSON = "the answer as JSON on stdout"
 
 
 def command_of(
-    question: type[Question], run: Callable[[Sources, Question, str | None, bool], int]
+    record: type[_Record], run: Callable[[Sources, _Record, str | None, bool], int]
 ) -> Callable[..., int]:
     """A function whose signature is that of the command, as Typer reads it.
 
-    run: called with the arguments by name, the question, --out and --json; returns the exit status.
+    run: called with the arguments by name, the options, --out and --json; returns the exit status.
     """
 
     def command(out: str | None, as_json: bool, **given: Any) -> int:
-        sources = {name: given.pop(name) for name in arguments(question)}
-        with answered(question):
-            return run(sources, question(**given), out, as_json)
+        sources = {name: given.pop(name) for name in arguments(record)}
+        with answered(record):
+            return run(sources, record(**given), out, as_json)
 
-    command.__name__ = question.command
-    command.__doc__ = question.__doc__ and question.__doc__.partition("\n\n")[0]
-    parameters = list(_parameters(question))
+    command.__name__ = record.command
+    command.__doc__ = record.__doc__ and record.__doc__.partition("\n\n")[0]
+    parameters = list(_parameters(record))
     command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}
     return command
 
 
-def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
-    for name in arguments(question):
-        about = typer.Argument(help=getattr(question, name))
-        if question.optional:
+def _parameters(record: type[Options]) -> Iterator[inspect.Parameter]:
+    for name in arguments(record):
+        about = typer.Argument(help=getattr(record, name))
+        if record.optional:
             yield _parameter(name, Annotated[str | None, about], None)
         else:
             yield _parameter(name, Annotated[str, about])
-    types_of = get_type_hints(question)
-    for name, meaning in options(question).items():
+    types_of = get_type_hints(record)
+    for name, meaning in options(record).items():
         yield _parameter(name, _annotated(name, meaning, types_of[name]), meaning.default)
-    out = typer.Option("--out", help=_FOLDER, rich_help_panel=_OUTPUT)
-    yield _parameter("out", Annotated[str | None, out], None)
+    out = typer.Option("--out", help=record.folder, rich_help_panel=_OUTPUT)
+    default = inspect.Parameter.empty if record.needs_folder else None
+    yield _parameter("out", Annotated[str | None, out], default)
     as_json = typer.Option("--json", help=_JSON, rich_help_panel=_OUTPUT)
     yield _parameter("as_json", Annotated[bool, as_json], False)
 
@@ -64,7 +75,7 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 
 
 def _annotated(name: str, meaning: Option, kind: Any) -> Any:
-    """The type that Typer parses: text where the question reads it, else that of the field."""
+    """The type that Typer parses: text where the record reads it, else that of the field."""
     if meaning.rule.text:
         kind = str | None
     elif get_origin(kind) is Literal:
@@ -83,10 +94,10 @@ def _annotated(name: str, meaning: Option, kind: Any) -> Any:
 
 
 class answered:
-    """A block in which an error that names a field of the question names its option."""
+    """A block in which an error that names a field of the record names its option."""
 
-    def __init__(self, question: type[Question]) -> None:
-        self._names = options(question)
+    def __init__(self, record: type[Options]) -> None:
+        self._names = options(record)
 
     def __enter__(self) -> None: ...
 

@@ -16,10 +16,10 @@ from support.embedding_cases import random_states, write_folder
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.models.embeddings import load_embeddings
 from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.audit.layer.error import half_the_gap
 from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.audit.layer.property import load_property

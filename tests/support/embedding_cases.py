@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.errors import InputError
-from attncert.constructions.models.embeddings import file_sha256, write_manifest, write_shard
+from attncert.verify.assume.embeddings import file_sha256, write_manifest, write_shard
 
 
 def random_states(inputs: int, tokens: int, width: int, seed: int = 0) -> np.ndarray:
@@ -36,7 +36,7 @@ def write_folder(folder: Path, states: np.ndarray, kept: list[int], **more: Any)
 
 @dataclass
 class FakeNetwork:
-    """As `constructions.models.network.Network`, for 10 tokens: a table instead of layers."""
+    """As `verify.models.network.Network`, for 10 tokens: a table instead of layers."""
 
     width: int = 6
     spoiled: int = -1  # the token that gives NaN

@@ -87,7 +87,7 @@ def assume(
 ) -> Assumed:
     """Do the assumptions of the paper's theorem hold, and what follows for a layer?
 
-    inputs: a data set, `verify.assume.inputs.Inputs` (as `load_inputs` reads them), or with
+    inputs: a data set, `verify.assume.inputs.LayerInputs` (as `load_inputs` reads them), or with
     question.tokens whatever `Vectors.of` takes: queries (N, d) without contexts. The conclusion,
     that A1 and A2 hold, rests on a claim for each: proved (exact, modulo primes or over ℚ),
     refuted or undecided. Samples are claims of their own; singular values are floats and

@@ -7,22 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.brief import in_brief
-from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import digits
-from attncert.constructions.data.loading import bundled, parse_json, read_source
 from attncert.constructions.errors import InputError
-from attncert.constructions.models.embeddings import MANIFEST, load_embeddings
-from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.residues import as_table
 
 Contexts = Iterator[tuple[int, AnyArray]]
-_FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts, or digits"
 
 
 @dataclass(frozen=True)
@@ -136,66 +130,6 @@ def _bytes(row: AnyArray) -> bytes:
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0
 
 
-def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
-    """A folder of embeddings, or a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
-    data. With `tokens`, n: a file of vectors alone, as `attncert kruskal` reads it. Raises
-    InputError."""
-    path = Path(source)
-    if tokens is not None:
-        return LayerInputs.of(load_vectors(source), tokens)
-    if bundled(source):
-        return LayerInputs.of(digits())
-    if path.name == MANIFEST or (source and path.is_dir()):
-        folder = load_embeddings(source)
-        queries = Vectors.of(folder.queries, folder.name)
-        return LayerInputs(
-            queries, folder.tokens, folder.heads, folder.head_width, folder.kept, folder.contexts,
-            folder.provenance,
-        )  # fmt: skip
-    readers = {"npz": _from_npz, "json": _from_json}
-    return read_source(source, readers, _FILE)
-
-
-def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
-    return LayerInputs.of(parse_json(file, name, source, unlabelled=True))
-
-
-def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
-    """Floats stay as they are stored: their rounding matters."""
-
-    def choose(keys: list[str]) -> tuple[str, ...]:
-        if any(keys.count(key) != 1 for key in ("queries", "contexts")):
-            got = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
-            must = "made of queries and contexts (--tokens N for vectors alone)"
-            raise InputError(source, must, f"of {got}")
-        return ("queries", "contexts")
-
-    def check(shapes: list[tuple[int, ...]]) -> None:
-        queries, contexts = shapes
-        if len(queries) != 2 or 0 in queries:
-            raise InputError("queries", "of shape (N, d), no size 0", queries)
-        count, width = queries
-        if len(contexts) != 3 or contexts[0] != count or contexts[2] != width or 0 in contexts:
-            raise InputError("contexts", f"of shape ({count}, n, {width})", contexts)
-
-    arrays = read_arrays(file, source, choose, check)
-    contexts = arrays["contexts"]
-    return LayerInputs(
-        Vectors.of(arrays["queries"], name),
-        contexts.shape[1],
-        None,
-        None,
-        tuple(range(len(contexts))),
-        partial(_in_turn, contexts),
-        {},
-    )
-
-
 def _rows_of(data: Dataset) -> Contexts:
     for t in range(len(data.contexts)):
         yield t, as_table(data.rows(t))
-
-
-def _in_turn(contexts: AnyArray) -> Contexts:
-    for t, context in enumerate(contexts):
-        yield t, as_table(context, "contexts")

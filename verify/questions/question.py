@@ -1,7 +1,8 @@
 """What every question is: a frozen record in which each option of its command stands once.
 
 From it derive the options and the help of the command (attncert/terminal/options.py), the settings
-in JSON, and the command line that gives the same answer again.
+in JSON, and the command line that gives the same answer again. `embed` asks nothing about data: it
+has the record of options alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.rules import Rule, whole
 
-__all__ = ["MOST_SIZE", "Option", "Question", "arguments", "flag", "option", "options"]
+__all__ = ["MOST_SIZE", "Option", "Options", "Question", "arguments", "flag", "option", "options"]
 
 MOST_SIZE = 2**14  # heads, and widths
 
@@ -44,33 +45,45 @@ class Option:
 def option(
     default: Any, rule: Rule, help: str, *, group: str = "", repeats: bool = True, **rest: Any
 ) -> Any:
-    """A field of a question."""
+    """A field of a record of options."""
     meaning = Option(rule, help, default, group, repeats)
     return field(default=default, metadata={"option": meaning}, **rest)
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question about data. Its docstring's first line is the help of its command.
+class Options:
+    """The options of a command. Its docstring's first line is the help of the command.
 
-    command: its name. example: a command line that works in a checkout. data, weights: what these
-    arguments of the command are, "" where it takes none; optional: whether DATA may be left out.
-    Raises InputError, which names the field, for a value that an option does not take.
+    command: its name. asked_of: its arguments, in their order; a class variable of that name says
+    what each is, "" where the command takes none; optional: whether they may be left out. folder:
+    what --out is; needs_folder: whether it must be given. Raises InputError, which names the field,
+    for a value that an option does not take.
     """
 
     command: ClassVar[str]
-    example: ClassVar[str]
-    weights: ClassVar[str] = ""
-    data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
+    asked_of: ClassVar[tuple[str, ...]]
+    folder: ClassVar[str]
+    needs_folder: ClassVar[bool] = False
     optional: ClassVar[bool] = False
-
-    examples: int | None = option(
-        None, whole(1, 2**63 - 1), "use the first T examples; default: all", kw_only=True
-    )
 
     def __post_init__(self) -> None:
         for name, meaning in options(type(self)).items():
             object.__setattr__(self, name, meaning.read(name, getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Question(Options):
+    """A question about data. example: a command line that works in a checkout."""
+
+    example: ClassVar[str]
+    asked_of: ClassVar[tuple[str, ...]] = ("weights", "data")
+    folder: ClassVar[str] = "folder for the report; default: attncert-report/NAME"
+    weights: ClassVar[str] = ""
+    data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
+
+    examples: int | None = option(
+        None, whole(1, 2**63 - 1), "use the first T examples; default: all", kw_only=True
+    )
 
     @property
     def unlabelled(self) -> bool:
@@ -122,16 +135,16 @@ class Question:
         return " ".join(words)
 
 
-def arguments(question: type[Question]) -> tuple[str, ...]:
-    """What the question is asked of, in the order of the command line."""
-    return tuple(name for name in ("weights", "data") if getattr(question, name))
+def arguments(record: type[Options]) -> tuple[str, ...]:
+    """What the command is asked of, in the order of the command line."""
+    return tuple(name for name in record.asked_of if getattr(record, name))
 
 
-def options(question: type[Question]) -> Mapping[str, Option]:
+def options(record: type[Options]) -> Mapping[str, Option]:
     """By name, those of all questions about data last."""
-    own = {x.name: x.metadata["option"] for x in fields(question)}
-    examples = {"examples": own.pop("examples")}
-    return own | examples if question.data else own
+    own = {x.name: x.metadata["option"] for x in fields(record)}
+    examples = own.pop("examples", None)
+    return own | {"examples": examples} if "data" in arguments(record) else own
 
 
 def flag(name: str) -> str:

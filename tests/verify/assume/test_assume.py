@@ -24,7 +24,8 @@ from attncert.reports.assume import figures, rows
 from attncert.reports.assume.page import general_position, room, sentences
 from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
-from attncert.verify.assume.inputs import LayerInputs, load_inputs
+from attncert.verify.assume.inputs import LayerInputs
+from attncert.verify.assume.loading import load_inputs
 from attncert.verify.assume.spectra import AgainstRounding, spectra
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume

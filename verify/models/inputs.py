@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,17 +15,12 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.errors import InputError, NoSuchFile, path_errors
-from attncert.constructions.models.embeddings import file_sha256
-from attncert.constructions.models.network import (
-    EmbedSettings,
-    bare,
-    foreign,
-    libraries,
-    settings_sha256,
-)
+from attncert.constructions.errors import InputError, path_errors
+from attncert.verify.assume.embeddings import file_sha256, require_file
+from attncert.verify.models.network import bare, foreign, libraries, settings_sha256
+from attncert.verify.questions.embed import Embed
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 _KINDS = "a folder of images, a text file, or an .npy of images or tokens"
 Batch = Mapping[str, AnyArray]
 
@@ -41,61 +35,54 @@ class Inputs:
     provenance: Mapping[str, Any]
 
 
-def open_inputs(source: str, model: str, config: Any, settings: EmbedSettings) -> Inputs:
+def open_inputs(source: str, model: str, config: Any, options: Embed) -> Inputs:
     """What `source` is: a folder of images, an .npy, or else a text; as the model takes it. Raises
     InputError."""
-    path, length, count = Path(source), settings.length, settings.count
-    if count is not None and count < 1:
-        raise InputError("--count", "a positive whole number", count)
+    path, count = Path(source), options.count
     with path_errors(source, _KINDS, path):
-        if not path.is_dir() and not path.is_file():  # a pipe would block, a device never end
-            if not path.exists():
-                raise NoSuchFile(source or "''", _KINDS)
-            raise InputError(source, _KINDS, "another")
-        if path.is_file() and path.suffix.lower() != ".npy":
-            if not settings.tokenizer and bare(model, settings.random):
-                raise InputError("--tokenizer", "given for this model and a text", "left out")
-            longest = length or getattr(config, "max_position_embeddings", None)
-            return _passages(path.read_bytes(), settings.tokenizer or model, longest, count)
-        if length is not None:
-            raise InputError("--length", "left out, except with a text", length)
-        inputs = _folder(path, model, config) if path.is_dir() else _array(path, model, config)
+        if path.is_dir():
+            inputs = _folder(path, model, config)
+        elif path.suffix.lower() == ".npy":
+            inputs = _array(path, model, config)
+        else:
+            return _text(path, model, config, options)
+    if options.length is not None:
+        raise InputError("length", "left out, except with a text", options.length)
     if count is not None and count > inputs.count:
-        raise InputError("--count", f"at most {inputs.count}, the inputs there are", count)
+        raise InputError("count", f"at most {inputs.count}, the inputs there are", count)
     return inputs if count is None else replace(inputs, count=count)
 
 
-def spread(inputs: int, count: int | None) -> list[int]:
-    """So many of the inputs, evenly; all for None, or where there are no more.
+def spread(inputs: int, count: int) -> list[int]:
+    """So many of the inputs, evenly; all where there are no more.
 
-    >>> spread(5, None), spread(10, 3), spread(2, 9), spread(5, 0)
-    ([0, 1, 2, 3, 4], [0, 3, 6], [0, 1], [])
+    >>> spread(10, 3), spread(2, 9), spread(5, 0)
+    ([0, 3, 6], [0, 1], [])
     """
-    count = inputs if count is None else min(count, inputs)
+    count = min(count, inputs)
     return [i * inputs // count for i in range(count)]
 
 
 def _folder(folder: Path, model: str, config: Any) -> Inputs:
     """In the order of their names."""
-    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-    if not files or not all(path.is_file() for path in files):  # a pipe would block
-        raise InputError(str(folder), f"a folder with images ({', '.join(SUFFIXES)})", "another")
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
+    if not files:
+        raise InputError(str(folder), f"a folder with images ({', '.join(_SUFFIXES)})", "another")
+    digests = "".join(file_sha256(path) for path in files)
 
     def image(k: int) -> Any:
         from PIL import Image
 
         with foreign("an image", files[k].name), Image.open(files[k]) as stored:
-            if max(stored.size) > 100 * min(stored.size):  # scaled up it may take gigabytes
-                raise ValueError("one side over 100 times the other")
             return stored.convert("RGB")
 
-    digests = "".join(file_sha256(path) for path in files)
     return _images(len(files), image, hashlib.sha256(digests.encode()).hexdigest(), model, config)
 
 
 def _array(path: Path, model: str, config: Any) -> Inputs:
     """images: uint8 (N, height, width, 3); tokens: (N, n), integers. Read as they are needed."""
     must = "an array of tokens, integers (N, n), or of images, uint8 (N, height, width, 3)"
+    require_file(path)
     with foreign(must, path.name):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     if array.size and array.ndim == 2 and array.dtype.kind in "iu":
@@ -124,8 +111,6 @@ def _images(
         else:
             size = {"height": config.image_size, "width": config.image_size}
             processor = transformers.ViTImageProcessor(size=size)
-        if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
-            raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
 
     def batch(start: int, stop: int) -> Batch:
         images = [image(k) for k in range(start, stop)]
@@ -143,23 +128,28 @@ def _tokens(ids: IntArray, provenance: Mapping[str, Any]) -> Inputs:
     return Inputs(len(ids), lambda start, stop: {"input_ids": ids[start:stop]}, provenance)
 
 
-def _passages(content: bytes, tokenizer: str, length: int | None, count: int | None) -> Inputs:
-    """A text, cut into passages of `length` tokens, special ones around words of the text. count:
-    None for all that do not overlap; else so many, evenly spread, which overlap where they must."""
+def _text(path: Path, model: str, config: Any, options: Embed) -> Inputs:
+    """Cut into passages of `length` tokens, special ones around words of the text. count: None for
+    all that do not overlap; else so many, evenly spread, which overlap where they must."""
+    require_file(path)
+    if not options.tokenizer and bare(model, options.random):
+        raise InputError("tokenizer", "given for this model and a text", "left out")
+    length = options.length or getattr(config, "max_position_embeddings", None)
     if length is None:
-        raise InputError("--length", "given for this model", "left out")
+        raise InputError("length", "given for this model", "left out")
+    content, count = path.read_bytes(), options.count
     with foreign("a text in UTF-8", "INPUTS"):
         text = content.decode()
-    with foreign("a tokenizer that takes this text", "--tokenizer"):
-        tool = _tokenizer(tokenizer)
+    with foreign("a tokenizer that takes this text", "tokenizer"):
+        tool = _tokenizer(options.tokenizer or model)
         words = len(tool(text, add_special_tokens=False)["input_ids"])
         body = length - tool.num_special_tokens_to_add()
         if not 0 < body <= words:
             must = f"over {length - body} tokens, and at most {words + length - body}, of this text"
-            raise InputError("--length", must, length)
+            raise InputError("length", must, length)
         room, others = words - body, (count or 1) - 1
         if others > room:
-            raise InputError("--count", f"at most {room + 1}, the passages of this text", count)
+            raise InputError("count", f"at most {room + 1}, the passages of this text", count)
         step = min(body, room // others) if others else body
         cut = tool(
             text, truncation=True, max_length=length, stride=body - step,
@@ -167,7 +157,7 @@ def _passages(content: bytes, tokenizer: str, length: int | None, count: int | N
         )  # fmt: skip
     ids = np.array([row for row in cut["input_ids"] if len(row) == length], dtype=np.int64)
     facts = {"text sha256": hashlib.sha256(content).hexdigest(), "overlap": body - step}
-    return _tokens(ids[spread(len(ids), count)], {"inputs": "text", **facts})
+    return _tokens(ids[spread(len(ids), count or len(ids))], {"inputs": "text", **facts})
 
 
 def _tokenizer(source: str) -> Any:

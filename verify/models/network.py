@@ -14,14 +14,14 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.errors import InputError, require_seed
+from attncert.constructions.errors import InputError
+from attncert.verify.questions.embed import Embed
 
 _LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
@@ -36,38 +36,7 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """Shapes that --random knows without a configuration; other sizes as transformers has them."""
 
 MISSING = "used with the extra `models` (pip install 'attncert[models]')"
-_LARGE_COUNT = re.compile(r'label\w*": \d{6}|(?:layers?|depths?|experts)": \[?(?:\d+, )*\d{5}')
 _KERNEL = re.compile(r'implementation": "[^"]*/')
-
-
-@dataclass(frozen=True)
-class EmbedSettings:
-    """layer: k. query: "first", "last" or a position from 0; "" for the last token of a GPT, else
-    the first. random: weights drawn with `seed`. contexts: how many are kept, evenly spread; None
-    for all. count: inputs; None for all. length: tokens of a passage; None for the longest.
-    tokenizer: "" for the model's. batch: inputs at a time. memory: bytes that all weights may take.
-    dtype: of weights and states, float32 or float64."""
-
-    layer: int = 1
-    query: str = ""
-    random: bool = False
-    seed: int = 0
-    contexts: int | None = 200
-    count: int | None = None
-    length: int | None = None
-    tokenizer: str = ""
-    batch: int = 8
-    memory: int = 4 * 2**30
-    dtype: str = "float32"
-
-    def __post_init__(self) -> None:
-        require_seed(self.seed)
-        if self.batch < 1:
-            raise InputError("--batch", "a positive whole number", self.batch)
-        if self.dtype not in ("float32", "float64"):
-            raise InputError("--dtype", "float32 or float64", self.dtype)
-        if self.contexts is not None and self.contexts < 0:
-            raise InputError("--contexts", "a whole number from 0", self.contexts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +59,8 @@ class Network:
         tensors = {key: torch.from_numpy(array) for key, array in batch.items()}
         kind = self.model.dtype
         inputs = {k: x.to(kind) if x.is_floating_point() else x for k, x in tensors.items()}
-        with (
-            torch.inference_mode(),
-            foreign(f"one that turns such {' and '.join(batch)} to states"),
-        ):
+        must = f"one that turns such {' and '.join(batch)} to states"
+        with torch.inference_mode(), foreign(must):
             outputs = self.model(**inputs, output_hidden_states=True)
             states: AnyArray = outputs.hidden_states[self.layer].numpy()
         if states.ndim != 3 or states.shape[2] != self.model.config.hidden_size:
@@ -116,11 +83,10 @@ def configuration(name: str, random: bool) -> Any:
     if bare(name, random):
         kind, changes = SHAPES[name]
         return transformers.AutoConfig.for_model(kind, **changes)
-    must = "a model of the Hugging Face hub that is in reach, or a folder with config.json"
-    with foreign("one with a config.json of a model" if os.path.isdir(name) else must):
+    with foreign(
+        "one of the Hugging Face hub, in reach, or a folder with a config.json of a model"
+    ):
         stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
-        if _LARGE_COUNT.search(stored):  # transformers makes lists of so many
-            raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
         if _KERNEL.search(stored):  # transformers would fetch its code, and run it
             raise InputError("MODEL", "one that names no attention code on a hub", name)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
@@ -129,32 +95,25 @@ def configuration(name: str, random: bool) -> Any:
     return config
 
 
-def build(name: str, config: Any, settings: EmbedSettings) -> Network:
+def build(name: str, config: Any, options: Embed) -> Network:
     """The model up to the block that the states enter. Raises InputError."""
     torch, transformers = libraries()
-    layer, random = settings.layer, settings.random
-    if not 0 <= layer < config.num_hidden_layers:
+    layer, absent = options.layer, tuple[str, ...]()
+    if layer >= config.num_hidden_layers:
         must = f"from 0 to {config.num_hidden_layers - 1}, below a layer of this model"
-        raise InputError("--layer", must, layer)
-    make = partial(transformers.AutoModel.from_config, config, trust_remote_code=False)
-    with foreign("one that its configuration describes"):
-        with torch.device("meta"):
-            skeleton = make()
-        each = {"float32": 4, "float64": 8}[settings.dtype]
-        need = each * sum(x.numel() for x in skeleton.parameters())
-        if need > settings.memory:
-            must = f"at least {-(-need // 2**20)} MiB, what these weights take"
-            raise InputError("--memory", must, f"{settings.memory // 2**20} MiB")
-        torch.manual_seed(settings.seed)
-        model, absent = (make() if random else None), tuple[str, ...]()
-    if model is None:
+        raise InputError("layer", must, layer)
+    torch.manual_seed(options.seed)
+    if options.random:
+        with foreign("one that its configuration describes"):
+            model = transformers.AutoModel.from_config(config, trust_remote_code=False)
+    else:
         model, absent = _stored(torch, transformers, name, config)
     provenance = {
         "model": Path(name).name if os.path.isdir(name) else name,
         "configuration sha256": settings_sha256(config),
-        "weights": f"random, seed {settings.seed}" if random else "stored",
+        "weights": f"random, seed {options.seed}" if options.random else "stored",
         "weights sha256": _tensors_sha256(model),
-        "arithmetic": settings.dtype,
+        "arithmetic": options.dtype,
         "torch": str(torch.__version__),
         "transformers": transformers.__version__,
     }
@@ -162,7 +121,7 @@ def build(name: str, config: Any, settings: EmbedSettings) -> Network:
         if isinstance(module, torch.nn.ModuleList) and len(module) == config.num_hidden_layers:
             del module[layer + 1 :]
             break
-    return Network(model.eval().to(getattr(torch, settings.dtype)), layer, provenance, absent)
+    return Network(model.eval().to(getattr(torch, options.dtype)), layer, provenance, absent)
 
 
 def libraries() -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import pytest
 from support.embedding_cases import random_states, write_folder
 
 from attncert.constructions.errors import InputError
-from attncert.constructions.models.embeddings import load_embeddings, write_shard
+from attncert.verify.assume.embeddings import load_embeddings, write_shard
 
 STATES = random_states(6, 3, 4)
 
@@ -19,11 +19,11 @@ STATES = random_states(6, 3, 4)
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "a b", STATES, [1, 4], heads=2, head_width=2)
     found = load_embeddings(folder)
-    assert (found.queries == STATES[:, 0]).all() and found.queries.dtype == np.float32
+    assert (found.queries.array == STATES[:, 0]).all() and found.queries.array.dtype == np.float32
     assert [k for k, _ in found.contexts()] == [1, 4] == list(found.kept)
     assert all((context == STATES[k]).all() for k, context in found.contexts())
     assert (found.heads, found.head_width, found.tokens, found.name) == (2, 2, 3, "a-b")
-    assert load_embeddings(folder / "manifest.json").queries.shape == (6, 4)
+    assert load_embeddings(folder / "manifest.json").queries.array.shape == (6, 4)
 
 
 def test_equal_arrays_give_equal_bytes(tmp_path: Path) -> None:

@@ -14,19 +14,20 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value
 from attncert.constructions.errors import InputError, path_errors, whole
 from attncert.constructions.foreign import printable, safe_name
+from attncert.verify.assume.inputs import Contexts, LayerInputs
+from attncert.verify.kruskal.vectors import Vectors
 
 FORMAT = "attncert-embeddings/1"
 MANIFEST = "manifest.json"
@@ -37,40 +38,7 @@ _MOST_TEXTS = 100  # of a provenance
 _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
-@dataclass(frozen=True)
-class Embeddings:
-    """What one layer of a model sees of N inputs.
-
-    queries:    (N, d), float16, float32 or float64, finite.
-    tokens:     n, rows of each context. heads, head_width: of the layer; None: not stated.
-    kept:       numbers of the inputs whose contexts are there, increasing.
-    provenance: what the manifest says of model, layer and inputs, for reports: text in, text out.
-    """
-
-    name: str
-    queries: AnyArray
-    tokens: int
-    heads: int | None
-    head_width: int | None
-    kept: tuple[int, ...]
-    provenance: Mapping[str, str]
-    folder: Path
-    shards: tuple[str, ...] = field(repr=False)
-
-    def __repr__(self) -> str:
-        return in_brief(self, self.name, inputs=len(self.queries), contexts=len(self.kept))
-
-    def contexts(self) -> Iterator[tuple[int, AnyArray]]:
-        """(number of the input, its context (n, d)), one shard in memory at a time."""
-        inputs, d = self.queries.shape
-        start = 0
-        for name in self.shards:
-            arrays = _read(self.folder / name, (self.tokens, d), range(start, inputs))
-            yield from zip(arrays["kept"].tolist(), arrays["contexts"], strict=True)
-            start += len(arrays["queries"])
-
-
-def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
+def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
     """A folder as `attncert embed` writes it, or its manifest. Raises InputError."""
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
@@ -94,15 +62,17 @@ def load_embeddings(folder: str | os.PathLike[str]) -> Embeddings:
         start += len(arrays["queries"])
     if start != inputs:
         raise InputError(MANIFEST, f'of "inputs" as in its shards, {start}', inputs)
-    return Embeddings(
-        safe_name(path.resolve().name, "embeddings"), np.concatenate(queries), n, heads, head_width,
-        tuple(kept), _provenance(manifest), path, tuple(shards),
+    name = safe_name(path.resolve().name, "embeddings")
+    contexts = partial(_contexts, [path / shard for shard in shards], (n, d), inputs)
+    return LayerInputs(
+        Vectors.of(np.concatenate(queries), name), n, heads, head_width, tuple(kept), contexts,
+        _provenance(manifest),
     )  # fmt: skip
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """An object of this format. Raises InputError and OSError."""
-    _require_file(path)
+    require_file(path)
     with path.open("rb") as file:
         manifest = json_value(file.read(MAX_JSON_BYTES + 1), path.name)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -126,31 +96,40 @@ def shard_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_shard(path: Path, queries: AnyArray, contexts: AnyArray, kept: Sequence[int]) -> None:
     """One shard, in place at once or not at all. Equal arrays give equal bytes."""
-    partial = path.with_suffix(".partial")
-    with partial.open("wb") as file:
+    staged = path.with_suffix(".partial")
+    with staged.open("wb") as file:
         np.savez(file, queries=queries, contexts=contexts, kept=np.array(kept, dtype=np.int64))
-    os.replace(partial, path)
+    os.replace(staged, path)
 
 
 def write_manifest(path: Path, facts: Mapping[str, Any], shards: Mapping[str, str]) -> None:
     """facts: all but the format and the shards, which are names with their SHA-256."""
     entries = [{"file": name, "sha256": digest} for name, digest in sorted(shards.items())]
     text = json.dumps({"format": FORMAT, **facts, "shards": entries}, indent=1, sort_keys=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(text + "\n")
-    os.replace(partial, path)
+    staged = path.with_suffix(".partial")
+    staged.write_text(text + "\n")
+    os.replace(staged, path)
 
 
 def file_sha256(path: Path) -> str:
-    _require_file(path)
+    require_file(path)
     with path_errors(path.name, "a file that can be read", path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _require_file(path: Path) -> None:
+def require_file(path: Path) -> None:
     """A pipe would block, a device never end. Raises InputError."""
     if path.exists() and not path.is_file():
         raise InputError(path.name, "a file", "a directory, a pipe or a device")
+
+
+def _contexts(shards: Sequence[Path], context: tuple[int, int], inputs: int) -> Contexts:
+    """One shard in memory at a time."""
+    start = 0
+    for path in shards:
+        arrays = _read(path, context, range(start, inputs))
+        yield from zip(arrays["kept"].tolist(), arrays["contexts"], strict=True)
+        start += len(arrays["queries"])
 
 
 def _read(
@@ -177,7 +156,7 @@ def _read(
         if others and others[0] != (*kept, *context):
             raise InputError(f"{name}: contexts", f"of shape {(*kept, *context)}", others[0])
 
-    _require_file(path)
+    require_file(path)
     with path_errors(name, "a file that can be read", path), path.open("rb") as file:
         arrays = read_arrays(file, name, choose, check)
     for key, array in arrays.items():

@@ -1,0 +1,46 @@
+"""The options of `attncert embed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.verify.questions.question import Options, option
+from attncert.verify.questions.rules import SEED, SWITCH, TEXT, one_of, whole
+
+__all__ = ["Embed"]
+
+_COUNT = 10**6
+
+
+@dataclass(frozen=True)
+class Embed(Options):
+    """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
+
+    command: ClassVar[str] = "embed"
+    asked_of: ClassVar[tuple[str, ...]] = ("model", "inputs")
+    model: ClassVar[str] = "name on the Hugging Face hub, or a local folder"
+    inputs: ClassVar[str] = "folder of images, text file, or .npy"
+    folder: ClassVar[str] = "folder for the embeddings"
+    needs_folder: ClassVar[bool] = True
+
+    layer: int = option(1, whole(0, 10**4), "states after so many layers; 0: raw")
+    query: str | None = option(
+        None, one_of("first", "last"), "first | last; default: last of a GPT, else first (CLS)"
+    )
+    random: bool = option(False, SWITCH, "random weights, of a configuration alone")
+    contexts: int = option(200, whole(0, _COUNT), "most contexts that are kept, evenly spread")
+    count: int | None = option(
+        None, whole(1, _COUNT), "so many inputs; passages overlap where they must"
+    )
+    length: int | None = option(
+        None, whole(1, _COUNT), "tokens of a passage; default: the model's most"
+    )
+    tokenizer: str | None = option(
+        None, TEXT, "tokenizer.json or a folder with it; default: the model's"
+    )
+    batch: int = option(32, whole(1, _COUNT), "inputs at a time, and in a shard")
+    dtype: str = option(
+        "float32", one_of("float32", "float64"), "the model's arithmetic: float32 | float64"
+    )
+    seed: int = option(0, SEED, "random seed of the weights")
