@@ -84,10 +84,10 @@ class Construction:
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping.
 
-    >>> from attncert import Dataset, Prove
+    >>> from attncert import Dataset
+    >>> from attncert.constructions import paper
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> asked = Prove(heads=2)
-    >>> asked.method.build(data, asked, lambda done, of: None).groups
+    >>> paper.build(data, heads=2).groups
     ((0, 1), (2,))
     """
 

@@ -89,7 +89,7 @@ def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
 
 def test_a_case_far_out_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert attncert.main(["attack", "--start", "9" * 4300, "--cases", "2"]) == 2
-    line = "start: must be a whole number from 0 to 2^63 - 1, not an integer of 14285 bits"
+    line = "--start: must be a whole number from 0 to 2^63 - 1, not an integer of 14285 bits"
     assert capsys.readouterr().err == f"attncert: {line}\n"
 
 

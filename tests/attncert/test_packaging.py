@@ -101,7 +101,7 @@ def test_a_wheel_holds_one_package(wheel: Path) -> None:
         "constructions/data/digits.json",
         "verify/checker/__main__.py",
         "verify/schema/attncert-1.schema.json",
-        "reports/templates/report.md.j2",
+        "reports/templates/prove.md.j2",
     )
     assert {f"attncert/{name}" for name in needed} <= set(names)
 

@@ -129,7 +129,7 @@ class Log:
         with path_errors(_ARGUMENT, _USABLE, self.path):
             try:
                 yield
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:  # damage may quote names
                 must = "new, or a log of attncert that can be read and written"
                 got = f"{ending(self.path, 80)} ({error})"
                 raise InputError(_ARGUMENT, must, got) from None
