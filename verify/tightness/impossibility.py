@@ -8,11 +8,9 @@ Two questions, never mixed:
 and three verdicts for each, never two: *proved* (some weights do), *impossible* (none do, and this
 is why), *undecided* (this certificate fails; nothing follows). Not one of them comes from attempts.
 
-Impossible, given labels:
-    rows        Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0      (rows.py, sums.py)
-    rank        rank Y > H·d_v                                                           (labels.py)
-Impossible, universally: any relation between rows; rank Z ≤ Ha + b < T                 (columns.py)
-(both in universal.py), and values too narrow for some labels, or too few parameters (values.py).
+Impossible, given labels: Σ c_t z_t = 0 for every choice of weights, and Σ c_t y_t ≠ 0 (rows.py,
+sums.py). Impossible, universally: any relation between rows; rank Z ≤ Ha + b < T (columns.py).
+Values are as wide as the labels here; labels.py and values.py are about narrower ones.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.rows import (
     BrokenRelation,
     broken_relation,
@@ -39,9 +36,9 @@ from attncert.verify.tightness.relations.rows import (
     complete,
 )
 from attncert.verify.tightness.universal import universal
-from attncert.verify.tightness.values import at_value_width, too_few_parameters
+from attncert.verify.tightness.values import too_few_parameters
 
-__all__ = ["certificate_of", "impossibility", "kind", "tied_certificate", "too_few_parameters"]
+__all__ = ["certificate_of", "impossibility", "kind", "tied_certificate"]
 
 _ROWS = "ours; docs/tightness.md, section 3"
 
@@ -86,30 +83,20 @@ def tied_certificate(
         return None
 
 
-def impossibility(
-    data: Dataset,
-    heads: int,
-    head_width: int | None = None,
-    value_width: int | None = None,
-    *,
-    seed: int = 0,
-) -> tuple[Claim, ...]:
-    """Both verdicts for a layer of these sizes, and what each rests on.
+def impossibility(data: Dataset, heads: int, *, seed: int = 0) -> tuple[Claim, ...]:
+    """Both verdicts for so many heads of any width, with values as wide as the labels, and what
+    each rests on.
 
-    head_width: d_h, by default d (M_h of any rank). value_width: d_v, by default m. Ids begin with
-    "impossible."; the two verdicts are "impossible.given" and "impossible.universal", statements
-    that such weights exist: refuted where they are impossible. Raises InputError.
+    Ids begin with "impossible."; the two verdicts are "impossible.given" and
+    "impossible.universal", statements that such weights exist: refuted where they are impossible.
     """
-    width, values = head_width or data.d, value_width or data.m
-    rank = label_rank(data, heads, values)
-    count = too_few_parameters(data, heads, width, values)
+    count = too_few_parameters(data, heads, data.d, data.m)
     broken = broken_relation(data)
     tied = [] if broken is None else _tied(data, broken)
-    some = universal(data, heads, width, seed=seed)
+    some = universal(data, heads, data.d, seed=seed)
     asked = f"Universal memorization: {some.statement[0].lower()}{some.statement[1:]}"
     every = replace(some, id=ids.IMPOSSIBLE_UNIVERSAL, statement=asked)
-    every = at_value_width(every, data, heads, values, width)
-    return (*tied, rank, count, _given(data, broken, rank, every, heads), every)
+    return (*tied, count, _given(data, broken, every, heads), every)
 
 
 def _tied(data: Dataset, broken: BrokenRelation) -> list[Claim]:
@@ -147,17 +134,13 @@ def _tied(data: Dataset, broken: BrokenRelation) -> list[Claim]:
     return [structure, escape, labels]
 
 
-def _given(
-    data: Dataset, broken: BrokenRelation | None, rank: Claim, every: Claim, heads: int
-) -> Claim:
+def _given(data: Dataset, broken: BrokenRelation | None, every: Claim, heads: int) -> Claim:
     premises: tuple[ClaimId, ...] = ()
     witness: Mapping[str, Any] | None = None
     if broken is not None:
         level, why = Level.REFUTED, "impossible, with any number of heads"
         premises = (ids.IMPOSSIBLE_INESCAPABLE, ids.IMPOSSIBLE_LABELS)
         witness = broken.relation.as_dict()
-    elif rank.level is Level.REFUTED:
-        level, why, witness = Level.REFUTED, "impossible, with so few heads", rank.witness
     elif every.level is Level.PROVED:
         level, why, premises = Level.PROVED, "as they do every labelling", (every.id,)
     elif complete(data) and heads >= data.T:

@@ -20,8 +20,6 @@ some labels, then, and not about the given ones.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import parameter_count
 from attncert.verify.claims import ids
@@ -31,30 +29,12 @@ _SOURCE = "ours; verify/tightness/values.py"
 
 
 def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
-    """That heads with values so narrow do not serve all labels; [] where nothing says so."""
-    asked = Claim(ids.VALUES_UNIVERSAL, "", Level.UNDECIDED, about=About.UNIVERSAL)
-    narrow = at_value_width(asked, data, heads, value_width)
-    return [narrow] if narrow.level is Level.REFUTED else []
-
-
-def at_value_width(
-    claim: Claim, data: Dataset, heads: int, value_width: int, head_width: int | None = None
-) -> Claim:
-    """A verdict on universal memorization by these heads for d_v ≥ m, as it stands for this d_v.
-
-    What is refuted stays refuted. head_width: None: of any width. Exact counting.
-    """
-    if claim.level is Level.REFUTED or value_width >= data.m:
-        return claim
-    count = too_few_parameters(data, heads, head_width or data.d, value_width)
+    """That these heads, of any width, do not serve all labels with values so narrow; [] where
+    neither count says so. Exact counting."""
+    if value_width >= data.m:
+        return []
+    count = too_few_parameters(data, heads, data.d, value_width)
     rank, most = min(data.T, data.m), heads * value_width
-    statement = (
-        f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
-        f"labelling of {counted(data.T, 'example', 'the')} with values of width {value_width}."
-    )
-    at_width = replace(
-        claim, statement=statement, arithmetic="counting", rests_on=(), source=_SOURCE
-    )
     if rank > most:
         numbers = {"rank of some labels": rank, "H d_v": most}
         reason = f"some labels have rank {rank}, and the outputs have rank at most H d_v = {most}"
@@ -62,11 +42,19 @@ def at_value_width(
         numbers = dict(count.numbers)
         reason = f"{numbers['P']} free parameters for {numbers['T m']} numbers to fit"
     else:
-        numbers = dict(claim.numbers) | {"d_v": value_width, "m": data.m}
-        level = Level.UNDECIDED if claim.level.holds else claim.level
-        return replace(at_width, level=level, numbers=numbers)
-    witness = numbers | {"reason": reason}
-    return replace(at_width, level=Level.REFUTED, numbers=numbers, witness=witness)
+        return []
+    verdict = Claim(
+        ids.VALUES_UNIVERSAL,
+        f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
+        f"labelling of {counted(data.T, 'example', 'the')} with values of width {value_width}.",
+        Level.REFUTED,
+        numbers=numbers,
+        witness=numbers | {"reason": reason},
+        arithmetic="counting",
+        source=_SOURCE,
+        about=About.UNIVERSAL,
+    )
+    return [verdict]
 
 
 def too_few_parameters(data: Dataset, heads: int, head_width: int, value_width: int) -> Claim:

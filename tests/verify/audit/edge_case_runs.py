@@ -21,10 +21,10 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.impossibility import impossibility
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
+from attncert.verify.tightness.values import too_few_parameters
 
 _NUMBERS = ("T", "capacity", "n", "d", "d_v", "m")
 
@@ -99,13 +99,10 @@ def _labels(data: Dataset) -> str:
     return " ".join([claim.level.value, *(str(sign * x) for x in gap)])
 
 
-def _impossibility(data: Dataset, **options: int) -> str:
+def _count(data: Dataset, **options: int) -> str:
     """Whether all labelings are out of reach, by counting free parameters."""
-    claims = {claim.id: claim for claim in impossibility(data, **options)}
-    count = claims[ids.IMPOSSIBLE_COUNT]
-    facts = {**count.numbers, **(count.witness or {})}
-    numbers = ", ".join(f"{key} {facts[key]}" for key in ("P", "T m", "all parameters"))
-    return f"{claims[ids.IMPOSSIBLE_UNIVERSAL].level.value}: {numbers}"
+    count = too_few_parameters(data, **options)
+    return f"{count.level.value}: {', '.join(f'{key} {x}' for key, x in count.numbers.items())}"
 
 
 def _uniform(data: Dataset) -> str:
@@ -134,7 +131,7 @@ RUNS: dict[str, Callable[..., str]] = {
     "weights": _universal,
     "labels": _labels,
     "label-rank": lambda data, **options: label_rank(data, **options).level.value,
-    "count": _impossibility,
+    "count": _count,
     "uniform": _uniform,
     "later-ties": _later_ties,
 }
