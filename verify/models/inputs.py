@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,6 +75,8 @@ def _folder(folder: Path, model: str, config: Any) -> Inputs:
         from PIL import Image
 
         with foreign("an image", files[k].name), Image.open(files[k]) as stored:
+            if max(stored.size) > 100 * min(stored.size):  # scaled up it may take gigabytes
+                raise ValueError("one side over 100 times the other")
             return stored.convert("RGB")
 
     return _images(len(files), image, hashlib.sha256(digests.encode()).hexdigest(), model, config)
@@ -111,6 +114,8 @@ def _images(
         else:
             size = {"height": config.image_size, "width": config.image_size}
             processor = transformers.ViTImageProcessor(size=size)
+        if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
+            raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
 
     def batch(start: int, stop: int) -> Batch:
         images = [image(k) for k in range(start, stop)]

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """Shapes that --random knows without a configuration; other sizes as transformers has them."""
 
 MISSING = "used with the extra `models` (pip install 'attncert[models]')"
+_LARGE_COUNT = re.compile(r'label\w*": \d{6}|(?:layers?|depths?|experts)": \[?(?:\d+, )*\d{5}')
 _KERNEL = re.compile(r'implementation": "[^"]*/')
 
 
@@ -87,6 +89,8 @@ def configuration(name: str, random: bool) -> Any:
         "one of the Hugging Face hub, in reach, or a folder with a config.json of a model"
     ):
         stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
+        if _LARGE_COUNT.search(stored):  # transformers makes lists of so many
+            raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
         if _KERNEL.search(stored):  # transformers would fetch its code, and run it
             raise InputError("MODEL", "one that names no attention code on a hub", name)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
@@ -97,17 +101,20 @@ def configuration(name: str, random: bool) -> Any:
 
 def build(name: str, config: Any, options: Embed) -> Network:
     """The model up to the block that the states enter. Raises InputError."""
-    torch, transformers = libraries()
-    layer, absent = options.layer, tuple[str, ...]()
+    (torch, transformers), layer = libraries(), options.layer
     if layer >= config.num_hidden_layers:
         must = f"from 0 to {config.num_hidden_layers - 1}, below a layer of this model"
         raise InputError("layer", must, layer)
-    torch.manual_seed(options.seed)
-    if options.random:
-        with foreign("one that its configuration describes"):
-            model = transformers.AutoModel.from_config(config, trust_remote_code=False)
-    else:
-        model, absent = _stored(torch, transformers, name, config)
+    make = partial(transformers.AutoModel.from_config, config, trust_remote_code=False)
+    with foreign("one that its configuration describes"):
+        with torch.device("meta"):
+            numbers = sum(x.numel() for x in make().parameters())
+        need = -(-numbers * (4 if options.dtype == "float32" else 8) // 2**20)
+        if need > options.memory:
+            must = f"at least {need} MiB, what these weights take"
+            raise InputError("memory", must, f"{options.memory} MiB")
+        torch.manual_seed(options.seed)
+        model, absent = (make(), ()) if options.random else _stored(name, config)
     provenance = {
         "model": Path(name).name if os.path.isdir(name) else name,
         "configuration sha256": settings_sha256(config),
@@ -162,9 +169,10 @@ def _tensors_sha256(model: Any) -> str:
     return digest.hexdigest()
 
 
-def _stored(torch: Any, transformers: Any, name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
+def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
     """The model, and which of its weights no file has. transformers draws those at random; here
     they are NaN, so that nothing depends on them unseen: a model's last steps are often missing."""
+    torch, transformers = libraries()
     index = Path(name) / "model.safetensors.index.json"
     with foreign("one whose weights are in safetensors files"), warnings.catch_warnings():
         files = json.loads(index.read_bytes())["weight_map"].values() if index.exists() else ()

@@ -43,4 +43,5 @@ class Embed(Options):
     dtype: str = option(
         "float32", one_of("float32", "float64"), "the model's arithmetic: float32 | float64"
     )
+    memory: int = option(4096, whole(1, 2**31), "MiB that the weights may take")
     seed: int = option(0, SEED, "random seed of the weights")

@@ -114,6 +114,8 @@ def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(InputError, match="weights are in safetensors files"):
         model_of(tmp_path)
+    with pytest.raises(InputError, match=r"memory: must be at least 418 MiB, .* not 417 MiB"):
+        model_of("bert-base", random=True, memory=417)
     for content in ("{", "[]", "{}"):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(
@@ -233,6 +235,9 @@ def test_a_model_that_breaks_on_its_inputs(
         {"hidden_size": 17},
         {"model_type": ["bert"]},
         {"model_type": "none of these"},
+        {"num_labels": 10**9},
+        {"num_hidden_layers": 10**4},
+        {"sub": {"depths": [10**9]}},
     ],
 )
 def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_path: Path) -> None:
@@ -294,10 +299,17 @@ def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
     other = open_inputs(str(folder), model, config, settings)
     assert np.allclose(other.batch(0, 1)["pixel_values"], 0)
     assert inputs.provenance["processor sha256"] != other.provenance["processor sha256"]
+    config.image_size = 10**5  # an image would take 10^10 pixels
     (Path(model) / "preprocessor_config.json").unlink()
+    with pytest.raises(InputError, match="images of less than 10,000 pixels"):
+        open_inputs(str(folder), model, config, settings)
+    config.image_size = 16
     (folder / "b.jpg").write_bytes(b"no image")
-    with pytest.raises(InputError, match=r"b\.jpg: must be an image"):
-        open_inputs(str(folder), model, config, settings).batch(1, 2)
+    Image.new("L", (1, 401)).save(folder / "c.png")
+    bad = open_inputs(str(folder), model, config, settings)
+    for k, said in ((1, r"b\.jpg: must be an image"), (2, r"c\.png: .* side over 100 times")):
+        with pytest.raises(InputError, match=said):
+            bad.batch(k, k + 1)
 
 
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
