@@ -36,7 +36,8 @@ app = typer.Typer(
 for _command in (
     *COMMANDS, check, explain, embed,
 ):  # fmt: skip
-    app.command(_command.__name__)(_command)  # type: ignore[type-var]
+    epilog = getattr(_command, "epilog", None)
+    app.command(_command.__name__, epilog=epilog)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")
 
 
@@ -81,7 +82,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     quiet.set(False)
     try:
         result = _parsed(app).main(
-            _in_front(words), prog_name="attncert", standalone_mode=False, obj=options
+            _in_front(words or ["--help"]), prog_name="attncert", standalone_mode=False, obj=options
         )
         if result == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
             raise KeyboardInterrupt
@@ -132,4 +133,6 @@ def _in_front(words: list[str]) -> list[str]:
 
 def _usage(error: typer.TyperException) -> str:
     """A usage error in the same words as any other: the argument, what it must be, what it is."""
-    return f"{printable(error.format_message(), _MOST // 2)} (see attncert --help)"
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "attncert"
+    return f"{printable(error.format_message(), _MOST // 2)} (see {command} --help)"

@@ -46,6 +46,7 @@ def command_of(
 
     command.__name__ = record.command
     command.__doc__ = record.__doc__ and record.__doc__.partition("\n\n")[0]
+    command.epilog = f"Example: {record.example}"  # type: ignore[attr-defined]
     parameters = list(_parameters(record))
     command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import figures
 
 import attncert
+from attncert.commands.questions import COMMANDS
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
 
@@ -238,9 +240,26 @@ def test_attack_counts_what_it_tried(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert attncert.main(["--version"]) == 0
     assert capsys.readouterr().out == f"attncert {metadata.version('attncert')}\n"
-    for words in (["-h"], ["prove", "-h"], ["explain", "-h"]):
+    for words in ([], ["-h"], ["prove", "-h"], ["explain", "-h"]):
         assert attncert.main(words) == 0
         assert capsys.readouterr().out.startswith("Usage: attncert")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_each_question_shows_an_example(command: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = command.__name__
+    assert attncert.main([name, "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    example = text.partition("Example: ")[2]
+    assert example.startswith(f"attncert {name} ")
+    named = {word for word in example.split() if word.startswith("--")}
+    assert named <= set(text.partition("Example: ")[0].split())
+
+
+def test_a_usage_error_names_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, command in ((["prove", "--hedas", "3"], "attncert prove"), (["frob"], "attncert")):
+        assert attncert.main(words) == 2
+        assert capsys.readouterr().err.endswith(f"(see {command} --help)\n")
 
 
 @pytest.mark.parametrize("place", [0, 2])

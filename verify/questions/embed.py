@@ -18,6 +18,7 @@ class Embed(Options):
     """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
 
     command: ClassVar[str] = "embed"
+    example: ClassVar[str] = "attncert embed gpt2 passages.txt --count 1000 --out states"
     asked_of: ClassVar[tuple[str, ...]] = ("model", "inputs")
     model: ClassVar[str] = "name on the Hugging Face hub, or a local folder"
     inputs: ClassVar[str] = "folder of images, text file, or .npy"

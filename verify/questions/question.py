@@ -54,13 +54,14 @@ def option(
 class Options:
     """The options of a command. Its docstring's first line is the help of the command.
 
-    command: its name. asked_of: its arguments, in their order; a class variable of that name says
-    what each is, "" where the command takes none; optional: whether they may be left out. folder:
-    what --out is; needs_folder: whether it must be given. Raises InputError, which names the field,
-    for a value that an option does not take.
+    command: its name. example: a command line, for its help. asked_of: its arguments, in their
+    order; a class variable of that name says what each is, "" where the command takes none;
+    optional: whether they may be left out. folder: what --out is; needs_folder: whether it must be
+    given. Raises InputError, which names the field, for a value that an option does not take.
     """
 
     command: ClassVar[str]
+    example: ClassVar[str]
     asked_of: ClassVar[tuple[str, ...]]
     folder: ClassVar[str]
     needs_folder: ClassVar[bool] = False
@@ -73,9 +74,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Question(Options):
-    """A question about data. example: a command line that works in a checkout."""
+    """A question about data. Its example works in a checkout."""
 
-    example: ClassVar[str]
     asked_of: ClassVar[tuple[str, ...]] = ("weights", "data")
     folder: ClassVar[str] = "folder for the report; default: attncert-report/NAME"
     weights: ClassVar[str] = ""
