@@ -96,17 +96,18 @@ def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
 
 def report(answer: Answer) -> Report:
     """Pure: equal answers give equal bytes, timings.json apart."""
-    room = room_of(answer)
+    room, summary = room_of(answer), envelope(answer)
+    exhibits = jsonable(dict(room.exhibits))
     files = {
         "report.md": _page(answer, room),
-        "answer.json": readable_json(envelope(answer, room)),
+        "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
         **room.files(),
     }
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
     sentences = (verdict(answer), *room.more)
-    return Report(files, envelope(answer), sentences, answer.exit_status)
+    return Report(files, summary, sentences, answer.exit_status)
 
 
 def report_page(answer: Answer) -> bytes:
@@ -134,8 +135,8 @@ def verdict(answer: Answer) -> str:
     return " ".join([line, *[x for x in told if x.rstrip(".").lower() not in line.lower()][:1]])
 
 
-def envelope(answer: Answer, room: Room | None = None) -> dict[str, Any]:
-    """The answer as data, JSON-able, without times; the exhibits only in the report's file."""
+def envelope(answer: Answer) -> dict[str, Any]:
+    """The answer as data, JSON-able, without times and exhibits."""
     record = {
         "format": FORMAT,
         "command": answer.command,
@@ -146,7 +147,7 @@ def envelope(answer: Answer, room: Room | None = None) -> dict[str, Any]:
         "claims": answer.trace.as_dict()["claims"],
         "certificate": None if answer.certificate is None else "certificate.json",
     }
-    return jsonable(record if room is None else record | {"exhibits": dict(room.exhibits)})
+    return jsonable(record)
 
 
 def in_notebook(answer: Answer) -> str:

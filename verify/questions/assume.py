@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from attncert.verify.questions.kruskal import WORK
-from attncert.verify.questions.question import MOST_SIZE, Question, option
-from attncert.verify.questions.rules import SEED, whole
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import SEED, SIZE, whole
 
 __all__ = ["Assume"]
 
@@ -28,12 +28,8 @@ class Assume(Question):
     example: ClassVar[str] = "attncert assume digits --heads 8 --head-width 4"
     data: ClassVar[str] = "folder of attncert embed, .npz or .json of data, or: digits"
 
-    heads: int | None = option(
-        None, whole(1, MOST_SIZE), "H; default: as the manifest says", group=_LAYER
-    )
-    head_width: int | None = option(
-        None, whole(1, MOST_SIZE), "d_h; default: the manifest's", group=_LAYER
-    )
+    heads: int | None = option(None, SIZE, "H; default: as the manifest says", group=_LAYER)
+    head_width: int | None = option(None, SIZE, "d_h; default: the manifest's", group=_LAYER)
     tokens: int | None = option(
         None, whole(1, 2**31 - 1), "n, where DATA is vectors without contexts", group=_LAYER
     )

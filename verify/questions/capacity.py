@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attncert.verify.questions.question import MOST_SIZE, Question, option
-from attncert.verify.questions.rules import SEED, whole
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import SEED, SIZE
 
 __all__ = ["Capacity"]
-
-_SIZE = whole(1, MOST_SIZE)
 
 
 @dataclass(frozen=True)
@@ -24,9 +22,9 @@ class Capacity(Question):
     command: ClassVar[str] = "capacity"
     example: ClassVar[str] = "attncert capacity digits --examples 25 --heads 2"
 
-    heads: int | None = option(None, _SIZE, "heads H; default: the fewest that may suffice")
-    head_width: int = option(1, _SIZE, "d_h")
-    value_width: int | None = option(None, _SIZE, "d_v; default: m")
+    heads: int | None = option(None, SIZE, "heads H; default: the fewest that may suffice")
+    head_width: int = option(1, SIZE, "d_h")
+    value_width: int | None = option(None, SIZE, "d_v; default: m")
     seed: int = option(0, SEED, "random seed of the weights")
 
     @property

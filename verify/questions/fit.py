@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attncert.constructions.errors import InputError
-from attncert.verify.questions.question import MOST_SIZE, Question, option
-from attncert.verify.questions.rules import DEVICES, SEED, SWITCH, DeviceChoice, one_of, whole
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import DEVICES, SEED, SIZE, SWITCH, DeviceChoice, one_of, whole
 
 __all__ = ["OPTIMIZERS", "Fit"]
 
 OPTIMIZERS = ("lm", "adam")
 _MOST_STEPS = 10**9
-_SIZE = whole(1, MOST_SIZE)
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,10 @@ class Fit(Question):
     example: ClassVar[str] = "attncert fit digits --examples 12"
 
     heads: int | None = option(
-        None, _SIZE, "heads H; default: the fewest that may suffice, then more"
+        None, SIZE, "heads H; default: the fewest that may suffice, then more"
     )
-    head_width: int = option(1, _SIZE, "d_h")
-    value_width: int | None = option(None, _SIZE, "d_v; default: m")
+    head_width: int = option(1, SIZE, "d_h")
+    value_width: int | None = option(None, SIZE, "d_v; default: m")
     force: bool = option(False, SWITCH, "try although too few parameters")
     optimizer: str = option(
         "lm", one_of(*OPTIMIZERS), "lm, or adam: train with torch first, then lm from there"

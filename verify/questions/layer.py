@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attncert.verify.questions.question import MOST_SIZE, Question, option
-from attncert.verify.questions.rules import TEXT, exact, one_of, path, whole
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import SIZE, TEXT, exact, one_of, path
 
 __all__ = ["SCALES", "UNITS", "LayerQuestion"]
 
@@ -35,7 +35,7 @@ class LayerQuestion(Question):
         None, TEXT, "of the layer's arrays, in a file of several layers", group=_WEIGHTS
     )
     heads: int | None = option(
-        None, whole(1, MOST_SIZE), "number of heads, where the file does not say", group=_WEIGHTS
+        None, SIZE, "number of heads, where the file does not say", group=_WEIGHTS
     )
     scale: str | None = option(
         None,

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
-from attncert.verify.questions.question import MOST_SIZE, Question, option
+from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.rules import (
     DEVICES,
     SEED,
+    SIZE,
     SWITCH,
     TEXT,
     DeviceChoice,
@@ -26,7 +27,6 @@ ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
-_SIZE = whole(1, MOST_SIZE)
 _WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
 
 
@@ -46,12 +46,10 @@ class Prove(Question):
         "paper", TEXT, "paper | width-one | affine | generic | MODULE:NAME", group=_WEIGHTS
     )
     heads: int | None = option(
-        None, _SIZE, "heads H; default: the fewest the theorem needs", group=_WEIGHTS
+        None, SIZE, "heads H; default: the fewest the theorem needs", group=_WEIGHTS
     )
-    head_width: int | None = option(
-        None, _SIZE, "d_h; default: n for paper, else 1", group=_WEIGHTS
-    )
-    value_width: int | None = option(None, _SIZE, "d_v; default: m", group=_WEIGHTS)
+    head_width: int | None = option(None, SIZE, "d_h; default: n for paper, else 1", group=_WEIGHTS)
+    value_width: int | None = option(None, SIZE, "d_v; default: m", group=_WEIGHTS)
     claim: ClaimChoice = option("auto", one_of(*_CLAIMS), " | ".join(_CLAIMS))
     vertices: bool = option(
         False, SWITCH, "paper: steer all examples: longer numbers", group=_WEIGHTS

@@ -14,9 +14,7 @@ from typing import Any, ClassVar
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.rules import Rule, whole
 
-__all__ = ["MOST_SIZE", "Option", "Options", "Question", "arguments", "flag", "option", "options"]
-
-MOST_SIZE = 2**14  # heads, and widths
+__all__ = ["Option", "Options", "Question", "arguments", "flag", "option", "options"]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 __all__ = [
     "DEVICES",
     "SEED",
+    "SIZE",
     "SWITCH",
     "TEXT",
     "Rule",
@@ -167,4 +168,5 @@ def _text(given: Any) -> str:
 DEVICES = one_of(*get_args(DeviceChoice))
 SWITCH = Rule("true or false", _switch)
 TEXT = Rule("a text", _text)
+SIZE = whole(1, 2**14)  # heads, and widths
 SEED = whole(0, 2**63 - 1, "2^63 - 1")
