@@ -14,6 +14,7 @@ from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, counted, sized
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.labelling.certificate import CONSTRUCTION
 
 NAMES = {
     About.UNIVERSAL: "all labels at once",
@@ -60,12 +61,12 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
         "bounds": [asdict(upper) for upper in law.uppers],
         "tried": [
             {
-                "construction": tried.construction,
-                "heads": tried.zero.heads,
-                "weights": tried.how,
-                "rank": tried.rank.rank,
+                "construction": CONSTRUCTION,
+                "heads": trial.zero.heads,
+                "weights": trial.how,
+                "rank": trial.rank.rank,
             }
-            for tried in answer.labelled.tried
+            for trial in answer.labelled.trials
         ],
     }
 

@@ -90,7 +90,7 @@ def _case(name: str) -> Certificate:
 
 
 def _wide(rng: random.Random, sizes: tuple[int, ...], d: int) -> list[Head]:
-    """Pairs with values of width 1 and labels of width 2."""
+    """Sets of two heads with values of width 1 and labels of width 2."""
     heads = []
     for _ in sizes:
         keys, queries, values = (draw_matrix(rng, d, 1, 99) for _ in range(3))

@@ -28,7 +28,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.labelling.certificate import labelling_certificate
-from attncert.verify.labelling.labelled import Labelled, Tried, label_all
+from attncert.verify.labelling.labelled import Labelled, Trial, label_all
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.impossibility import tied_certificate
 from attncert.verify.tightness.relations.probes import Reached
@@ -52,7 +52,7 @@ class DataCapacity(Answer):
     jacobian: Jacobian
     universal: Universal
     labelled: Labelled
-    at_zero: Tried | None
+    at_zero: Trial | None
     certificates: Mapping[About, Certificate] = field(default_factory=dict)
 
     @property
@@ -121,7 +121,7 @@ def capacity(
 
 def _zeros(
     data: Dataset, law: Jacobian, seed: int, progress: StageProgress
-) -> tuple[Labelled, Tried | None]:
+) -> tuple[Labelled, Trial | None]:
     """Weights that prove every labelling, of as few heads as are found; and the best of H heads."""
     if law.fewest is None:
         return Labelled(data, why="no number of heads is enough"), None
@@ -147,7 +147,10 @@ def _certificates(
         if every.full is not None and law.value_width >= data.m:
             certificates[About.UNIVERSAL] = _full_rank(data, every.full, law.value_width, made)
         if labelled.proved:
-            certificates[About.EVERY_LABELLING] = _each_labelling(data, labelled.tried[-1], made)
+            last = labelled.trials[-1]
+            certificates[About.EVERY_LABELLING] = labelling_certificate(
+                data, last.zero, last.rank.prime, made
+            )
     except TooLarge as reason:
         why = str(reason)
     tied = tied_certificate(data, made) if data.labelled else None
@@ -165,16 +168,6 @@ def _full_rank(data: Dataset, full: Reached, value_width: int, made: Certificate
         produced_by=made,
         value_width=value_width,
         prime=full.prime,
-    )
-
-
-def _each_labelling(data: Dataset, found: Tried, made: Certificate) -> Certificate:
-    return labelling_certificate(
-        data,
-        found.zero,
-        found.rank.prime,
-        construction=found.construction,
-        produced_by=made,
     )
 
 

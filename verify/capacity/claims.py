@@ -15,7 +15,7 @@ from attncert.verify.capacity.notions import Notion
 from attncert.verify.capacity.universal import Universal
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted, sized
-from attncert.verify.labelling.labelled import Labelled, Tried
+from attncert.verify.labelling.labelled import Labelled, Trial
 
 _SOURCE = "ours; docs/given-labels.md"
 
@@ -25,7 +25,7 @@ def claims_of(
     law: Jacobian,
     every: Universal,
     labelled: Labelled,
-    at_zero: Tried | None,
+    at_zero: Trial | None,
     table: tuple[Notion, ...],
 ) -> tuple[Claim, ...]:
     """Part by part, each with its verdict on all labels of the examples; the conclusion last."""
@@ -101,7 +101,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
         )
 
 
-def _zero(law: Jacobian, at_zero: Tried | None) -> Iterator[Claim]:
+def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
     """What the best weights with outputs 0 serve, where that is not all."""
     if at_zero is None or at_zero.rank.full:
         return

@@ -11,14 +11,15 @@ from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import in_format, layer_body, sealed
 
 CLAIM = "every-labelling"
+CONSTRUCTION = "groups"  # sets of heads that share key and query
 
 
 def labelling_certificate(
-    data: Dataset, zero: Zero, prime: int, *, construction: str, produced_by: Mapping[str, Any]
+    data: Dataset, zero: Zero, prime: int, produced_by: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The file. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
     body = layer_body(
-        CLAIM, data, zero.layer, unit="ln 2", construction=construction, made=produced_by
+        CLAIM, data, zero.layer, unit="ln 2", construction=CONSTRUCTION, made=produced_by
     )
     groups = [list(group) for group in zero.groups]
     rank = {"prime": numeral(prime), "value": data.T * data.m}

@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.keys import Key
-from attncert.constructions.given import pairs
+from attncert.constructions.exact.keys import Key, distinct
 from attncert.verify.tightness.relations import rows
 from attncert.verify.tightness.relations.sums import same_sums
 
@@ -25,13 +23,8 @@ def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
     assert len({hash(key) for key in made}) == 300 > len({hash(tuple(key)) for key in made})
 
 
-def _separator() -> None:
-    pairs.separator(Dataset.of([[str(x)] for x in MANY], [[1]], [0]), np.random.default_rng(0))
-
-
-def _rates() -> None:
-    data = Dataset.of([[1], [2]], [[1]], [0])
-    assert pairs.rates(data, np.array([MANY], dtype=object), np.array([3])) == [3 * P]
+def _distinct() -> None:
+    assert len(distinct(MANY)) == len(MANY)
 
 
 def _sums() -> None:
@@ -39,7 +32,7 @@ def _sums() -> None:
     assert same_sums([kind, kind], {0: 1, 1: -1})
 
 
-@pytest.mark.parametrize("work", [_separator, _rates, _sums])
+@pytest.mark.parametrize("work", [_distinct, _sums])
 def test_numbers_of_one_hash_cost_no_more_than_others(work: Callable[[], None]) -> None:
     start = time.process_time()
     work()
