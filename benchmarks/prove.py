@@ -111,7 +111,7 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
         data = digits().take(3 * heads + 1)
     else:
         n = case["n"]
-        examples = paper.capacity(heads, n, n)
+        examples = paper.BOUND.places(heads, n)
         data = generators.random(T=examples, n=n, d=n + 4, shared=case["shared"], bound=9, seed=1)
     start = time.perf_counter()
     built = paper.build(data, heads=heads)

@@ -120,6 +120,8 @@ class Bound:
     d_h; A1 is asked of r queries at a time. places: the number itself, from H and r; it does not
     fall as H grows.
 
+    Without arguments: the paper's Theorem 1, with r = min(n, d_h).
+
     >>> Bound("H", r="", places=lambda heads, r: heads).words, Bound().places(8, 4)
     ('$H$', 25)
     """
@@ -132,12 +134,12 @@ class Bound:
     def fewest(self, examples: int, r: int) -> int | None:
         """The smallest H that places so many, no more heads than examples; None if there is none.
 
-        >>> Bound().fewest(25, 4), Bound("H", "", places=lambda heads, r: heads).fewest(25, 4)
-        (8, 25)
+        >>> Bound().fewest(25, 4), Bound().fewest(26, 4), Bound().fewest(2, 1)
+        (8, 9, None)
         """
         heads = range(1, examples + 1)
-        found = bisect_left(heads, True, key=lambda h: self.places(h, r) >= examples)
-        return heads[found] if found < len(heads) else None
+        fewer = bisect_left(heads, True, key=lambda h: self.places(h, r) >= examples)
+        return heads[fewer] if fewer < len(heads) else None
 
     @property
     def words(self) -> str:
@@ -163,27 +165,6 @@ def with_idle_heads(heads: Sequence[Head], total: int) -> Layer:
     d, width = heads[0].key.nrows(), heads[0].width
     idle = Head(fmpq_mat(d, width), fmpq_mat(d, width))
     return Layer((*heads, *[idle] * (total - len(heads))))
-
-
-def capacity(heads: int, n: int, head_width: int) -> int:
-    """H(r - 1) + 1 with r = min(n, d_h)                              (paper, Theorem 1).
-
-    >>> capacity(8, 4, 4), capacity(8, 4, 1)
-    (25, 1)
-    """
-    return heads * (min(n, head_width) - 1) + 1
-
-
-def fewest_heads(examples: int, n: int, head_width: int) -> int | None:
-    """The smallest H with capacity at least `examples`; None if there is none (r = 1).
-
-    >>> fewest_heads(25, 4, 4), fewest_heads(26, 4, 4), fewest_heads(2, 1, 4)
-    (8, 9, None)
-    """
-    r = min(n, head_width)
-    if examples <= r:
-        return 1
-    return None if r == 1 else -(-(examples - 1) // (r - 1))
 
 
 def require_independent_rows(data: Dataset) -> None:
@@ -227,10 +208,10 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     Consecutive examples if the condition allows, else another grouping, into at most `heads`
     groups (None: the fewest, or more if only they admit one). Raises HypothesisFails.
     """
-    fewest = fewest_heads(data.T, r, r)
+    fewest = Bound().fewest(data.T, r)
     if fewest is None or (heads is not None and heads < fewest):
         given = "any number of" if heads is None else str(heads)
-        most = capacity(heads or 1, r, r)
+        most = Bound().places(heads or 1, r)
         raise HypothesisFails(
             "capacity",
             f"{data.T} > {most} examples, the most for the theorem with {given} heads of r = {r}",

@@ -32,9 +32,9 @@ from flint import fmpq_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
+    Bound,
     Construction,
     PlacedHead,
-    fewest_heads,
     over_primes,
     with_idle_heads,
 )
@@ -104,7 +104,7 @@ def build(
 def promised_heads(data: Dataset) -> int:
     """The fewest H with H(n-1) + 1 ≥ T and H·d ≥ T; 1 where n = 1 (more heads add no rank)."""
     n = min((count for count in data.counts or () if count > 1), default=data.n)
-    promised = fewest_heads(data.T, n, n)
+    promised = Bound().fewest(data.T, n)
     return 1 if promised is None else max(promised, -(-data.T // data.d))
 
 

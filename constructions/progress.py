@@ -8,15 +8,10 @@ Progress = Callable[[int, int], None]  # progress(done, of); of = 0: nobody know
 StageProgress = Callable[[str, int, int], None]  # progress(stage, done, of)
 
 
+def silent(*stage_and_counts: str | int) -> None:
+    """Shows nothing: the default of both."""
+
+
 def say(progress: StageProgress, line: str) -> None:
     """A line that stays, where this progress shows lines, as `attncert.Stages` does."""
-    getattr(progress, "say", silent)(line)
-
-
-def silent(*told: str | int) -> None:
-    """Neither is shown: the default of both."""
-
-
-def announce(progress: StageProgress, line: str) -> None:
-    """A line that stays, where the progress is shown by something that has lines (`Stages`)."""
     getattr(progress, "say", silent)(line)

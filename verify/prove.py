@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from threadpoolctl import threadpool_limits
 
-from attncert.constructions.construction import fewest_heads
+from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
@@ -95,7 +95,7 @@ def _with_threads(run: Run) -> Proof:
     data = run.data
     if run.question.claim != "full-rank":
         _ = data.labels  # raises InputError where there are none
-    heads = run.question.heads or fewest_heads(data.T, data.n, data.n) or 1
+    heads = run.question.heads or Bound().fewest(data.T, data.n) or 1
     if data.T * heads * data.d >= LARGE:
         return _prove(run)
     with threadpool_limits(1, "blas"):  # threads that wait for each other at every small product

@@ -72,7 +72,7 @@ def outputs(
 ) -> Array:
     """(T, m) outputs; contexts (T or 1, n, d), queries (T, d), float64. Rounded throughout."""
     key, query, value, output = shape.split(weights)
-    p, _, _ = attend(contexts, queries, key, query, present)
+    p, _ = attend(contexts, queries, key, query, present)
     xp = array_namespace(weights)
     scores = contexts @ _columns(xp, value @ output)  # E·(VO)_j, (T or 1, n, H·m)
     scores = xp.reshape(scores, (*scores.shape[:2], shape.heads, shape.m))
@@ -94,7 +94,7 @@ def jacobian(
     xp = array_namespace(weights)
     key, query, value, output = shape.split(weights)
     T, H, m = queries.shape[0], shape.heads, shape.m
-    p, q, _ = attend(contexts, queries, key, query, present)
+    p, q = attend(contexts, queries, key, query, present)
     scores = contexts @ _columns(xp, value @ output)
     scores = xp.reshape(scores, (*scores.shape[:2], H, m))
     means = xp.sum(p[..., None] * scores, axis=1)  # p·s, (T, H, m)
@@ -125,8 +125,8 @@ def jacobian(
 
 def attend(
     contexts: Array, queries: Array, key: Array, query: Array, present: Array | None = None
-) -> tuple[Array, Array, Array]:
-    """Softmax weights p (T, n, H), q = Qᵀe (T, H, d_h) and w = Kq (T, d, H)."""
+) -> tuple[Array, Array]:
+    """Softmax weights p (T, n, H) and q = Qᵀe (T, H, d_h)."""
     xp = array_namespace(queries)
     H, d, width = query.shape
     q = queries @ xp.reshape(xp.permute_dims(query, (1, 0, 2)), (d, H * width))
@@ -135,7 +135,7 @@ def attend(
     logits = contexts @ w
     powers = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
     powers = powers if present is None else powers * present[..., None]
-    return powers / xp.sum(powers, axis=1, keepdims=True), q, w
+    return powers / xp.sum(powers, axis=1, keepdims=True), q
 
 
 def _columns(xp: Any, blocks: Array) -> Array:

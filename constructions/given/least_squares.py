@@ -43,10 +43,9 @@ _PATIENCE = 25  # steps in a row that gain less than a tenth of |f|²
 
 @dataclass(frozen=True)
 class DescentStep:
-    """error: the largest; squares: |f|²; damping: μ; both of the scaled labels."""
+    """error: the largest; damping: μ; both of the scaled labels."""
 
     error: float
-    squares: float
     damping: float
 
 
@@ -132,7 +131,7 @@ def descend(
     squares, error = _measure(xp, f)
     while True:
         damping = level * squares / count
-        steps.append(DescentStep(error, squares, damping))
+        steps.append(DescentStep(error, damping))
         progress(len(steps) - 1, error)
         if error <= tolerance or not math.isfinite(squares):
             why = "" if error <= tolerance else "numbers beyond the range of float64"

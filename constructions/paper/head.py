@@ -8,7 +8,7 @@ in the image lattices, so that "short" means short logits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,15 +22,15 @@ from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
 from attncert.constructions.search.saturation import (
     Saturation,
+    candidates_for_c,
     least_height,
     least_lead,
     least_multiplier,
 )
 from attncert.constructions.search.separation import Pair, separating_pairs, separators
-from attncert.constructions.search.steering import Reducer, Solver, short_kernel, shortened
+from attncert.constructions.search.steering import Reducer, Solver, short_kernel
 
 _PAIRS = 8  # pairs (u, v) for which the whole head is worked out
-_LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class HeadBuilder:
             weight[t] = 0
             steps = integers.subtract(self.context_images[:, 1:], self.context_images[:, :1])
             images = integers.multiply(weight[:, None, None], steps)
-            w = shortened(w, solver.kernel, images.reshape(-1, k))
+            w = Reducer(solver.kernel, images.reshape(-1, k))(w)
         rows = integers.product(self.context_images.reshape(-1, k), w[:, None])
         return w, rows.reshape(count, n)
 
@@ -256,21 +256,18 @@ class HeadBuilder:
 
     def _multipliers(
         self, direction: Direction | None, finite: IntegerArray, targets: IntArray
-    ) -> Iterator[int | None]:
+    ) -> Iterable[int | None]:
         """Step 8: values of c to try, from the least at which every target row leads by a bit, or
-        saturates as asked."""
+        saturates to the bits requested."""
         if direction is None:
-            yield None
-            return
+            return [None]
         earlier = self.placed.rows
         lead, beta = direction.lead[earlier], finite[earlier]
         if self.saturation is not None:
             least = least_multiplier(lead, beta, targets, self.saturation.bits)
         else:
             least = least_lead(lead, beta, targets)
-        yield from range(least, least + _LINEAR_SEARCH)
-        for doubling in range(1, 64):
-            yield (least + _LINEAR_SEARCH) << doubling
+        return candidates_for_c(least)
 
     def _outside(self, group: Sequence[int]) -> list[int]:
         return [t for t in range(self.data.T) if t not in group]

@@ -15,19 +15,20 @@ All heads that attend uniformly at t share S = n, and share one carry. A digit c
 residues, T·n·d·H small ones and one pass over the carries.
 
 From x mod p^K, the common denominator D is that of a random combination of the entries (rational
-reconstruction, constructions/readout/reconstruction.py); the numerators are D·x mod p^K. That these
-solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an equation between
-integers that holds mod p^K, and both sides are less than p^K / 2.
+reconstruction, by FLINT's LLL); the numerators are D·x mod p^K. That these solve the system is then
+*proved by size*: multiplied by Π_h S_th, row t is an equation between integers that holds mod p^K,
+and both sides are less than p^K / 2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
 import numpy as np
-from flint import nmod_mat
+from flint import fmpz_mat, nmod_mat
 from gmpy2 import gcd, mpz
 
 from attncert.constructions.arrays import DigitArray, IntArray, IntegerArray
@@ -37,7 +38,6 @@ from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
-from attncert.constructions.readout.reconstruction import common_denominator, join_digits
 
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
@@ -134,6 +134,39 @@ def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> Solution |
         common = gcd(common, x)
     common = gcd(common, denominator)
     return Solution([x // common for x in numerators], denominator // common)
+
+
+def join_digits(digits: Sequence[int], base: int) -> Any:
+    """Σ_k digits[k]·base^k, by halves: quasi-linear.
+
+    >>> join_digits([1, 2, 3], 10)
+    mpz(321)
+    """
+    parts, power = [mpz(x) for x in digits], mpz(base)
+    while len(parts) > 1:
+        if len(parts) % 2:
+            parts.append(mpz(0))
+        parts = [low + high * power for low, high in zip(parts[::2], parts[1::2], strict=True)]
+        power *= power
+    return parts[0] if parts else mpz(0)
+
+
+def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
+    """The D > 0 of the fraction N/D ≡ x with N and D shorter than √m by margin/2 bits, if any.
+
+    N/D mod m = x means that (N, D) lies in the lattice spanned by (m, 0) and (x, 1), whose shortest
+    vector has about half the bits of m, unless there is a reason.
+
+    >>> p = mpz(10) ** 60
+    >>> common_denominator(-22 * mpz(7).__pow__(-1, p) % p, p, 20)
+    mpz(7)
+    """
+    short = fmpz_mat([[int(modulus), 0], [int(x), 1]]).lll()
+    numerator, denominator = abs(mpz(int(short[0, 0]))), abs(mpz(int(short[0, 1])))
+    size = numerator.bit_length() + denominator.bit_length()
+    if not denominator or size + margin > modulus.bit_length():
+        return None
+    return denominator // gcd(numerator, denominator)
 
 
 def _pairs(digits: DigitArray) -> IntArray:

@@ -13,13 +13,15 @@ It lies between two bounds. If some δ_i ≤ B - 1, then S·(2^B - 1) ≥ 2 - 2^
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.exact import integers
+
+_LINEAR = 4096  # values of c tried one by one before they are doubled
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,13 @@ class Saturation:
 
     bits: int
     own: bool = False
+
+
+def candidates_for_c(least: int) -> Iterator[int]:
+    """Values of c to try, from the least on: one by one, then doubled."""
+    yield from range(least, least + _LINEAR)
+    for doubling in range(64):
+        yield (least + _LINEAR) << doubling
 
 
 def saturated(drops: Sequence[int], bits: int) -> bool:

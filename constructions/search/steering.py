@@ -97,11 +97,6 @@ class Reducer:
         return integers.product(self._images, x[:, None])[:, 0]
 
 
-def shortened(x: IntegerArray, kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
-    """`Reducer(kernel, images)` applied to one x."""
-    return Reducer(kernel, images)(x)
-
-
 def _excess_bits(array: IntegerArray) -> int:
     """Bits to drop so that squares and sums of the rest are far from overflowing float64."""
     return max(0, integers.largest(array).bit_length() - 400)

@@ -8,7 +8,7 @@ in the bases of constructions/width_one/coordinates.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
-from attncert.constructions.search.saturation import Saturation, least_multiplier
+from attncert.constructions.search.saturation import Saturation, candidates_for_c, least_multiplier
 from attncert.constructions.search.separation import separating_pairs, separators, spread
 from attncert.constructions.width_one.coordinates import (
     GroupQueries,
@@ -30,7 +30,6 @@ from attncert.constructions.width_one.coordinates import (
 _PAIRS = 4  # pairs (u, v0) for which the whole head is worked out
 _LARGE = 2**22  # T·n·d beyond which only one is
 _CANDIDATES = 8  # values of α tried together
-_LINEAR_SEARCH = 4096  # values of c tried one by one before they are doubled
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class HeadBuilder:
             ahead = integers.multiply(lead[earlier][:, None], mine)
             finite = integers.multiply(base[earlier][:, None], mine)
             least = least_multiplier(ahead, finite, targets, self.saturation.bits)
-        for c in self._multipliers(v0, least):
+        for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             features = self.blocks.of_products(products, rows)
             pivots = self.placed.pivots(list(group), features, multipliers)
@@ -205,15 +204,6 @@ class HeadBuilder:
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
         """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
         return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
-
-    def _multipliers(self, v0: IntegerArray | None, least: int) -> Iterator[int | None]:
-        """Values of c to try, from the least on; a first head has none."""
-        if v0 is None:
-            yield None
-            return
-        yield from range(least, least + _LINEAR_SEARCH)
-        for doubling in range(64):
-            yield (least + _LINEAR_SEARCH) << doubling
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""

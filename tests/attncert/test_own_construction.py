@@ -347,7 +347,7 @@ def test_a_name_can_be_registered_again_but_none_of_ours(others: None) -> None:
     again = registry.register(replace(METHOD, theorem="another"))
     assert registry.method("parity") is again
     with pytest.raises(InputError, match="a name that is still free, not generic"):
-        registry.register(replace(METHOD, aliases=("generic",)))
+        registry.register(replace(METHOD, certificate="generic"))
 
 
 # A layer that was given.
@@ -436,7 +436,6 @@ def _stop(*given: object) -> NoReturn:
     ("changes", "words"),
     [
         ({"name": 5}, "construction: name: must be of type str, not int"),
-        ({"aliases": 5}, "construction: aliases: must be of type tuple, not int"),
         ({"certificate": "../../x\n"}, "construction: must be named in lower case, like my-heads"),
         ({"outline": None}, "construction: outline: must be of type Outline, not NoneType"),
         ({"bound": 5}, "construction: bound: must be of type Bound or None, not int"),

@@ -112,7 +112,7 @@ def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
 
     method = registry.method(name)
     saying_no: Method = replace(
-        method, name="saying-no", certificate=None, aliases=(), build=build  # type: ignore[arg-type]
+        method, name="saying-no", certificate=None, build=build  # type: ignore[arg-type]
     )  # fmt: skip
     registry.register(saying_no)
     proof = prove(DATA, Prove("saying-no"))

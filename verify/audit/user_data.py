@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from attncert.constructions.construction import fewest_heads
+from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.hypotheses.strength import Used, used
@@ -101,7 +101,7 @@ def limits(examined: Examined, seed: int) -> tuple[Claim, ...]:
     data = examined.given
     if data.T > _LARGEST:
         return ()
-    return impossibility(data, fewest_heads(data.T, data.n, data.n) or 1, seed=seed)
+    return impossibility(data, Bound().fewest(data.T, data.n) or 1, seed=seed)
 
 
 def _said(name: str, proof: Proof) -> Claim:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from attncert.constructions.construction import capacity as promised
+from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
@@ -67,12 +67,12 @@ class DataCapacity(Answer):
         values = {
             "N/m": law.law // self.data.m,
             "min[Ha+b]": self.universal.columns.rank,
-            "H(n-1)+1": promised(law.heads, n, n),
+            "H(n-1)+1": Bound().places(law.heads, n),
         }
         if not self.universal.columns.least:
             del values["min[Ha+b]"]
         if not self.data.ragged:
-            values["H(min(n,d_h)-1)+1"] = promised(law.heads, n, law.head_width)
+            values["H(min(n,d_h)-1)+1"] = Bound().places(law.heads, min(n, law.head_width))
         return values
 
 

@@ -18,7 +18,6 @@ The logits are the expressions log(2)·(E_i K Qᵀ e); SymPy takes exp(k log 2) 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,8 @@ from sympy.polys.domains import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement, ring
 
-from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Layer
+from attncert.constructions.layer import Layer, to_float
 from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -119,7 +117,7 @@ def _feature_bits(data: Dataset, layer: Layer) -> list[float]:
     bits = np.full(data.T, float(len(layer.heads) * data.n.bit_length()))
     with np.errstate(all="ignore"):  # beyond float64: infinite, hence far too much work
         for head in layer.heads:
-            directions = queries @ _floats(head.query) @ _floats(head.key).T
+            directions = queries @ to_float(head.query) @ to_float(head.key).T
             bits += np.ptp(np.matmul(contexts, directions[:, :, None])[..., 0], axis=1)
     finite: list[float] = np.nan_to_num(bits, nan=_ENDLESS, posinf=_ENDLESS).tolist()
     return finite
@@ -214,16 +212,3 @@ def _entries(matrix: DomainMatrix) -> list[Any]:
 
 def _claim(level: Level, numbers: dict[str, Any], witness: dict[str, Any] | None) -> Claim:
     return Claim(_ID, _STATEMENT, level, numbers, witness, _ARITHMETIC, source=_SOURCE)
-
-
-def _floats(matrix: fmpq_mat) -> FloatArray:
-    """Nearest float64, infinite beyond."""
-    flat = [_float(int(x.p), int(x.q)) for x in matrix.entries()]
-    return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
-
-
-def _float(numerator: int, denominator: int) -> float:
-    try:
-        return numerator / denominator
-    except OverflowError:
-        return math.inf if numerator > 0 else -math.inf

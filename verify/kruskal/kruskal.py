@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.errors import InputError
-from attncert.constructions.progress import StageProgress, announce, silent
+from attncert.constructions.progress import StageProgress, say, silent
 from attncert.verify.certificate import TooLarge, dependent_set, produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
@@ -96,7 +96,7 @@ def kruskal(
     with ExitStack() as stack:
         log = None if question.log is None else stack.enter_context(Log(question.log))
         cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
-        announce(progress, outlook(vectors, question, threads_of(cluster)))
+        say(progress, outlook(vectors, question, threads_of(cluster)))
         watch = stack.enter_context(_interrupted(log, progress))
         try:
             return _ranked(vectors, question, log, cluster, progress, watch)
@@ -123,7 +123,7 @@ def _interrupted(log: Log | None, progress: StageProgress) -> Iterator[Watch]:
 
     def watch(interval: Interval) -> None:
         proved.append(interval.line())
-        announce(progress, proved[-1])
+        say(progress, proved[-1])
 
     try:
         yield watch

@@ -98,8 +98,8 @@ def require(claims: Iterable[Claim]) -> None:
 class Method:
     """One construction.
 
-    name:        on the command line. certificate: its name in certificates (None: the same).
-    aliases:     further names that the command line takes.
+    name:        on the command line. certificate: its name in certificates (None: the same), which
+                 the command line takes, too.
     theorem:     what it is the proof of, "" for no theorem. source: where that is written.
     build:       key and query weights from data and a request. Raises HypothesisFails.
     head_claims: the steps of the proof, checked on what was built. outline: the steps that every
@@ -130,7 +130,6 @@ class Method:
     outline: Outline
     voice: Voice = field(default_factory=Voice)
     certificate: str | None = None
-    aliases: tuple[str, ...] = ()
     hypotheses: Callable[[Dataset, Request], Iterable[Claim]] = lambda data, request: ()
     bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1

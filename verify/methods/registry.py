@@ -31,7 +31,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "name": (str,), "theorem": (str,), "source": (str,), "certificate": (str, NoneType),
-    "aliases": (tuple,), "outline": (Outline,), "voice": (Voice,), "bound": (Bound, NoneType),
+    "outline": (Outline,), "voice": (Voice,), "bound": (Bound, NoneType),
     "only_width": (int, NoneType), "saturates": (str,), "attack": (Target, NoneType),
 }  # fmt: skip
 
@@ -58,7 +58,7 @@ def register(method: Method) -> Method:
         if not isinstance(found := getattr(method, key), types):
             must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
             raise InputError(f"construction: {key}", f"of type {must}", type(found).__name__)
-    for name in (method.name, *method.aliases, method.certificate_name):
+    for name in (method.name, method.certificate_name):
         if not (isinstance(name, str) and _NAME.fullmatch(name)):
             raise InputError("construction", "named in lower case, like my-heads", name)
         other = known(name)
@@ -71,7 +71,7 @@ def register(method: Method) -> Method:
 
 
 def method(name: str) -> Method:
-    """The construction of this name, alias, or place in the form package.module:NAME.
+    """The construction of this name, or place in the form package.module:NAME.
 
     Raises InputError where there is none.
     """
@@ -86,9 +86,9 @@ def method(name: str) -> Method:
 
 
 def known(name: str) -> Method | None:
-    """The registered construction of this name, alias, or name in certificates; None without."""
+    """The registered construction of this name, or name in certificates; None without."""
     for known in _registered.values():
-        if name in (known.name, known.certificate_name, *known.aliases):
+        if name in (known.name, known.certificate_name):
             return known
     return None
 

@@ -40,7 +40,6 @@ def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
 METHOD = Method(
     name="width-one",
     certificate="rank-one",
-    aliases=("rank-one",),
     theorem="the theorem on width one",
     source="ours, docs/width-one.md",
     build=_build,

@@ -63,7 +63,7 @@ class Run:
             raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
         chosen = question.of(data)
         if not (call or ":" in question.construction):
-            question = replace(question, construction=method.name)  # an alias
+            question = replace(question, construction=method.name)  # not its name in certificates
         return cls(chosen, question, method, _request(chosen, question, method), progress, call)
 
     @property

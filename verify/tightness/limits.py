@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attncert.constructions.construction import fewest_heads
+from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims import ids
@@ -35,7 +35,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
         claims += too_narrow(data, heads, value_width)
     if value_width < data.m or any(claim.level is Level.REFUTED for claim in claims):
         return claims
-    count = heads or fewest_heads(data.T, data.n, data.n) or 1
+    count = heads or Bound().fewest(data.T, data.n) or 1
     if data.T * count * data.d <= MOST_FEATURES:
         reached = best_rank(data, count, data.T)
         claims += [enough(reached)] if reached.rank == data.T else []

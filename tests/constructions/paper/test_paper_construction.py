@@ -10,7 +10,7 @@ from flint import fmpq_mat
 from support.oracles import rank
 from support.small_layers import features, fractions, outputs, times, transpose
 
-from attncert.constructions.construction import Construction, capacity, fewest_heads
+from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -92,7 +92,7 @@ def test_groups_and_records_agree(case: Case) -> None:
         placed += head.group
         assert len(head.targets) == len(head.earlier)
         assert len(head.pivots) == len(head.group)
-    wanted = options.get("heads", fewest_heads(data.T, data.n, built.head_width))
+    wanted = options.get("heads", Bound().fewest(data.T, built.r))
     assert len(built.layer.heads) == wanted
     assert all(head.value is None for head in built.layer.heads) and built.layer.output is None
     assert {head.width for head in built.layer.heads} == {built.head_width}
@@ -209,16 +209,15 @@ def test_more_heads_where_only_they_admit_a_grouping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heads", "n", "width", "most"),
-    [(8, 4, 4, 25), (16, 4, 4, 49), (8, 4, 1, 1), (1, 5, 9, 5), (3, 1, 7, 1)],
+    ("heads", "r", "most"), [(8, 4, 25), (16, 4, 49), (8, 1, 1), (1, 5, 5), (3, 1, 1)]
 )
-def test_capacity_and_fewest_heads_are_inverse(heads: int, n: int, width: int, most: int) -> None:
-    assert capacity(heads, n, width) == most
-    if min(n, width) > 1:
-        assert fewest_heads(most, n, width) == heads
-        assert fewest_heads(most + 1, n, width) == heads + 1
+def test_the_bound_and_the_fewest_heads_are_inverse(heads: int, r: int, most: int) -> None:
+    assert Bound().places(heads, r) == most
+    if r > 1:
+        assert Bound().fewest(most, r) == heads
+        assert Bound().fewest(most + 1, r) == heads + 1
     else:
-        assert fewest_heads(1, n, width) == 1 and fewest_heads(2, n, width) is None
+        assert Bound().fewest(1, r) == 1 and Bound().fewest(2, r) is None
 
 
 # Step 9.

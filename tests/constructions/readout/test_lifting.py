@@ -17,7 +17,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.readout import lifting
-from attncert.constructions.readout.reconstruction import common_denominator, join_digits
+from attncert.constructions.readout.lifting import common_denominator, join_digits
 from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
 
 

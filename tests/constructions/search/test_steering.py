@@ -10,7 +10,7 @@ from support.oracles import rank
 
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
-from attncert.constructions.search.steering import Solver, short_kernel, shortened
+from attncert.constructions.search.steering import Reducer, Solver, short_kernel
 
 entries = st.one_of(st.integers(-6, 6), st.sampled_from([2**40, -(2**63), 10**25]))
 
@@ -89,7 +89,7 @@ def test_shortening_keeps_the_products(rows: list[list[int]], data: st.DataObjec
     k = R.shape[1]
     x = vector(data.draw(st.lists(entries, min_size=k, max_size=k)))
     images = matrix(data.draw(st.integers(1, 4).flatmap(lambda count: matrices(count, k))))
-    short = shortened(x, solver.kernel, images)
+    short = Reducer(solver.kernel, images)(x)
     assert times(R, short) == times(R, x)
 
 
@@ -97,16 +97,15 @@ def test_shortening_finds_the_planted_short_vector() -> None:
     """x = (1, 0, 0) + 10^6 (0, 1, 1) + 777 (0, 1, -1): the kernel removes all of the rest."""
     rows = [[1, 0, 0]]
     solver = Solver.of(matrix(rows))
-    short = shortened(
-        vector([1, 10**6 + 777, 10**6 - 777]), solver.kernel, matrix([[0, 1, 0], [0, 0, 1]])
-    )
+    reduced = Reducer(solver.kernel, matrix([[0, 1, 0], [0, 0, 1]]))
+    short = reduced(vector([1, 10**6 + 777, 10**6 - 777]))
     assert short.tolist() == [1, 0, 0]
 
 
 def test_shortening_removes_hundreds_of_bits() -> None:
     """Longer than float64's mantissa, and still short afterwards."""
     solver = Solver.of(matrix([[1, 0]]))
-    short = shortened(vector([1, 3**90]), solver.kernel, matrix([[0, 1]]))
+    short = Reducer(solver.kernel, matrix([[0, 1]]))(vector([1, 3**90]))
     assert short[0] == 1 and abs(int(short[1])) <= 1
 
 
@@ -114,7 +113,7 @@ def test_numbers_beyond_the_range_of_floats_are_shortened() -> None:
     solver = Solver.of(matrix([[1, 0, 0]]))
     images = matrix([[0, 3**800, 1], [0, 1, 5**700]])
     x = vector([1, 7**500, -(2**2000)])
-    short = shortened(x, solver.kernel, images)
+    short = Reducer(solver.kernel, images)(x)
     assert short[0] == 1
     assert max(map(abs, times(images, short))) <= max(map(abs, times(images, x)))
 

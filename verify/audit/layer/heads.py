@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.construction import capacity
+from attncert.constructions.construction import Bound
 from attncert.constructions.exact.primes import PRIME_62
 from attncert.constructions.layer import Head, to_float
 from attncert.verify.audit.layer.attention import Attention
@@ -239,7 +239,7 @@ def theorem_claims(
     """
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
-    most = capacity(H, r, r)
+    most = Bound().places(H, r)
     placed = [t for group in groups for t in group]
     fits = Claim.checked(
         ids.THEOREM1_CAPACITY,
