@@ -20,7 +20,6 @@ from flint import fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import LAYER_BLOCK, Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
@@ -86,42 +85,35 @@ def certificate(
 def in_format(
     body: Mapping[str, Any], data: Dataset, more: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The body of `attncert/1` in the first format that can say all: with keys of `more` in
-    `attncert/2`, about contexts of different lengths in `attncert/3`."""
-    if data.ragged:
-        return _third(dict(body), data, more or {})
-    keys = dict.fromkeys(("saturation", "rounding", "data_file"))
-    return {**body, **({"format": "attncert/2", **keys, **more} if more else {})}
+    """The body of `attncert/1` in the first format that can say all: saturation, a file of the data
+    (both in `more`) and rounding in `attncert/2`, contexts of different lengths and any other
+    origin of the data in `attncert/3`."""
+    keys = {"saturation": None, "data_file": None, **(more or {})}
+    origin = data.origin.keys
+    rounding = origin if origin and origin["kind"] == "rounded" else None
+    if data.ragged or origin is not rounding:
+        return _third(dict(body), data, keys | {"origin": origin})
+    if not (more or rounding):
+        return dict(body)
+    grid = rounding and {name: x for name, x in rounding.items() if name != "kind"}
+    return {**body, "format": "attncert/2", **keys, "rounding": grid}
 
 
-def _third(body: dict[str, Any], data: Dataset, more: Mapping[str, Any]) -> dict[str, Any]:
-    """With the token counts, the layer as the one block of a network, and the rounding as the
-    origin of the data."""
-    layer, rounding = body.pop("layer", None), more.get("rounding")
+def _third(body: dict[str, Any], data: Dataset, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """With the token counts, and the layer as the one block of a network."""
+    layer = body.pop("layer", None)
     if layer is not None:
         heads = [{"value": None, **head} for head in layer["heads"]]
         body["network"] = [{**LAYER_BLOCK, "output": None, **layer, "heads": heads}]
-    return body | {
-        "format": "attncert/3",
-        "tokens": list(data.counts or ()),
-        "saturation": more.get("saturation"),
-        "origin": None if rounding is None else {"kind": "rounded", **rounding},
-        "data_file": more.get("data_file"),
-    }
+    counts = None if data.counts is None else list(data.counts)
+    return {**body, "format": "attncert/3", "tokens": counts, **keys}
 
 
-def further_keys(asked: Saturation | None, rounding: Rounding | None) -> dict[str, Any]:
-    """What `in_format` adds for saturation on demand, and for rounded data."""
-    more: dict[str, Any] = {}
-    if asked is not None:
-        more["saturation"] = {"bits": asked.bits, "own": asked.own}
-    if rounding is not None:
-        more["rounding"] = {
-            "grid": str(rounding.grid),
-            "largest_change": numeral(rounding.largest_change),
-            "data": rounding.original.canonical(),
-        }
-    return more
+def saturation_key(saturation: Saturation | None) -> dict[str, Any]:
+    """What `in_format` adds for saturation on demand."""
+    if saturation is None:
+        return {}
+    return {"saturation": {"bits": saturation.bits, "own": saturation.own}}
 
 
 def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tuple[float, float]:

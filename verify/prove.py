@@ -21,7 +21,9 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
 from attncert.verify.methods.layer import method_of
-from attncert.verify.pipeline import first_layer, grids, stages
+from attncert.verify.origins.first_layer import behind_first
+from attncert.verify.pipeline import stages
+from attncert.verify.pipeline.grids import rounded
 from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.time_limit import limited
@@ -53,8 +55,10 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     choose_device(question.device)  # raises InputError where it is not there
     method = registry.method(question.construction)
     with limited(question.time_limit):
-        run = first_layer.behind_first(Run.of(data, question, method, progress))
-        return _with_threads(grids.on_grid(run))
+        run = Run.of(data, question, method, progress)
+        if question.mix:
+            run = replace(run, data=behind_first(run.data))
+        return _with_threads(rounded(run))
 
 
 def prove_layer(
@@ -104,7 +108,7 @@ def _with_threads(run: Run) -> Proof:
 
 def _prove(run: Run) -> Proof:
     stages.afford(run)
-    claims = first_layer.claims(run) + grids.claims(run) + stages.hypotheses(run)
+    claims = run.data.origin.claims(run.data) + stages.hypotheses(run)
     try:
         built = stages.build(run)
     except HypothesisFails as failure:

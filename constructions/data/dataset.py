@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,38 @@ MOST_NUMBERS = 2**25  # in contexts of different lengths, each as long as the lo
 Shape = tuple[int, ...]
 
 
+class Origin:
+    """Where data come from. This one says nothing more: they are as given. The other kinds are in
+    verify/origins.
+
+    premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
+    keys: `origin` of a certificate (docs/certificate.md). settings: for answer.json.
+    paragraph: for the page of a report, behind what it says of the data.
+    """
+
+    premises: tuple[Any, ...] = ()
+    paragraph: str = ""
+
+    @property
+    def keys(self) -> Mapping[str, Any] | None:
+        return None
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def claims(self, data: Dataset) -> list[Any]:
+        """That `data` are what this says, checked from the numbers alone: claims of `verify`."""
+        return []
+
+    def words(self, data: Dataset) -> str:
+        """What a conclusion says of its data: sentences, with a space before each."""
+        return ""
+
+
+AS_GIVEN = Origin()
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """T examples: contexts E (n×d, rows are tokens), queries e in Q^d, labels y in Q^m.
@@ -37,6 +69,7 @@ class Dataset:
               filled up to n rows by copies of its first token. Copies change no span, no largest
               entry and no set of rows; no head attends to them (`present`), and what counts tokens
               or adds them up takes `rows(t)` or `context(t)`, which are the tokens alone.
+    origin:   where they come from. Data made of others are as given, unless `of_origin` says more.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
@@ -55,6 +88,7 @@ class Dataset:
     stated: ExactArray | None = None
     name: str = "data"
     counts: tuple[int, ...] | None = None
+    origin: Origin = field(default=AS_GIVEN, init=False)
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
     _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
 
@@ -96,7 +130,14 @@ class Dataset:
         return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name, counts)
 
     def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
-        return Dataset, (self.contexts, self.queries, self.stated, self.name, self.counts)
+        numbers = (self.contexts, self.queries, self.stated, self.name, self.counts)
+        return Dataset, numbers, {"origin": self.origin}
+
+    def of_origin(self, origin: Origin) -> Dataset:
+        """The same data, known to come from there."""
+        same = replace(self)
+        object.__setattr__(same, "origin", origin)
+        return same
 
     @property
     def T(self) -> int:

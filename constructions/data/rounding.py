@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 
 
-@dataclass(frozen=True)
-class Rounding:
-    """grid: the step, above 0. original: the data before. largest_change: of any number."""
-
-    grid: Fraction
-    original: Dataset
-    largest_change: Fraction
-
-
-def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounding]:
-    """Contexts and queries as the nearest multiples of `grid`, of two as near the even multiple.
+def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Fraction]:
+    """Contexts and queries as the nearest multiples of `grid`, of two as near the even multiple;
+    and the largest change of any number.
 
     Labels stay as they are: they enter the readout alone, where long numbers cost little.
 
     >>> data = Dataset.of([[0.3, 1], [0, -0.25]], [[0.75, 2.6]], [0.1])
-    >>> short, told = rounded(data, Fraction(1, 2))
-    >>> short.contexts.fractions(), short.queries.fractions(), told.largest_change
+    >>> short, change = rounded(data, Fraction(1, 2))
+    >>> short.contexts.fractions(), short.queries.fractions(), change
     ([[[Fraction(1, 2), Fraction(1, 1)], [Fraction(0, 1), Fraction(0, 1)]]], \
 [[Fraction(1, 1), Fraction(5, 2)]], Fraction(1, 4))
     """
     contexts, moved = _on_grid(data.contexts, grid)
     queries, more = _on_grid(data.queries, grid)
-    short = replace(data, contexts=contexts, queries=queries)
-    return short, Rounding(grid, data, max(moved, more))
+    return replace(data, contexts=contexts, queries=queries), max(moved, more)
 
 
 def _on_grid(array: ExactArray, grid: Fraction) -> tuple[ExactArray, Fraction]:

@@ -11,7 +11,7 @@ from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
-from attncert.verify.pipeline.first_layer import first_layer
+from attncert.verify.origins.first_layer import Mixed, first_layer
 
 # Of one kind, for every head and example, that answer.json holds; above it, the worst of each head.
 MOST_NUMBERS = 50_000
@@ -23,7 +23,7 @@ def exhibits(proof: Proof) -> dict[str, Any]:
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
         "data": about(proof.data),
-        "setup": proof.setup.as_dict(),
+        "setup": proof.setup.as_dict() | dict(proof.data.origin.settings),
         "groups": proof.groups,
         "heads": _heads(proof),
         "failures": [claim.id for claim in failing],
@@ -57,11 +57,11 @@ def certificate_sha256(proof: Proof) -> str | None:
 def first_layer_bytes(proof: Proof) -> bytes | None:
     """first-layer.json, where the certificate is about a second layer, holds its data, and the file
     is not too large to be read."""
-    before, certificate = proof.setup.before, proof.certificate
-    if before is None or certificate is None or certificate["data"] is None:
+    origin, certificate = proof.data.origin, proof.certificate
+    if not isinstance(origin, Mixed) or certificate is None or certificate["data"] is None:
         return None
     try:
-        return canonical_bytes(first_layer(before, certificate))
+        return canonical_bytes(first_layer(origin.original, certificate))
     except TooLarge:
         return None
 

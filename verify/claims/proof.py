@@ -8,9 +8,7 @@ from typing import Any, Literal
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.layer import Layer
-from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
@@ -88,7 +86,6 @@ class Setup:
                 on the heads' width.
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
-    rounding:   of the data. before: the given data, where a first layer made `Proof.data` of them.
     regrouped:  whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
@@ -101,8 +98,6 @@ class Setup:
     r: int
     outline: Outline = Outline()
     voice: Voice = Voice()
-    rounding: Rounding | None = None
-    before: Dataset | None = None
     certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
@@ -122,12 +117,6 @@ class Setup:
         more: dict[str, Any] = {}
         if self.rank_memory is not None:
             more["rank_memory"] = self.rank_memory
-        if self.rounding is not None:
-            change = numeral(self.rounding.largest_change)
-            more |= {"round": str(self.rounding.grid), "largest_change": change}
-            more["sha256_before_rounding"] = self.rounding.original.sha256
-        if self.before is not None:
-            more["sha256_before_the_first_layer"] = self.before.sha256
         return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
 
 

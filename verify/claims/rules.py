@@ -144,7 +144,7 @@ def _missing(proof: Proof) -> Iterator[str]:
     always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
     always += [ids.PARTITION] if outline.partition else []
     always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
-    always += _origin(proof)
+    always += proof.data.origin.premises
     always += _SATURATION if proof.saturation else ()
     always += [ids.THEOREM] if proof.setup.voice.theorem else []
     yield from (f"{name} is missing" for name in always if name not in trace)
@@ -213,17 +213,11 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return [*(routes or [ids.RANK]), *_origin(proof)]
+        return [*(routes or [ids.RANK]), *proof.data.origin.premises]
     premises = _WHOLE.get(claim.id, ())
     if claim.id == ids.AGREEMENT:
         return [p for p in premises if p in trace and trace[p].level.holds]
     return premises
-
-
-def _origin(proof: Proof) -> list[ClaimId]:
-    """What says how the data came from the given ones."""
-    told = [ids.ROUNDING] if proof.setup.rounding else []
-    return [*told, *([ids.MIXING] if proof.setup.before else [])]
 
 
 def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:

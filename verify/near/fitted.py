@@ -256,7 +256,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
     labels = [claim for claim in claims if claim.excludes(About.THESE_LABELS)]
     if not labels:
         return ()
-    return (*claims, impossible((), labels, heads, value_width, data.T))
+    return (*claims, impossible((), labels, heads, value_width, data))
 
 
 def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:

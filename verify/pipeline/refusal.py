@@ -19,15 +19,13 @@ from functools import partial
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.certificate import further_keys
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.origins.conclusion import about_data
 from attncert.verify.partition.certificate import best_partition
-from attncert.verify.pipeline.first_layer import of_mixed
-from attncert.verify.pipeline.grids import of_rounded
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
 from attncert.verify.tightness.impossibility import tied_certificate
@@ -62,11 +60,11 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         known_limits,
         heads=wanted,
         value_width=run.value_width,
-        examples=data.T,
+        data=data,
         given=run.question.claim == "interpolation",
     )
     with run.theirs("trace"):
-        trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
+        trace = ProofTrace(claims)
     proof = Proof(
         question=run.question,
         data=data,
@@ -78,8 +76,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
     )
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
         return proof
-    more = further_keys(None, run.rounding)  # no weights are saturated
-    return replace(proof, certificate=tied_certificate(data, run.produced_by, more))
+    return replace(proof, certificate=tied_certificate(data, run.produced_by))
 
 
 def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[Claim]:
@@ -110,7 +107,7 @@ def conclusion(
     *,
     heads: int | None,
     value_width: int,
-    examples: int,
+    data: Dataset,
     given: bool,
 ) -> list[Claim]:
     """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
@@ -121,9 +118,9 @@ def conclusion(
     labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not given):
-        return [*claims, impossible(universal, labels, heads, value_width, examples)]
+        return [*claims, impossible(universal, labels, heads, value_width, data)]
     possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in known)
-    return [*claims, _left_open(failure, failing, possible=possible, excluded=bool(universal))]
+    return [*claims, _left_open(data, failure, failing, possible, bool(universal))]
 
 
 def _given_labels(labels: Sequence[Claim]) -> Claim:
@@ -139,7 +136,11 @@ def _given_labels(labels: Sequence[Claim]) -> Claim:
 
 
 def _left_open(
-    failure: HypothesisFails, failing: Sequence[ClaimId], *, possible: bool, excluded: bool
+    data: Dataset,
+    failure: HypothesisFails,
+    failing: Sequence[ClaimId],
+    possible: bool,
+    excluded: bool,
 ) -> Claim:
     if possible:
         rest = (
@@ -157,7 +158,8 @@ def _left_open(
             "(--construction generic searches for some)."
         )
     what = "The construction does not apply" if failure.decided else "Nothing was built"
-    return Claim(
+    return about_data(
+        data,
         ids.MEMORIZATION,
         f"{what}: {failure.reason}. {rest}",
         Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,

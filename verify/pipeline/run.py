@@ -11,13 +11,12 @@ from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.rounding import Rounding
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.foreign import printable
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.constructions.search.saturation import Saturation
-from attncert.verify.certificate import further_keys, produced_by
+from attncert.verify.certificate import produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
 from attncert.verify.installed import version
@@ -33,8 +32,7 @@ class Run:
     """The question, the data and the construction.
 
     request: what the construction is asked to build. call: in Python, where no command line repeats
-    this run. rounding: by which `data` came from what was given. before: what was given, where a
-    first layer made `data` of it.
+    this run.
     """
 
     data: Dataset
@@ -43,8 +41,6 @@ class Run:
     request: Request
     progress: StageProgress = silent
     call: str = ""
-    rounding: Rounding | None = None
-    before: Dataset | None = None
 
     @classmethod
     def of(
@@ -106,11 +102,6 @@ class Run:
         """What a certificate says of its origin."""
         return produced_by(self.command, self.question.seed)
 
-    @property
-    def further_keys(self) -> dict[str, Any]:
-        """Of `attncert/2`: what a certificate of this run states beside its claim."""
-        return further_keys(self.request.saturation, self.rounding)
-
     def setup(self, built: Construction | None = None, device: Device | None = None) -> Setup:
         """What the report says was built."""
         data, method = self.data, self.method
@@ -138,8 +129,6 @@ class Run:
                 theorem=voice.theorem or method.theorem,
                 source=voice.source or method.source,
             ),
-            rounding=self.rounding,
-            before=self.before,
             certificate_name=method.certificate_name,
             capacity=capacity,
             parameters=count,

@@ -25,6 +25,7 @@ from attncert.verify.certificate import (
     TooLarge,
     certificate,
     cost_of_checking,
+    saturation_key,
 )
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
@@ -35,8 +36,7 @@ from attncert.verify.interpolation.multiprecision import affordable_bits, multip
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.pipeline.data_file import data_file
-from attncert.verify.pipeline.first_layer import of_mixed
-from attncert.verify.pipeline.grids import of_rounded, remedied, seconds
+from attncert.verify.pipeline.grids import remedy, seconds
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
@@ -198,7 +198,7 @@ def _too_long(run: Run, built: Construction, bits: int) -> str:
     data, work = run.data, bits * bits * run.data.T
     if run.narrow or run.question.claim != "auto":
         return ""
-    if work <= (ASKED_WORK if run.rounding else SOLVE_WORK):
+    if work <= (ASKED_WORK if run.question.round else SOLVE_WORK):
         return ""
     why = conclusions.too_long_to_compute(bits)
     if work > ASKED_WORK or bits * data.T > READOUT_BITS:
@@ -258,9 +258,9 @@ def answer(run: Run, built: Construction, bits: int, prime: int) -> Outcome:
 def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Outcome:
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
-    claims = conclusions.rank_only(run.data, bits, why, uncertified)
-    if bits * bits * run.data.T > SOLVE_WORK:
-        claims[0] = remedied(run, claims[0])
+    long = bits * bits * run.data.T > SOLVE_WORK
+    numbers = remedy(run) if long else {}
+    claims = conclusions.rank_only(run.data, bits, why, uncertified, numbers)
     return Outcome("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 
@@ -279,7 +279,7 @@ def _certified(
             produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
-            more=run.further_keys | ({} if file is None else {"data_file": file}),
+            more=saturation_key(run.request.saturation) | ({"data_file": file} if file else {}),
         ), ""
     except TooLarge as reason:
         return None, str(reason)
@@ -330,7 +330,7 @@ def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
     blocks = conclusions.in_blocks(data, built.layer, question.device)
     device = choose_device(question.device) if blocks else None
     with run.theirs("trace"):
-        trace = ProofTrace(of_mixed(run, of_rounded(run, claims)))
+        trace = ProofTrace(claims)
     return Proof(
         question=question,
         data=data,

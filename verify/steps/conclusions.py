@@ -6,7 +6,8 @@ weights and the data alone; that *Theorem 1* applies rests on all its hypotheses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -17,6 +18,7 @@ from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.coq.theorems import in_coq
+from attncert.verify.origins.conclusion import about_data
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
 from attncert.verify.steps.hypotheses import EXACT
@@ -164,7 +166,8 @@ def interpolates(
         source="ours",
     )
     level = Level.PROVED if exact else Level.UNDECIDED
-    answer = Claim(
+    answer = about_data(
+        data,
         ids.MEMORIZATION,
         _outputs(data) + _uncertified(uncertified) + (above and f" Certified: {above}."),
         Level.REFUTED if against else level,
@@ -176,15 +179,19 @@ def interpolates(
     return [agreement, universal(narrow=narrow), answer]
 
 
-def rank_only(data: Dataset, bits: int, why: str, uncertified: str = "") -> list[Claim]:
+def rank_only(
+    data: Dataset, bits: int, why: str, uncertified: str, remedy: Mapping[str, Any]
+) -> list[Claim]:
     """The answer when no exact readout was computed: universal memorization by rank alone.
 
-    why: there is none; uncertified: why there is no certificate either.
+    why: there is none; uncertified: why there is no certificate either. remedy: numbers that say
+    how to have one.
     """
     return [
-        _no_readout(bits, why),
+        _no_readout(bits, why, remedy),
         universal(),
-        Claim(
+        about_data(
+            data,
             ids.MEMORIZATION,
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
             "$Y$. By claim reduction (kernel) every labelling of these examples is then memorized."
@@ -201,9 +208,10 @@ def too_long(data: Dataset, bits: int, *, narrow: bool = False) -> list[Claim]:
     """The answer when the exact readout was asked for and its numbers do not fit in memory."""
     wide = f"--value-width {data.m} " if narrow else ""
     return [
-        _no_readout(bits, too_long_to_compute(bits)),
+        _no_readout(bits, too_long_to_compute(bits), {}),
         universal(narrow=narrow),
-        Claim(
+        about_data(
+            data,
             ids.MEMORIZATION,
             _outputs(data),
             Level.UNDECIDED,
@@ -225,12 +233,12 @@ def _uncertified(reason: str) -> str:
     return f" There is no certificate: {reason}." if reason else ""
 
 
-def _no_readout(bits: int, why: str) -> Claim:
+def _no_readout(bits: int, why: str, remedy: Mapping[str, Any]) -> Claim:
     return Claim(
         ids.READOUT,
         f"No exact readout was computed: {why}.",
         Level.UNDECIDED,
-        numbers={"predicted bits": _size(bits)},
+        numbers={"predicted bits": _size(bits), **remedy},
         source="docs/mathematics.md, section 1",
     )
 

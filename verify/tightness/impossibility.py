@@ -44,14 +44,10 @@ _ROWS = "ours; docs/tightness.md, section 3"
 
 
 def certificate_of(
-    data: Dataset,
-    broken: BrokenRelation,
-    produced_by: Mapping[str, Any],
-    more: Mapping[str, Any] | None = None,
+    data: Dataset, broken: BrokenRelation, produced_by: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The claim that no weights give these labels: they break a relation that all weights obey, and
-    that is checkable: verify/checker decides it alone. more: of what `in_format` adds. Raises
-    TooLarge."""
+    that is checkable: verify/checker decides it alone. Raises TooLarge."""
     coefficients, relation = ["0"] * data.T, broken.relation
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
         coefficients[t] = numeral(c)
@@ -65,12 +61,10 @@ def certificate_of(
         "produced_by": dict(produced_by),
         "input_sha256": data.sha256,
     }
-    return sealed(in_format(body, data, more))
+    return sealed(in_format(body, data))
 
 
-def tied_certificate(
-    data: Dataset, produced_by: Mapping[str, Any], more: Mapping[str, Any] | None = None
-) -> dict[str, Any] | None:
+def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> dict[str, Any] | None:
     """The certificate that tied examples have labels that no weights give; None without such
     examples, and where the checker could not decide it (then the witness of rows.labels shows it).
     """
@@ -78,7 +72,7 @@ def tied_certificate(
     if broken is None or not broken.checkable:
         return None
     try:
-        return certificate_of(data, broken, produced_by, more)
+        return certificate_of(data, broken, produced_by)
     except TooLarge:
         return None
 

@@ -15,6 +15,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.origins.conclusion import about_data
 from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.probes import best_rank, enough
@@ -58,7 +59,7 @@ def impossible(
     labels: Sequence[Claim],
     heads: int | None,
     value_width: int,
-    examples: int,
+    data: Dataset,
 ) -> Claim:
     """The conclusion from limits that exclude it: refuted, with why; labels before universal ones.
 
@@ -75,16 +76,17 @@ def impossible(
         against[0].statement
         if narrow
         else f"Given labels: some weights of {count}, with values of width {value_width}, chosen "
-        f"for these labels, output exactly these on {counted(examples, 'example', 'all')}."
+        f"for these labels, output exactly these on {counted(data.T, 'example', 'all')}."
         if labels
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
-        f"labelling of {counted(examples, 'example', 'these')}."
+        f"labelling of {counted(data.T, 'example', 'these')}."
     )
-    return Claim(
+    return about_data(
+        data,
         ids.MEMORIZATION,
         statement,
         Level.REFUTED,
-        numbers={"examples": examples},
+        numbers={"examples": data.T},
         witness=witness,
         rests_on=tuple(premises),
         source="ours; docs/tightness.md",

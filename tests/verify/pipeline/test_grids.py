@@ -3,74 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attncert
 from attncert import Dataset, InputError, Prove, prove
+from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.data.digits import digits
-from attncert.constructions.data.rounding import rounded
 from attncert.reports.answers import report
 from attncert.reports.proof.records import exhibits
 from attncert.reports.proof.saturation import remedy
 from attncert.verify import checker
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
-from attncert.verify.pipeline import grids
 
 DRAW = np.random.default_rng(3)
 FLOATS = Dataset.of(
     DRAW.standard_normal((4, 2, 3)), DRAW.standard_normal((4, 3)), DRAW.standard_normal(4)
 )
 FRACTIONS = st.tuples(st.integers(-300, 300), st.integers(1, 64)).map(lambda x: Fraction(*x))
-
-
-def flat(nested: Any) -> list[Fraction]:
-    return [x for y in nested for x in flat(y)] if isinstance(nested, list) else [nested]
-
-
-@given(st.lists(FRACTIONS, min_size=4, max_size=4), FRACTIONS.filter(lambda x: x > 0))
-@settings(max_examples=40, deadline=None)
-def test_rounding_is_pythons(numbers: list[Any], grid: Fraction) -> None:
-    data = Dataset.of([numbers[:2]], [numbers[2:]], [1])
-    short, told = rounded(data, grid)
-    for name in ("contexts", "queries"):
-        before = flat(getattr(data, name).fractions())
-        assert flat(getattr(short, name).fractions()) == [round(x / grid) * grid for x in before]
-    changes = [
-        abs(x - y)
-        for name in ("contexts", "queries")
-        for x, y in zip(
-            flat(getattr(data, name).fractions()),
-            flat(getattr(short, name).fractions()),
-            strict=True,
-        )
-    ]
-    assert told.largest_change == max(changes)
-    assert grids.rounding_claim(told, short).level is Level.PROVED
-
-
-def test_other_data_are_refuted() -> None:
-    short, told = rounded(FLOATS, Fraction(1, 4))
-    coarse, _ = rounded(FLOATS, Fraction(1, 2))
-    odd = Dataset.of([[1, 0]], [[1, 1]], [1])
-    tie = replace(told, grid=Fraction(1), original=Dataset.of([["1/2", 0]], [[1, 1]], [1]))
-    for other, record in (
-        (coarse, told),
-        (FLOATS, told),
-        (short, replace(told, largest_change=told.largest_change * 2)),
-        (odd, replace(tie, largest_change=Fraction(1, 2))),
-        (Dataset(short.contexts, short.queries, coarse.queries), told),
-    ):
-        claim = grids.rounding_claim(record, other)
-        assert claim.level is Level.REFUTED and claim.witness and claim.witness["reason"]
 
 
 def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
@@ -116,7 +71,7 @@ def test_what_is_no_grid(grid: str) -> None:
 
 def test_more_examples_than_the_theorem_places_are_named_on_no_grid() -> None:
     proof = prove(digits(), Prove(heads=8, head_width=3, round="auto", examples=20))
-    assert "20 > 17 examples" in proof.statement and proof.setup.rounding is None
+    assert "20 > 17 examples" in proof.statement and proof.data.origin is AS_GIVEN
 
 
 def test_a_decimal_step_is_exact(tmp_path: Path) -> None:

@@ -1,27 +1,25 @@
-"""Token mixing before the layer that is built: what the run is about is said, and checked.
+"""Data that a first layer made of the given ones by token mixing (constructions/mixing.py).
 
-With --mix the data of the run are what the first layer of constructions/mixing.py makes of the
-given ones. All that follows is about a second layer on these; the claim "mixing" says that they are
-what the first layer gives, and `first_layer.json` writes it down for verify/checker/first_layer.py.
+All that is said of them is about a second layer. The claim "mixing" says that they are what the
+first layer gives, and `first_layer.json` writes it down for verify/checker/first_layer.py.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.dataset import Dataset, Origin
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.mixing import mixed
 from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.checker.first_layer import FORMAT
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.pipeline.run import Run
 from attncert.verify.steps.shared import timed
 
 _WORDS = (
@@ -31,30 +29,34 @@ _WORDS = (
 )
 
 
-def behind_first(run: Run) -> Run:
-    """With the data as the second layer sees them, where a first one is asked for."""
-    return replace(run, data=mixed(run.data), before=run.data) if run.question.mix else run
+def behind_first(data: Dataset) -> Dataset:
+    """The data as the second layer sees them."""
+    return mixed(data).of_origin(Mixed(data))
 
 
-def claims(run: Run) -> list[Claim]:
-    return [] if run.before is None else [timed(partial(mixing_claim, run.before, run.data))]
+@dataclass(frozen=True)
+class Mixed(Origin):
+    """original: the data as the first layer sees them. A file of its own says so: no keys."""
 
+    original: Dataset
 
-def of_mixed(run: Run, claims: list[Claim]) -> list[Claim]:
-    """The same, where the answer says that it is about a second layer, and rests on the first."""
-    if run.before is None:
-        return claims
-    words = _WORDS + _equal_still(run.before, run.data)
-    return [
-        replace(
-            claim,
-            statement=claim.statement + words,
-            rests_on=claim.rests_on + ((ids.MIXING,) if claim.level.holds else ()),
-        )
-        if claim.id == ids.MEMORIZATION
-        else claim
-        for claim in claims
-    ]
+    premises = (ids.MIXING,)
+    paragraph = (
+        "They are what the first of two layers makes of the given data: every row of a context, "
+        "and the query, becomes itself plus the mean of the rows (one head with keys and queries "
+        "0, so that all rows get the same weight; values and output the identity; a skip "
+        "connection). The second layer is the one below."
+    )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"sha256_before_the_first_layer": self.original.sha256}
+
+    def claims(self, data: Dataset) -> list[Claim]:
+        return [timed(partial(mixing_claim, self.original, data))]
+
+    def words(self, data: Dataset) -> str:
+        return _WORDS + _equal_still(self.original, data)
 
 
 def mixing_claim(before: Dataset, after: Dataset) -> Claim:

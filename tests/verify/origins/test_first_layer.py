@@ -29,7 +29,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.fast import check as fast_check
-from attncert.verify.pipeline.first_layer import first_layer, mixing_claim
+from attncert.verify.origins.first_layer import first_layer, mixing_claim
 
 MIX = Prove(heads=2, mix=True)
 BOTH = ["checker", "certificate.json", "--first", "first-layer.json"]

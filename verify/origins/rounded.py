@@ -1,0 +1,125 @@
+"""Data that were rounded to a grid: that it was done as said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_UP, Context, Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset, Origin
+from attncert.constructions.data.rounding import rounded
+from attncert.constructions.numerals import numeral
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.steps.shared import timed
+
+__all__ = ["Rounded", "at_most", "on_grid"]
+
+
+def on_grid(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounded]:
+    """The data rounded to multiples of `grid`, and the same as where they come from."""
+    short, change = rounded(data, grid)
+    origin = Rounded(grid, data, change)
+    return short.of_origin(origin), origin
+
+
+@dataclass(frozen=True)
+class Rounded(Origin):
+    """grid: the step, above 0. original: the data before. largest_change: of any number."""
+
+    grid: Fraction
+    original: Dataset
+    largest_change: Fraction
+
+    premises = (ids.ROUNDING,)
+
+    @property
+    def keys(self) -> Mapping[str, Any]:
+        return {
+            "kind": "rounded",
+            "grid": str(self.grid),
+            "largest_change": numeral(self.largest_change),
+            "data": self.original.canonical(),
+        }
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {
+            "round": str(self.grid),
+            "largest_change": numeral(self.largest_change),
+            "sha256_before_rounding": self.original.sha256,
+        }
+
+    def claims(self, data: Dataset) -> list[Claim]:
+        return [timed(partial(self._claim, data))]
+
+    def words(self, data: Dataset) -> str:
+        return (
+            f" The data are the given ones, contexts and queries rounded to multiples of "
+            f"{self.grid} (ties to even): no number changed by more than "
+            f"{at_most(self.largest_change)}."
+        )
+
+    def _claim(self, data: Dataset) -> Claim:
+        """`data` are the nearest multiples of the grid, of two as near the even ones.
+
+        Compared number by number, in fractions; labels are unchanged.
+        """
+        wrong, changes = self._compared(data)
+        return Claim.checked(
+            ids.ROUNDING,
+            f"Contexts and queries are the given ones rounded to multiples of {self.grid}, ties to "
+            f"even multiples; no number changed by more than {at_most(self.largest_change)}, and "
+            "the labels are as given.",
+            not wrong,
+            {"reason": wrong},
+            numbers={
+                "grid": str(self.grid),
+                "largest change": numeral(self.largest_change),
+                "numbers": len(changes),
+            },
+            arithmetic="comparison of fractions",
+            source="ours; constructions/data/rounding.py",
+        )
+
+    def _compared(self, data: Dataset) -> tuple[str, list[Fraction]]:
+        """What is not rounded as said, "" where all is; and the change of each number."""
+        wrong, changes = "", list[Fraction]()
+        for name in ("contexts", "queries"):
+            old, new = getattr(self.original, name), getattr(data, name)
+            if old.shape != new.shape:
+                wrong = wrong or f"{name} have another shape"
+                continue
+            numbers = zip(old.stored.ravel().tolist(), new.stored.ravel().tolist(), strict=True)
+            for place, (p, q) in enumerate(numbers):
+                x, y = Fraction(int(p), old.denominator), Fraction(int(q), new.denominator)
+                steps, change = y / self.grid, abs(x - y)
+                tie = 2 * change == self.grid
+                if steps.denominator > 1 or 2 * change > self.grid or (tie and steps.numerator % 2):
+                    wrong = wrong or f"number {place} of the {name}"
+                changes.append(change)
+        labels = [
+            None if of.stated is None else of.stated.strings() for of in (data, self.original)
+        ]
+        if labels[0] != labels[1]:
+            wrong = wrong or "the labels were changed"
+        largest = max(changes, default=Fraction(0))
+        if largest != self.largest_change:
+            wrong = wrong or f"the largest change is {largest}"
+        return wrong, changes
+
+
+def at_most(change: Fraction) -> str:
+    """A short decimal, rounded up where it is not exact.
+
+    >>> at_most(Fraction(1, 128)), at_most(Fraction(1, 3)), at_most(Fraction(0))
+    ('0.0078125', '0.33334', '0')
+    >>> at_most(Fraction(1, 3 * 10**300))
+    '3.3334e-301'
+    """
+    up = Context(prec=5, rounding=ROUND_UP)
+    number = up.divide(Decimal(change.numerator), Decimal(change.denominator)).normalize()
+    return f"{number:f}" if number.adjusted() > -20 else f"{number:e}"
