@@ -58,7 +58,7 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
         "biases": stored.biased,
         "logit unit": attention.unit,
         "scale": attention.scale,
-        "masked": attention.mask is not None,
+        "masked": answer.masked,
     }
     if found is None:
         return read
@@ -74,7 +74,6 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
                 "carries": head.group,
                 "peaks": head.peaks,
                 "saturated": head.saturated,
-                "second singular value off group": head.off_group,
                 "error without it": found.ablation.without[h],
                 "gives most to": found.ablation.most_for(h),
             }

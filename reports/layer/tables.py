@@ -61,20 +61,17 @@ def heads_table(found: LayerAudit, grouped: bool) -> Table:
         rows.append((
             str(h), str(head.rank), listed(head.group), str(len(head.saturated)),
             f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
-            f"{head.followed} of {len(head.earlier)}" if h > 1 else "-",
-            "-" if head.off_group is None else f"{head.off_group:.2g}",
         ))  # fmt: skip
     return Table(
         "The heads",
         (
             "head", "rank of $M_h$", "carries examples", "saturated",
-            "earlier ones lead by a bit", "at an extreme of $Eu$", "$\\sigma_2/\\sigma_1$",
+            "earlier ones lead by a bit",
         ),
         tuple(rows),
         f"{_carried(grouped)} "
         "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
-        "by the heads above; $u$ and $\\sigma_2/\\sigma_1$: of $M_h$ away from the queries of its "
-        "own group (numerical; 0 for $c\\,uv^\\top$, the paper's selector and separator)",
+        "by the heads above",
     )  # fmt: skip
 
 

@@ -122,8 +122,7 @@ def test_what_is_assumed_is_said_and_rested_on(
 
 
 def recording(outputs: Any = OUTPUTS, unit: float = 2.0**-24) -> Recording:
-    mask = np.ones((T, N), dtype=bool)
-    return Recording([(QUERIES, CONTEXTS, outputs, mask)], "layer", unit)
+    return Recording(list(zip(QUERIES, CONTEXTS, outputs, strict=True)), "layer", unit)
 
 
 def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:

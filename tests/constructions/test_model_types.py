@@ -45,7 +45,7 @@ def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
     taken, layers = recorded(name, seed, folder, **options)
     assert {weights.type for weights in layers[1:]} <= {name}
     for weights in layers:
-        attention = Attention.of(weights, taken.data, mask=taken.mask)
+        attention = Attention.of(weights, taken.data)
         claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
         assert claim is not None and claim.level is Level.NUMERICAL, claim
     return max(difference(taken, weights) for weights in layers)
@@ -71,7 +71,7 @@ def test_rounding_is_not_taken_for_something_that_acts(
     """Twenty cases: the difference is half of what is allowed, at most."""
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
-        attention = Attention.of(weights, taken.data, mask=taken.mask)
+        attention = Attention.of(weights, taken.data)
         claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
         assert claim is not None and claim.level is Level.NUMERICAL
         assert 2 * float(claim.numbers["largest difference"]) < float(claim.numbers["rounding"])

@@ -20,7 +20,7 @@ import attncert
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.recording import Recording
 from attncert.verify.audit.layer.attention import Attention as Attending
-from attncert.verify.audit.layer.mask import read_mask
+from attncert.verify.audit.layer.mask import read_mask, seen
 
 D, HEADS, N, BATCH = 4, 2, 3, 2
 RNG = np.random.default_rng(8)
@@ -138,7 +138,7 @@ class Fused(Module):
 
 def agrees(module: Module, taken: Recording) -> None:
     weights = attncert.Weights.from_torch(module, format="hf")
-    attention = Attending.of(weights, taken.data, mask=taken.mask)
+    attention = Attending.of(weights, taken.data)
     gaps = (attention.outputs().tolist(), attention.data.label_matrix.tolist())
     for found, label in zip(*gaps, strict=True):
         for x, y in zip(found, label, strict=True):
@@ -150,12 +150,12 @@ def test_a_forward_pass_is_recorded() -> None:
         module = Attention(causal)
         with attncert.record(module) as taken:
             module(Tensor(RNG.normal(size=(BATCH, N, D))))
-        assert taken.data.T == BATCH * N and (taken.mask is not None) == causal
+        assert taken.data.T == BATCH * N and taken.data.ragged == causal
         agrees(module, taken)
         with attncert.record(module, positions=[0, -1]) as some:
             for n in (2, N):
                 module(Tensor(RNG.normal(size=(BATCH, n, D))))
-        assert some.data.T == 4 * BATCH and some.mask is not None
+        assert some.data.T == 4 * BATCH and some.data.ragged
         agrees(module, some)
     hooked = [part for part in module.modules() if part.before or part.after]
     assert not hooked, "hooks are taken off"
@@ -170,7 +170,7 @@ def test_gpt_names_are_causal_where_the_module_does_not_say() -> None:
     for asked in (None, True):
         with attncert.record(module, causal=asked) as taken:
             module(x)
-        assert (taken.mask is None) == (asked is None)
+        assert taken.data.ragged == (asked is True)
 
 
 def test_a_module_of_no_listed_type_is_read_where_that_is_asked_for() -> None:
@@ -208,23 +208,23 @@ def test_the_fast_path_is_off_while_a_pass_is_recorded(monkeypatch: pytest.Monke
 def test_masks_are_carried(tmp_path: Path) -> None:
     module = Attention()
     x = Tensor(RNG.normal(size=(BATCH, N, D)))
-    seen = np.ones((BATCH, 1, N, N), dtype=bool)
-    seen[0, 0, 1] = [True, False, True]
-    low = np.where(seen, 0, np.finfo(np.float32).min).astype(np.float32)
-    for mask in (seen, low):
+    visible = np.ones((BATCH, 1, N, N), dtype=bool)
+    visible[0, 0, 1] = [True, False, True]
+    low = np.where(visible, 0, np.finfo(np.float32).min).astype(np.float32)
+    for mask in (visible, low):
         with attncert.record(module) as taken:
             module(x, attention_mask=Tensor(mask))
-        assert taken.mask is not None
-        assert taken.mask.tolist() == seen[:, 0].reshape(BATCH * N, N).tolist()
+        assert taken.data.counts == (3, 2, 3, 3, 3, 3)
+        assert taken.data.rows(1).floats().tolist() == x.array[0, [0, 2]].tolist()
         agrees(module, taken)
     data, beside = taken.save(tmp_path / "batch.npz")
-    again = attncert.load(data)
-    assert (again.sha256, beside.name) == (taken.data.sha256, "batch.mask.npz")
-    mask = read_mask(str(beside), again)[0]
-    assert mask is not None and (mask == taken.mask).all()
-    seen[0, 0, 2] = False  # this query sees nothing: it is left out
+    padded = attncert.load(data)
+    mask, recorded = read_mask(str(beside), padded)
+    assert (seen(padded, mask).sha256, beside.name) == (taken.data.sha256, "batch.mask.npz")
+    assert recorded is not None and (recorded.outputs == taken.outputs).all()
+    visible[0, 0, 2] = False  # this query sees nothing: it is left out
     with attncert.record(module) as taken:
-        module(x, attention_mask=Tensor(seen))
+        module(x, attention_mask=Tensor(visible))
     assert taken.data.T == BATCH * N - 1
     for wrong, line in ((low / 1e38, "one that moves logits"), (None, "the same for all heads")):
         mask = np.array([[[[1, 0, 1]], [[1, 1, 1]]]]) if wrong is None else wrong

@@ -146,7 +146,7 @@ def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[Stor
 def difference(taken: Recording, weights: StoredLayer) -> float:
     """The largest between the outputs as recorded and those of the layer as read, relative to the
     largest output."""
-    attention = Attention.of(weights, taken.data, mask=taken.mask)
+    attention = Attention.of(weights, taken.data)
     gaps = attention.outputs().tolist()
     labels = attention.data.label_matrix.tolist()
     pairs = (

@@ -25,6 +25,7 @@ from attncert.reports.answers import report
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import at_most, audit_layer
 from attncert.verify.audit.layer.layer import LayerAnswer, layer
+from attncert.verify.audit.layer.mask import seen
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.property import judge, load_property, property_of
 from attncert.verify.claims.evidence import Level
@@ -132,16 +133,16 @@ def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
     )
     assert other is not None and other.distance is not None
     assert plain.distance < other.distance < 2 * plain.distance, "1/ln 2 is 1.44"
-    rows = np.array(data.contexts.floats())
-    wide = Dataset.of(np.insert(rows, 2, 7.0, axis=1), data.queries, data.labels)
+    contexts = np.array(data.contexts.floats())
+    wide = Dataset.of(np.insert(contexts, 2, 7.0, axis=1), data.queries, data.labels)
     mask = np.ones((3, 5), dtype=bool)
     mask[:, 2] = False
-    padded = exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask))
+    padded = exact_near(Attention(seen(wide, mask), of_arrays(arrays).layer))
     assert padded is not None and padded.distance == plain.distance
     mask[0, 0] = False
-    uneven = exact_near(Attention(wide, of_arrays(arrays).layer, mask=mask))
-    seen = [data.rows(0).fractions()[1:], *(data.rows(t).fractions() for t in (1, 2))]
-    short = Dataset.of(seen, data.queries, data.labels)
+    uneven = exact_near(Attention(seen(wide, mask), of_arrays(arrays).layer))
+    rows = [data.rows(0).fractions()[1:], *(data.rows(t).fractions() for t in (1, 2))]
+    short = Dataset.of(rows, data.queries, data.labels)
     alone = exact_near(Attention(short, of_arrays(arrays).layer))
     assert uneven is not None and alone is not None and uneven.distance == alone.distance
     assert uneven.distance not in (None, plain.distance)

@@ -1,8 +1,10 @@
 """A third-party layer on a data set, in any convention, evaluated in balls or exactly.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
-    weights   softmax over the rows of E that the mask leaves (one query token, n context rows)
+    weights   softmax over the rows of E (one query token, n context rows)
     features  Eᵀ weights, head by head
+
+What a query sees is its context: a mask is applied to the data before (`mask.seen`).
 
 E K Qᵀ e is computed once, exactly: floats are dyadic rationals. Where unit · scale is ln 2 times a
 rational number and all logits are whole multiples of ln 2, the weights are powers of two over their
@@ -20,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, nmod_mat
 
-from attncert.constructions.arrays import BoolArray, IntArray
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
@@ -35,18 +37,16 @@ _EXACT_BITS = 300_000  # of all exponents together, up to which weights are writ
 
 @dataclass(frozen=True)
 class Attention:
-    """A layer on a data set. mask: (T, n), True where a row is attended to; None: every token is.
-    biased: the last entry of every token is a 1 that was appended, and no part of d.
+    """A layer on a data set. biased: the last entry of every token is a 1 that was appended, and no
+    part of d.
 
-    Raises InputError where shapes do not fit, a query may attend to nothing, or T·H·n is above
-    MOST_WEIGHTS.
+    Raises InputError where shapes do not fit, or T·H·n is above MOST_WEIGHTS.
     """
 
     data: Dataset
     layer: Layer
     unit: str = "e"
     scale: str = "none"
-    mask: BoolArray | None = None
     biased: bool = False
     _outputs: dict[int, arb_mat] = field(default_factory=dict, init=False, repr=False)  # by bits
 
@@ -62,13 +62,6 @@ class Attention:
         count = data.T * len(self.layer.heads) * data.n
         if count > MOST_WEIGHTS:
             raise InputError("layer", f"one of at most {MOST_WEIGHTS} softmax weights", count)
-        if self.mask is not None:
-            if self.mask.shape != (data.T, data.n):
-                raise InputError("mask", f"of shape {(data.T, data.n)}", self.mask.shape)
-            empty = [t for t in range(data.T) if not self.rows(t)]
-            if empty:
-                must = "one that leaves each query a row"
-                raise InputError("mask", must, f"none for {empty[0]}")
 
     @classmethod
     def of(
@@ -77,39 +70,30 @@ class Attention:
         data: Dataset,
         unit: str | None = None,
         scale: str | None = None,
-        mask: BoolArray | None = None,
     ) -> Attention:
         """Stored weights on data. unit, scale: None: as the weights say."""
-        seen = None if mask is None else mask[:, : data.n]
         unit, scale = unit or weights.unit, scale or weights.scale
-        return cls(weights.on(data), weights.layer, unit, scale, seen, weights.biased)
-
-    def rows(self, t: int) -> list[int]:
-        """Rows of the context that example t attends to."""
-        every = range(self.data.tokens(t))
-        return list(every) if self.mask is None else [i for i in every if self.mask[t, i]]
+        return cls(weights.on(data), weights.layer, unit, scale, weights.biased)
 
     @cached_property
     def products(self) -> list[list[list[fmpq]]]:
-        """E K Qᵀ e at the rows attended to: H lists of T lists, exact."""
+        """E K Qᵀ e: H lists of T lists, exact."""
         data = self.data
-        out: list[list[list[fmpq]]] = [[] for _ in self.layer.heads]
+        tables: list[list[list[fmpq]]] = [[] for _ in self.layer.heads]
         directions = [
             data.query_matrix * head.query * head.key.transpose() for head in self.layer.heads
         ]
         by_head = [table.tolist() for table in directions]
         for t in range(data.T):
-            asked = fmpq_mat([table[t] for table in by_head]).transpose()  # d×H: all heads at once
-            logits = (data.context(t) * asked).tolist()
-            for h, table in enumerate(out):
-                table.append([logits[i][h] for i in self.rows(t)])
-        return out
+            queries = fmpq_mat([table[t] for table in by_head]).transpose()  # all heads: d×H
+            logits = (data.context(t) * queries).transpose().tolist()
+            for table, row in zip(tables, logits, strict=True):
+                table.append(row)
+        return tables
 
     def on(self, examples: Sequence[int]) -> Attention:
         """The same layer on these examples alone."""
-        data = self.data.take(examples)
-        mask = None if self.mask is None else self.mask[list(examples), : data.n]
-        return replace(self, data=data, mask=mask)
+        return replace(self, data=self.data.take(examples))
 
     def of_heads(self, heads: Sequence[int]) -> Attention:
         """These heads alone."""
@@ -152,7 +136,7 @@ class Attention:
         return factor / arb(self._square).sqrt()
 
     def weights(self) -> list[list[list[arb]]]:
-        """H lists of T lists: the softmax weights of the rows attended to, enclosed."""
+        """H lists of T lists of softmax weights, enclosed."""
         factor = self.factor
         return [
             [softmax([arb(x) * factor for x in row]) for row in table] for table in self.products
@@ -163,7 +147,7 @@ class Attention:
         weights = self.weights() if weights is None else weights
         rows: list[list[arb]] = []
         for t in range(self.data.T):
-            mixed = arb_mat([list(table[t]) for table in weights]) * arb_mat(self._context(t))
+            mixed = arb_mat([list(table[t]) for table in weights]) * arb_mat(self.data.context(t))
             rows.append(mixed.entries())  # H×d, head by head
         return arb_mat(rows)
 
@@ -195,7 +179,7 @@ class Attention:
             return None
         rows: list[fmpq] = []
         for t in range(self.data.T):
-            context = self._context(t)
+            context = self.data.context(t)
             for head in table:
                 powers = [fmpz(1) << (k - min(head[t])) for k in head[t]]
                 below = sum(powers, fmpz(0))
@@ -214,18 +198,11 @@ class Attention:
         return None
 
     def _mod(self, exponents: list[list[int]], p: int) -> IntArray:
-        """Softmax weights of one head mod p, (T, n): 0 where nothing is attended to."""
+        """Softmax weights of one head mod p, (T, n): 0 behind the last token."""
         weights = np.zeros((self.data.T, self.data.n), dtype=np.int64)
         for t, row in enumerate(exponents):
-            weights[t, self.rows(t)] = softmax_mod(np.array([row], dtype=object), p)[0]
+            weights[t, : len(row)] = softmax_mod(np.array([row], dtype=object), p)[0]
         return weights
-
-    def _context(self, t: int) -> fmpq_mat:
-        """The rows attended to."""
-        if self.mask is None:
-            return self.data.context(t)
-        table = self.data.context(t).tolist()
-        return fmpq_mat([table[i] for i in self.rows(t)])
 
 
 def _require_complete(data: Dataset, layer: Layer) -> None:

@@ -9,8 +9,8 @@ The questions put to any weights, constructed or trained, rounded or not:
     groups      which head carries which example (heads.py)
     ablation    the error without each head, and which example it gives most to (ablation.py)
     scale       where the layer does not memorize, whether it does with another scale
-    Theorem 1   capacity, rank of M_h, the partition condition for these groups, saturation of the
-                examples of earlier heads, and the shape M_h = c u vᵀ away from a group's queries
+    Theorem 1   capacity, rank of M_h, the partition condition for these groups, and saturation of
+                the examples of earlier heads
 
 What Theorem 1 does is not what every layer must do: its part describes, and finds nothing against.
 """
@@ -50,21 +50,6 @@ from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 from attncert.verify.rank.rational import rank as rational_rank
 from attncert.verify.tightness.universal import bound_from_above
-
-__all__ = [
-    "LayerAudit",
-    "Limit",
-    "at_most",
-    "audit_layer",
-    "bounds",
-    "default_limit",
-    "errors",
-    "failing",
-    "interval",
-    "least_singular_value",
-    "rank_claim",
-    "share",
-]
 
 _MOST_COMPARED = 10**7  # numbers of labels, for the least gap between two
 BITS = 256  # of the balls for weights, features and singular values
@@ -130,7 +115,7 @@ def audit_layer(
         weights = attention.weights()
         features = attention.features(weights)
         sigma = least_singular_value(features)
-        peaks = [[peak(attention.rows(t), row) for t, row in enumerate(head)] for head in weights]
+        peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
         progress("layer: heads taken out", 1, 5)
         worth = ablation(attention, features, [[float(1 - x.mid()) for x in r] for r in off_peak])
@@ -142,7 +127,7 @@ def audit_layer(
     carried += [()] * (len(attention.layer.heads) - len(carried))
     progress("layer: heads", 4, 5)
     heads = tuple(
-        head_view(attention, h, carried, peaks[h]) for h in range(len(attention.layer.heads))
+        head_view(head, h, carried, peaks[h]) for h, head in enumerate(attention.layer.heads)
     )
     each = tuple((low, high) for low, high in error.numbers["errors"])
     told = theorem_claims(attention, heads, carried, given=groups is not None)
@@ -365,7 +350,7 @@ def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) ->
         level, numbers["rank"] = Level.ENCLOSED, data.T
     else:
         exact = attention.exact_features()
-        bound = None if attention.mask is not None else bound_from_above(data, heads)
+        bound = bound_from_above(data, heads)
         if exact is not None:
             found = rational_rank([[int(x) for x in row] for row in _whole(exact)])
             level = Level.PROVED if found.rank == data.T else Level.REFUTED

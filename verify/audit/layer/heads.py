@@ -19,14 +19,12 @@ from flint import arb, arb_mat, fmpq_mat, nmod_mat
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import Bound
 from attncert.constructions.exact.primes import PRIME_62
-from attncert.constructions.layer import Head, to_float
+from attncert.constructions.layer import Head
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.enclosure import decimal
 from attncert.verify.steps import hypotheses
-
-__all__ = ["SATURATED", "HeadView", "carried_groups", "head_view", "peak", "theorem_claims"]
 
 SATURATED = arb(1) / 2**10  # a row with all but this much of the attention
 LEAD = 2 * (1 - arb(1) / 2**20)  # times any other weight: a bit of logit, but for rounding
@@ -40,9 +38,7 @@ class HeadView:
     peaks: for each example the row with the largest weight, and that weight as two decimals that
     enclose it. saturated: examples with all but 2^-10 of the attention on one row (proved). led:
     examples whose largest weight is at least twice any other (all but 2^-20 of that; proved).
-    earlier: examples of earlier groups; of these `followed` attend most to the row where E u is
-    largest or smallest. off_group: second over first singular value of M_h away from the group's
-    own queries (0: rank one, as c u vᵀ), u its leading direction. Float64 for the last two.
+    earlier: examples of earlier groups.
     """
 
     rank: int
@@ -51,8 +47,6 @@ class HeadView:
     saturated: tuple[int, ...]
     led: tuple[int, ...]
     earlier: tuple[int, ...]
-    followed: int
-    off_group: float | None
 
 
 def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, ...]]:
@@ -118,78 +112,33 @@ def _first_float(rows: Sequence[Sequence[float]]) -> list[int]:
 # Heads.
 
 
-def peak(rows: Sequence[int], weights: Sequence[arb]) -> tuple[int, arb, bool]:
+def peak(weights: Sequence[arb]) -> tuple[int, arb, bool]:
     """The row with the largest weight (by midpoint); the sum of all others, enclosed; whether it
     leads every other by a bit, proved."""
-    best = max(range(len(rows)), key=lambda i: weights[i].mid())
+    best = max(range(len(weights)), key=lambda i: weights[i].mid())
     others = [w for i, w in enumerate(weights) if i != best]
     leads = all(weights[best] >= LEAD * w for w in others)
-    return rows[best], sum(others, arb(0)), leads
+    return best, sum(others, arb(0)), leads
 
 
 def head_view(
-    attention: Attention,
-    h: int,
-    groups: Sequence[tuple[int, ...]],
-    peaks: Sequence[tuple[int, arb, bool]],
+    head: Head, h: int, groups: Sequence[tuple[int, ...]], peaks: Sequence[tuple[int, arb, bool]]
 ) -> HeadView:
-    head = attention.layer.heads[h]
-    earlier = tuple(t for group in groups[:h] for t in group)
-    saturated = tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED)
-    ratio, followed = _shape(attention, head, groups[h], earlier, [row for row, _, _ in peaks])
-    shown = []
+    """Head h of a layer. groups: of all heads. peaks: of each example, as `peak` has them."""
+    bounds = []
     for row, off, _ in peaks:
         low, high = (1 - off).lower(), (1 - off).upper()
-        shown.append(
+        bounds.append(
             (row, decimal(max(low, arb(0)), up=False), decimal(min(high, arb(1)), up=True))
         )
     return HeadView(
         rank=_rank(head),
         group=groups[h],
-        peaks=tuple(shown),
-        saturated=saturated,
+        peaks=tuple(bounds),
+        saturated=tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED),
         led=tuple(t for t, (_, _, leads) in enumerate(peaks) if leads),
-        earlier=earlier,
-        followed=followed,
-        off_group=ratio,
+        earlier=tuple(t for group in groups[:h] for t in group),
     )
-
-
-def _shape(
-    attention: Attention,
-    head: Head,
-    group: Sequence[int],
-    earlier: Sequence[int],
-    rows: Sequence[int],
-) -> tuple[float | None, int]:
-    """M_h away from the span of its group's queries: σ2/σ1, and how many earlier examples attend
-    most to an extreme row of E u. Float64, of K and Q over their largest entries: neither
-    depends on these."""
-    data = attention.data
-    left, right = _direction(head.key), _direction(head.query)
-    queries, contexts = data.queries.floats(), data.contexts.floats()
-    if not (np.isfinite(queries).all() and np.isfinite(contexts).all()):
-        return None, 0
-    # Spans and extremes do not see these factors, and squares stay within the floats.
-    queries = queries / _nonzero(np.abs(queries).max(axis=1, keepdims=True))
-    contexts = contexts / _nonzero(np.abs(contexts).max())
-    scale = _sizes(left, right)[1][0]
-    if len(group):
-        basis = np.linalg.qr(queries[list(group)].T)[0]
-        right = right - basis @ (basis.T @ right)
-    u, sizes = _sizes(left, right)
-    if not sizes[0] > 1e-12 * scale:
-        return None, 0
-    followed = 0
-    for s in earlier:
-        seen = attention.rows(s)
-        heights = (contexts[0 if data.shared else s] @ u[:, 0])[seen]
-        place = seen.index(rows[s])
-        spread = 1e-9 * max(float(np.abs(heights).max()), 1e-300)
-        followed += bool(
-            heights[place] >= heights.max() - spread or heights[place] <= heights.min() + spread
-        )
-    return float(sizes[1] / sizes[0]) if len(sizes) > 1 else 0.0, followed
 
 
 def _rank(head: Head) -> int:
@@ -204,23 +153,6 @@ def _independent_columns(matrix: fmpq_mat) -> bool:
     numerators = matrix.numer_denom()[0]
     entries = [int(x) % PRIME_62 for x in numerators.entries()]
     return nmod_mat(matrix.nrows(), matrix.ncols(), entries, PRIME_62).rank() == matrix.ncols()
-
-
-def _sizes(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Left singular vectors and singular values of left rightᵀ, from their few columns."""
-    basis, upper = np.linalg.qr(left)
-    turned, sizes, _ = np.linalg.svd(upper @ np.linalg.qr(right)[1].T)
-    return basis @ turned, sizes
-
-
-def _direction(matrix: fmpq_mat) -> FloatArray:
-    """The matrix over its largest entry, in float64: whatever the size of its numbers."""
-    largest = max(abs(x) for x in matrix.entries())
-    return to_float(matrix / largest if largest else matrix)
-
-
-def _nonzero(sizes: FloatArray) -> FloatArray:
-    return np.where(sizes == 0, 1.0, sizes)
 
 
 # Theorem 1.

@@ -32,7 +32,7 @@ from attncert.verify.audit.layer.error import (
     share,
     spread,
 )
-from attncert.verify.audit.layer.mask import Recorded, read_mask
+from attncert.verify.audit.layer.mask import Recorded, causal_mask, read_mask, seen
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.property import Property, judge, load_property
 from attncert.verify.audit.layer.reading import read_claim
@@ -42,20 +42,20 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.layer import LayerQuestion
 
-__all__ = ["LayerAnswer", "layer"]
-
 _NOTHING = "nothing about third-party weights has a file"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LayerAnswer(Answer):
-    """weights: as they are stored. attention: these on the data, with their conventions. audit:
-    errors, heads and the rest; None where the layer is not the one that was recorded."""
+    """data: with the rows that each query sees. weights: as they are stored. attention: these on
+    the data, with their conventions. masked: by the question or the caller. audit: errors, heads
+    and the rest; None where the layer is not the one that was recorded."""
 
     question: LayerQuestion
     data: Dataset
     weights: StoredLayer
     attention: Attention
+    masked: bool
     audit: LayerAudit | None = None
 
     @property
@@ -75,7 +75,7 @@ def layer(
     """What an attention layer from elsewhere does on data: errors, rank, saturation, heads.
 
     weights: a file, or `attncert.Weights`. data: of a recording, also the outputs that the weights
-    must reproduce, and the mask. mask: (T, n), True where a row is seen; None: the question's.
+    must reproduce. mask: (T, n), True where a row is seen; None: the question's.
     Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Raises InputError.
 
     >>> from attncert import LayerQuestion, Weights, layer, load
@@ -86,10 +86,10 @@ def layer(
     question = question or LayerQuestion()
     stored = _stored(weights, question)
     asked = None if question.property is None else load_property(question.property)
-    examples, seen, recorded = _examples(data, question, mask)
-    attention = Attention.of(stored, examples, question.logit_unit, question.scale, seen)
+    examples, recorded, masked = _examples(data, question, mask)
+    attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     _require_groups(stored, examples)
-    reading = read_claim(stored, attention, recorded)
+    reading = read_claim(stored, attention, recorded, masked)
     found, claims = None, _unread(reading)
     if not claims:
         limit = _limit(question, asked, examples)
@@ -103,6 +103,7 @@ def layer(
         uncertified=_NOTHING,
         weights=stored,
         attention=attention,
+        masked=masked,
         audit=found,
     )
 
@@ -118,22 +119,22 @@ def _stored(weights: StoredLayer | str | os.PathLike[str], question: LayerQuesti
 
 def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
-) -> tuple[Dataset, BoolArray | None, Recorded | None]:
-    """The first examples, and of these the mask and what was recorded. The file of a mask is for
-    all examples that the data have."""
-    recorded, kept = None, question.examples
+) -> tuple[Dataset, Recorded | None, bool]:
+    """The first examples with the rows that each query sees, what was recorded of these, and
+    whether there is a mask. A file's mask is for all examples that the data have."""
+    recorded = None
     if isinstance(data, Recording):
-        recorded = Recorded(data.outputs, data.unit)
-        mask, data = data.mask if mask is None else mask, data.data
+        recorded, data = Recorded(data.outputs, data.unit), data.data
+    examples = question.of(data)
     if mask is None and question.mask == "causal":
-        return question.of(data), read_mask("causal", question.of(data))[0], recorded
-    if mask is None and question.mask != "none":
+        mask = causal_mask(examples)
+    elif mask is None and question.mask != "none":
         mask, recorded = read_mask(question.mask, data)
-    return (
-        question.of(data),
-        None if mask is None else mask[:kept],
-        None if recorded is None else recorded.first(kept),
-    )
+    if recorded is not None:
+        recorded = recorded.first(examples.T)
+    if mask is None:
+        return examples, recorded, False
+    return seen(examples, mask[: examples.T, : examples.n]), recorded, True
 
 
 def _require_groups(stored: StoredLayer, data: Dataset) -> None:

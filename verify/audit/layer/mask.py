@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -25,8 +25,29 @@ class Recorded:
     outputs: FloatArray
     unit: float
 
-    def first(self, examples: int | None) -> Recorded:
+    def first(self, examples: int) -> Recorded:
         return Recorded(self.outputs[:examples], self.unit)
+
+
+def seen(data: Dataset, mask: BoolArray) -> Dataset:
+    """The data whose contexts are the rows that each query sees. mask: (T, n), True where a row is
+    seen. Raises InputError where shapes do not fit, or a query sees nothing.
+
+    >>> data = Dataset.of([[1], [2], [3]], [[1], [1]])
+    >>> [seen(data, np.array([[0, 1, 1], [1, 0, 0]])).rows(t).strings() for t in (0, 1)]
+    [[['2'], ['3']], [['1']]]
+    """
+    if mask.shape != (data.T, data.n):
+        raise InputError("mask", f"of shape {(data.T, data.n)}", mask.shape)
+    rows = [np.flatnonzero(row[: data.tokens(t)]).tolist() for t, row in enumerate(mask)]
+    if [] in rows:
+        raise InputError("mask", "one that leaves each query a row", f"none for {rows.index([])}")
+    counts = tuple(map(len, rows))
+    if counts == tuple(map(data.tokens, range(data.T))):
+        return data
+    filled = np.array([[*some, *some[:1] * (max(counts) - len(some))] for some in rows])
+    contexts = data.contexts[0 if data.shared else np.arange(data.T)[:, None], filled]
+    return replace(data, contexts=contexts, counts=counts if len(set(counts)) > 1 else None)
 
 
 def causal_mask(data: Dataset) -> BoolArray:
@@ -44,23 +65,21 @@ def causal_mask(data: Dataset) -> BoolArray:
     return mask
 
 
-def read_mask(text: str, data: Dataset) -> tuple[BoolArray | None, Recorded | None]:
-    """--mask none, causal, or a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
+def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
+    """The mask in a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
     .npz or JSON with `mask`, or a list alone: 1 or true where a row is attended to. With
     `attn_mask` or `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is
     hidden. Returns True where a row is attended to; and what the file, as `record` saves it, says
     besides of the layer's outputs. Raises InputError.
     """
-    if text in ("none", "causal"):
-        return None if text == "none" else causal_mask(data), None
-    arrays = read_source(text, {"npz": _archive, "json": _json})
+    arrays = read_source(path, {"npz": _archive, "json": _json})
     key = next(name for name in arrays if name in _TRUE)
     array = arrays[key]
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
         kind = "other entries" if array.dtype == object else f"{array.dtype} and other numbers"
         must = "an array of 0 and 1, or of booleans"
-        raise InputError("mask", must, f"{text}: {key} of {kind}")
+        raise InputError("mask", must, f"{path}: {key} of {kind}")
     if array.shape == (data.n,):
         array = np.broadcast_to(array, (data.T, data.n))
     return array.astype(bool) == _TRUE[key], _recorded(arrays, data)

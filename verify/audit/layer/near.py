@@ -1,10 +1,9 @@
-"""Weights that output the labels exactly, near a layer with a scale, a unit or padding.
+"""Weights that output the labels exactly, near a layer with a scale or a unit.
 
-`nearby` knows plain layers: base e, no scale, every row attended to. Others are brought to that
-form. With logits f · E K Qᵀe (f = unit · scale), (K, Q) with the factor is (K, fQ) without. For s
-near f, exact plain weights within r of (K, sQ, V, O) have a query Q* with |Q*/f - Q| ≤ r/f +
-|s/f - 1|·|Q|, entry by entry: exact weights of the given form are within the larger of r and that
-(ours). The rows that a query sees are its context.
+`nearby` knows plain layers: base e, no scale. Others are brought to that form. With logits
+f · E K Qᵀe (f = unit · scale), (K, Q) with the factor is (K, fQ) without. For s near f, exact plain
+weights within r of (K, sQ, V, O) have a query Q* with |Q*/f - Q| ≤ r/f + |s/f - 1|·|Q|, entry by
+entry: exact weights of the given form are within the larger of r and that (ours).
 """
 
 from __future__ import annotations
@@ -12,10 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
 from flint import arb, ctx, fmpq
 
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims.evidence import Claim
@@ -34,7 +31,7 @@ class Exact:
 
 def exact_near(attention: Attention) -> Exact | None:
     """None where it was not tried: more than MOST_UNKNOWNS labels, weights beyond float64."""
-    data = _seen(attention)
+    data = attention.data
     if data.T * data.m > MOST_UNKNOWNS:
         return None
     with ctx.workprec(_BITS):
@@ -54,18 +51,6 @@ def exact_near(attention: Attention) -> Exact | None:
             top = max(arb(r), back.upper()).upper() * (1 + arb(2) ** -60)
             found = Nearby(found.near, _fraction(top.upper()))
     return Exact(nearby_claim(found), found.distance)
-
-
-def _seen(attention: Attention) -> Dataset:
-    """The data with, for each query, the rows that it sees."""
-    data, mask = attention.data, attention.mask
-    if mask is None or mask.all():
-        return data
-    rows = [attention.rows(t) for t in range(data.T)]
-    counts = tuple(map(len, rows))
-    filled = np.array([[*some, *some[:1] * (max(counts) - len(some))] for some in rows])
-    contexts = data.contexts[0 if data.shared else np.arange(data.T)[:, None], filled]
-    return replace(data, contexts=contexts, counts=counts if len(set(counts)) > 1 else None)
 
 
 def _fraction(point: arb) -> Fraction:

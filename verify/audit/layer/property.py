@@ -152,7 +152,7 @@ def _saturation(on: Attention, some: Sequence[int], heads: Sequence[int], bits: 
     with ctx.workprec(BITS):
         limit, weights = arb(2) ** -bits, on.weights()
         for h, t in ((h, t) for h in heads for t in range(len(some))):
-            row, off, _ = peak(on.rows(t), weights[h][t])
+            row, off, _ = peak(weights[h][t])
             place = {"head": h + 1, "example": some[t], "row": row}
             if all(sum(weights[h][t], arb(0)) - weight > limit for weight in weights[h][t]):
                 level, witness = Level.REFUTED, place

@@ -34,7 +34,7 @@ _SOURCE = "ours; docs/models-and-layers.md"
 
 
 def read_claim(
-    stored: StoredLayer, attention: Attention, recorded: Recorded | None
+    stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
     """What the layer computes is what is audited: by its outputs, its type, or assumed. None for
     our own format, which says it.
@@ -45,7 +45,7 @@ def read_claim(
         return _reproduced(stored, attention, recorded)
     if stored.format == "attncert":
         return None
-    mask = "no mask" if attention.mask is None else "no other mask"
+    mask = "no other mask" if masked else "no mask"
     plain = f"softmax attention with {_SCALED[attention.scale]}; {_NOTHING}, {mask}"
     if stored.type and attention.scale == stored.scale:
         return Claim(
@@ -122,10 +122,8 @@ def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -
     tokens = contexts[:, None]  # (T or 1, 1, n, d)
     q = step(queries[:, None, None] @ w["W_Q"] * factor).swapaxes(2, 3)  # (T, H, d_h, 1)
     logits = step((step(tokens @ w["W_K"]) @ q)[..., 0])
-    seen = np.zeros((data.T, 1, data.n), dtype=bool)
-    for t in range(data.T):
-        seen[t, 0, attention.rows(t)] = True
-    logits = np.where(seen, logits, -np.inf)
+    if data.present is not None:
+        logits = np.where(data.present[:, None], logits, -np.inf)
     weights = np.exp(logits - logits.max(axis=2, keepdims=True))
     weights = step(weights / weights.sum(axis=2, keepdims=True))
     mixed = step(weights[:, :, None] @ step(tokens @ w["W_V"]))  # (T, H, 1, d_v)
