@@ -25,8 +25,8 @@ from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
 from attncert.verify.installed import version
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 from attncert.verify.tables import ranges
 
 # Caps of the checker (docs/certificate.md), which imports nothing of ours; a test compares them.
@@ -184,7 +184,7 @@ def require_readable(text: bytes) -> None:
 
 
 def dependent_set(
-    vectors: Vectors, dependency: Dependency, produced_by: Mapping[str, Any]
+    vectors: Vectors, dependency: Relation, produced_by: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The certificate that some of the vectors are dependent.
 

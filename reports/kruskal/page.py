@@ -123,7 +123,7 @@ def _rounding_rows(answer: KruskalRank) -> list[tuple[str, ...]]:
     return [
         (
             str(r.number),
-            "independent" if r.robustness.exact.independent else "dependent",
+            "independent" if r.robustness.relation is None else "dependent",
             f"{r.float32.rank} of {answer.question.k}",
             real(r.robustness.sigma_min),
             real(r.robustness.rounding),

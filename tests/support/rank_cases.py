@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,9 @@ def exact_rank(matrix: object) -> int:
 def _rational(x: float) -> fmpq:
     numerator, denominator = x.as_integer_ratio()
     return fmpq(numerator, denominator)
+
+
+def balls(matrix: list[list[float]] | np.ndarray) -> arb_mat:
+    """Floats or integers as balls of radius 0."""
+    with ctx.workprec(8192):
+        return arb_mat([list(map(arb, row)) for row in np.asarray(matrix).tolist()])

@@ -13,9 +13,9 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.kruskal.bounds import Interval
 from attncert.verify.kruskal.claims import members
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.partition.certificate import memorizes
+from attncert.verify.rank.rational import Relation
 
 _MODULO = "exact modulo primes, or over ℚ"
 
@@ -63,9 +63,9 @@ def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
     )
 
 
-def equal_pair(inputs: LayerInputs) -> Dependency:
+def equal_pair(inputs: LayerInputs) -> Relation:
     """The first two inputs with equal queries, as a relation."""
-    pair = Dependency.among(inputs.queries, inputs.repeats[0][:2])
+    pair = inputs.queries.relation(inputs.repeats[0][:2])
     assert pair is not None, "equal queries are dependent"
     return pair
 

@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.arrays import AnyArray
 from attncert.verify.rank import rational
-from attncert.verify.rank.decide import Decision, decide
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.floating import RoundingVerdict, numerical_rank, robustness
 from attncert.verify.rank.modular import modular_rank
@@ -75,17 +74,12 @@ class Spectrum:
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """Of numbered sets (m, d), in their order; as many in memory as there are threads.
-
-    The exact decision is made here, singular values on threads with one BLAS thread each.
-    """
-    threads, left = available_threads(), iter(tables)
+    """Of numbered sets (m, d), in their order; as many in memory as there are threads, each with
+    one BLAS thread."""
+    threads, numbered = available_threads(), iter(tables)
     with ThreadPoolExecutor(threads) as pool, threadpool_limits(1):
-        while block := list(islice(left, threads)):
-            exact = [_decided(table) for _, table in block]
-            yield from pool.map(
-                lambda item, known: _spectrum(item[0], item[1], known), block, exact
-            )
+        while block := list(islice(numbered, threads)):
+            yield from pool.map(_spectrum, *zip(*block, strict=True))
 
 
 def exact_rank(table: AnyArray) -> int:
@@ -100,21 +94,15 @@ def exact_rank(table: AnyArray) -> int:
     return found if found == min(distinct.shape) else rational.rank(distinct).rank
 
 
-def _decided(table: AnyArray) -> Decision:
-    """m > d vectors are dependent; the first d + 1 of them show it."""
-    m, d = table.shape
-    return decide(table if m <= d else table[: d + 1])
-
-
-def _spectrum(number: int, table: AnyArray, exact: Decision) -> Spectrum:
-    found = robustness(table, exact=exact)
+def _spectrum(number: int, table: AnyArray) -> Spectrum:
+    against = robustness(table)
     try:
         single = numerical_rank(table, dtype="float32")
         float32, tolerance = single.rank, single.tolerance
     except ValueError:
         float32, tolerance = -1, 0.0
-    rank = len(table) if exact.independent else exact_rank(table)
+    rank = len(table) if against.relation is None else exact_rank(table)
     return Spectrum(
-        number, len(table), rank, exact.relation, found.verdict, found.spectrum, found.rounding,
-        float32, tolerance,
+        number, len(table), rank, against.relation, against.verdict, against.spectrum,
+        against.rounding, float32, tolerance,
     )  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Level, counted
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 
 __all__ = ["Interval", "RankBound"]
 
@@ -37,7 +37,7 @@ class RankBound:
     method: str
     statement: str
     level: Level = Level.PROVED
-    dependency: Dependency | None = None
+    dependency: Relation | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class RankBound:
         return asdict(self) | {"level": self.level.value, "dependency": witness}
 
 
-def witnessed(dependency: Dependency, method: str, **numbers: Any) -> RankBound:
+def witnessed(dependency: Relation, method: str, **numbers: Any) -> RankBound:
     """The upper bound that a dependent set proves."""
     s = dependency.size
     what = "One vector is zero" if s == 1 else f"{s} of the vectors are dependent"

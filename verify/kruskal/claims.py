@@ -48,8 +48,8 @@ def members(bound: RankBound) -> str:
     """The dependent set behind an upper end, half a sentence; "" where there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
-    >>> from attncert.verify.kruskal.dependency import Dependency
-    >>> members(witnessed(Dependency((0, 3), (2, -1)), "parallel"))
+    >>> from attncert.verify.rank.rational import Relation
+    >>> members(witnessed(Relation((0, 3), (2, -1)), "parallel"))
     'vectors 0 and 3 are dependent'
     """
     indices = () if bound.dependency is None else bound.dependency.indices

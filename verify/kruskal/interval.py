@@ -17,7 +17,6 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
 from attncert.verify.kruskal.budget import SHARE, SURE, Budget, SearchLimit, Weighed
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import (
     circuits,
     coherence,
@@ -236,7 +235,7 @@ def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
         yield RankBound("lower", v.N, "rank", why)
     elif found.rank < min(v.N, v.d):
         other = next(i for i in range(v.N) if i not in set(found.rows))
-        witness = Dependency.among(v, [*found.rows, other])
+        witness = v.relation([*found.rows, other])
         if witness is not None:
             yield witnessed(witness, "rank", rank=found.rank)
 

@@ -26,7 +26,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import RoundedSubset, claims
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.outlook import outlook
 from attncert.verify.kruskal.sampling.draws import sequences
@@ -40,6 +39,7 @@ from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.floating import numerical_rank, robustness
+from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import Cluster, threads_of
 from attncert.verify.scale.engine import dask as connected
 from attncert.verify.scale.log import Log
@@ -216,7 +216,7 @@ def _tightened(
 
 
 def certified(
-    vectors: Vectors, dependency: Dependency | None, question: Kruskal | Assume
+    vectors: Vectors, dependency: Relation | None, question: Kruskal | Assume
 ) -> tuple[Mapping[str, Any] | None, str]:
     """The certificate of a dependent set, or None and why there is none."""
     if dependency is None:

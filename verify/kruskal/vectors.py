@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -24,7 +24,7 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.numerals import numeral
-from attncert.verify.rank.rational import integer_matrix
+from attncert.verify.rank.rational import Relation, find_relation, integer_matrix
 from attncert.verify.rank.residues import as_table
 
 _NAMES = ("vectors", "queries")
@@ -90,18 +90,18 @@ class Vectors:
             digest.update(np.ascontiguousarray(table).tobytes())
         return digest.hexdigest()
 
-    @cached_property
-    def integers(self) -> fmpz_mat:
-        """All vectors times one common positive factor that makes them integers, (N, d).
-
-        One factor for all, so that a relation between these rows is one between the vectors.
-        """
-        return integer_matrix(self.array)
-
     def rows(self, indices: Sequence[int]) -> fmpz_mat:
         """Some of the vectors, times one common positive factor (of theirs) that makes them
         integers; cheap where there are few."""
         return integer_matrix(self.array[list(indices)])
+
+    def relation(self, indices: Iterable[int]) -> Relation | None:
+        """A circuit among these vectors, all distinct; None if they are independent. Both exact.
+
+        A circuit is a dependent set of which every proper subset is independent. It need not be the
+        smallest: see `verify.rank.rational.find_relation`.
+        """
+        return find_relation(self.array, sorted(int(i) for i in indices))
 
     def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
         """Some of the vectors, in this order; an integer means the first so many."""

@@ -4,7 +4,6 @@ modular:  many subsets, prefixes and single matrices, certified modulo primes (C
 rational: exact rank, null vectors and relations over Q.
 ball:     enclosed full row rank, solutions and smallest singular value.
 floating: numerical rank, and independence against the rounding of the data.
-decide:   independent or dependent, always with evidence.
 
 Nothing is imported here, so that `constructions.exact.primes` costs no compiler.
 """

@@ -4,9 +4,9 @@ For matrices that are not small rationals: float data taken exactly, or entries 
 themselves enclosures (softmax weights with real exponentials). Z is T×K with T <= K.
 
 **Right inverse.** Let R be any K×T matrix and E = I - ZR. If ||E|| < 1 in some submultiplicative
-norm, ZR is invertible (Neumann), so Z has full row rank. The norm is bounded in ball arithmetic,
-hence for every matrix in the enclosure Z; R itself may be rubbish, and is taken from a float
-pseudoinverse first, from Arb then.
+norm, ZR is invertible (Neumann), so Z has full row rank. Here it is the 2-norm, bounded in ball
+arithmetic by the root of the largest row sum times the largest column sum, hence for every matrix
+in the enclosure Z. R itself may be rubbish: it is a float pseudoinverse or, failing that, Arb's.
 
 **Smallest singular value** (ours, elementary). For a unit row vector u, with delta = ||E||_2 < 1,
 1 - delta <= ||uZR||_2 <= ||uZ||_2 ||R||_2. Hence
@@ -22,101 +22,58 @@ matrices are nearly diagonal and Gershgorin's discs give the bounds.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq_mat, fmpz_mat
-
-from attncert.verify.rank.residues import as_table
-
-
-@dataclass(frozen=True, eq=False)
-class FullRowRank:
-    """certified: True is a proof of full row rank, False says only that no proof was found.
-
-    residual:  upper bound on ||I - ZR||, rounded up; infinity if no R was found.
-    precision: bits. matrix, right_inverse: Z and R as used.
-    """
-
-    certified: bool
-    residual: float
-    precision: int
-    matrix: arb_mat = field(repr=False)
-    right_inverse: arb_mat | None = field(repr=False)
+from flint import arb, arb_mat, ctx
 
 
 @dataclass(frozen=True)
 class SingularValue:
-    """lower <= sigma_min <= upper, proved; lower is 0 where full row rank was not certified."""
+    """lower <= sigma_min <= upper, proved. lower > 0 proves full row rank of every matrix in the
+    enclosure; 0 says only that no proof was found."""
 
     lower: float
     upper: float
-    precision: int
 
 
-def certify_full_row_rank(matrix: Any, precision: int = 128) -> FullRowRank:
-    """Try to prove that every matrix in the enclosure has independent rows.
+def smallest_singular_value(balls: arb_mat, precision: int = 128) -> SingularValue:
+    """Lower and upper bound of the T-th singular value of a T×K enclosure, T ≥ 1, in floats.
 
-    matrix: (T, K): a table of exact numbers (`residues.as_table`), FLINT's fmpz_mat or fmpq_mat,
-        or an arb_mat of enclosures. precision: bits.
+    precision: bits.
 
-    >>> certify_full_row_rank([[1.0, 1.0, 0.0], [1.0, 1.0 + 2.0**-40, 0.0]]).certified
-    True
-    >>> certify_full_row_rank([[1, 2, 3], [2, 4, 6]]).certified
-    False
-    """
-    with ctx.workprec(precision):
-        return _attempt(_balls(matrix), precision)
-
-
-def smallest_singular_value(matrix: Any, precision: int = 128) -> SingularValue:
-    """Lower and upper bound of the T-th singular value of a T×K matrix, T ≥ 1, in floats.
-
-    >>> s = smallest_singular_value([[3.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> s = smallest_singular_value(arb_mat([[3, 0, 0], [0, 0, 2]]))
     >>> s.lower <= 2.0 <= s.upper, s.upper - s.lower < 1e-9
     (True, True)
+    >>> smallest_singular_value(arb_mat([[1, 2, 3], [2, 4, 6]])).lower
+    0.0
     """
-    return _singular_bounds(certify_full_row_rank(matrix, precision))
+    methods = (_float_inverse, _ball_inverse) if balls.nrows() <= balls.ncols() else ()
+    with ctx.workprec(precision):
+        for method in methods:
+            inverse = method(balls)
+            if inverse is None:
+                continue
+            error = balls * inverse - _identity(balls.nrows())
+            delta = (_row_norm(error) * _row_norm(error.transpose())).sqrt()
+            if delta < 1:
+                return _bounds(balls, inverse, delta)
+        return SingularValue(0.0, _up(_smallest_row(balls)))
 
 
-def _singular_bounds(proof: FullRowRank) -> SingularValue:
-    """The two bounds of the module's derivation for one right inverse."""
-    balls, inverse = proof.matrix, proof.right_inverse
-    with ctx.workprec(proof.precision):
-        if not proof.certified or inverse is None:
-            return SingularValue(0.0, _up(_smallest_row(balls)), proof.precision)
-        gram = inverse.transpose() * inverse
-        vectors = _eigenvectors(gram)
-        stretched = vectors.transpose() * gram * vectors
-        overlap = vectors.transpose() * vectors
-        norm2 = _row_norm(stretched) / _smallest_eigenvalue(overlap)
-        error = balls * inverse - _identity(balls.nrows())
-        delta = (_row_norm(error) * _row_norm(error.transpose())).sqrt()
-        lower = (1 - delta) / norm2.sqrt() if delta < 1 and norm2 > 0 else arb(0)
-        last = vectors.ncols() - 1
-        leading = arb_mat([[vectors[i, last] for i in range(vectors.nrows())]])
-        leading = (leading * gram).mid()  # one power step: its float error would hide below ||Z||
-        upper = _norm(leading * balls) / _norm(leading)
-        return SingularValue(max(0.0, _down(lower)), _up(upper), proof.precision)
-
-
-def _attempt(balls: arb_mat, precision: int) -> FullRowRank:
-    rows, columns = balls.nrows(), balls.ncols()
-    if rows > columns or rows == 0:
-        return FullRowRank(rows == 0, 0.0 if rows == 0 else math.inf, precision, balls, None)
-    best, found = math.inf, None
-    for method in (_float_inverse, _ball_inverse):
-        inverse = method(balls)
-        if inverse is None:
-            continue
-        error = balls * inverse - _identity(rows)
-        bound = _row_norm(error)
-        if bound < 1:
-            return FullRowRank(True, _up(bound), precision, balls, inverse)
-        if bound.is_finite() and _up(bound) < best:
-            best, found = _up(bound), inverse
-    return FullRowRank(False, best, precision, balls, found)
+def _bounds(balls: arb_mat, inverse: arb_mat, delta: arb) -> SingularValue:
+    """The two bounds of the module's derivation for one right inverse R, ||ZR - I||_2 <= delta."""
+    gram = inverse.transpose() * inverse
+    vectors = _eigenvectors(gram)
+    stretched = vectors.transpose() * gram * vectors
+    overlap = vectors.transpose() * vectors
+    norm2 = _row_norm(stretched) / _smallest_eigenvalue(overlap)
+    lower = (1 - delta) / norm2.sqrt() if norm2 > 0 else arb(0)
+    last = vectors.ncols() - 1
+    leading = arb_mat([[vectors[i, last] for i in range(vectors.nrows())]])
+    leading = (leading * gram).mid()  # one power step: its float error would hide below ||Z||
+    upper = _norm(leading * balls) / _norm(leading)
+    return SingularValue(max(0.0, _down(lower)), _up(upper))
 
 
 def _float_inverse(balls: arb_mat) -> arb_mat | None:
@@ -185,16 +142,6 @@ def _smallest_row(balls: arb_mat) -> arb:
 
 def _identity(n: int) -> arb_mat:
     return arb_mat([[int(i == j) for j in range(n)] for i in range(n)])
-
-
-def _balls(matrix: Any) -> arb_mat:
-    if isinstance(matrix, (arb_mat, fmpz_mat, fmpq_mat)):
-        return arb_mat(matrix)
-    array = as_table(matrix, "matrix")
-    if array.dtype.kind == "f":
-        array = array.astype(np.float64)
-    rows, columns = array.shape
-    return arb_mat(rows, columns, [arb(x) for x in array.ravel().tolist()])
 
 
 def _exponent(x: arb) -> int:

@@ -28,7 +28,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.errors import InputError
-from attncert.verify.rank.decide import Decision, decide
+from attncert.verify.rank.rational import Relation, find_relation
 from attncert.verify.rank.residues import as_table
 
 _FORMATS: dict[str, Any] = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
@@ -59,7 +59,7 @@ class NumericalRank:
 class Robustness:
     """verdict, and the three things it rests on.
 
-    exact:      the decision on the stored numbers, with its evidence.
+    relation:   between the stored numbers, exact; None where they are independent.
     sigma_min:  smallest singular value; `error` what it may be wrong by.
     rounding:   rho, the largest perturbation (2-norm) that rounding to `stored_as` may have been.
     level:      "proved" for dependence (exact witness) and for exact data, else "numerical".
@@ -67,7 +67,7 @@ class Robustness:
     """
 
     verdict: RoundingVerdict
-    exact: Decision
+    relation: Relation | None
     sigma_min: float
     error: float
     rounding: float
@@ -95,24 +95,23 @@ def numerical_rank(table: Any, *, dtype: str = "float64") -> NumericalRank:
     return NumericalRank(count, tolerance, values, dtype)
 
 
-def robustness(table: Any, *, exact: Decision | None = None) -> Robustness:
+def robustness(table: Any) -> Robustness:
     """Are the rows independent, and would they be had the data not been rounded?
 
     table: (m, n) with m <= n rows that are vectors, rounded to its own type: float16, float32 or
         float64; integers and fractions are exact (rho = 0).
-    exact: the decision on the stored numbers, if already made. Raises InputError where a number is
-        beyond float64.
+    Raises InputError where a number is beyond float64.
 
     >>> robustness([[1.0, 0.0], [0.0, 1.0]]).verdict
     <RoundingVerdict.ROBUST: 'robustly independent'>
     >>> robustness([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]).verdict
     <RoundingVerdict.WITHIN_ROUNDING: 'independent but within rounding'>
-    >>> robustness([[1, 2], [2, 4]]).exact.relation.coefficients
+    >>> robustness([[1, 2], [2, 4]]).relation.coefficients
     (2, -1)
     """
     array = as_table(table)
     stored = array.dtype.name if array.dtype.kind == "f" else "exact"
-    exact = exact or decide(array)
+    relation = find_relation(array[: array.shape[1] + 1])
     floats = _floats(array)
     values = _spectrum(floats)
     largest = max(values, default=0.0)
@@ -120,14 +119,14 @@ def robustness(table: Any, *, exact: Decision | None = None) -> Robustness:
     rounding = _rounding(floats, stored)
     error = max(1, *floats.shape) * float(np.finfo(np.float64).eps) * largest
     level = "numerical"
-    if not exact.independent:
+    if relation is not None:
         verdict, level = RoundingVerdict.DEPENDENT, "proved"
     elif stored == "exact":
         verdict, level = RoundingVerdict.ROBUST, "proved"
     else:
         robust = smallest - error > rounding
         verdict = RoundingVerdict.ROBUST if robust else RoundingVerdict.WITHIN_ROUNDING
-    return Robustness(verdict, exact, smallest, error, rounding, stored, level, values)
+    return Robustness(verdict, relation, smallest, error, rounding, stored, level, values)
 
 
 def _rounding(array: FloatArray, stored: str) -> float:

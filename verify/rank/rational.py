@@ -52,15 +52,21 @@ class Relation:
         content = math.gcd(*(c for _, c in pairs)) * (1 if pairs[0][1] > 0 else -1)
         return cls(tuple(i for i, _ in pairs), tuple(c // content for _, c in pairs))
 
+    @property
+    def size(self) -> int:
+        return len(self.indices)
+
     def holds(self, table: Any) -> bool:
         """Whether the relation is true of this table, exactly.
 
         >>> Relation((0, 1), (2, -1)).holds([[0.5, 1.0], [1.0, 2.0]])
         True
         """
-        if not self.indices or 0 in self.coefficients:
+        array = as_table(table)
+        known = set(range(len(array))).issuperset(self.indices)
+        if not known or len(set(self.indices)) < self.size or 0 in (self.size, *self.coefficients):
             return False
-        rows = integer_matrix(as_table(table)[list(self.indices)])
+        rows = integer_matrix(array[list(self.indices)])
         weights = fmpz_mat(1, len(self.indices), list(self.coefficients))
         return _is_zero(weights * rows)
 
@@ -125,10 +131,11 @@ def relations(table: Any) -> tuple[Relation, ...]:
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
-    """A short relation between the given rows, all distinct; None if they are independent. Proved.
+    """A short relation between these rows, all distinct; None if they are independent. Proved.
 
-    Among the fundamental circuits of one basis it takes the one with the smallest support, so
-    that a small dependent set in a large subset is found by solving a small system.
+    It is the fundamental circuit of smallest support of one basis: every proper subset of its rows
+    is independent, but a smaller circuit may exist. A small dependent set in a large subset is so
+    found by solving a small system.
 
     >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])
     Relation(indices=(0, 3), coefficients=(2, -1))
@@ -139,14 +146,15 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     chosen = list(range(len(array))) if rows is None else [int(i) for i in rows]
     part = array[chosen]
     for p in PRIMES_FLOAT64:
-        pivots, coefficients = cpu.echelon(residues(np.ascontiguousarray(part.T), p), p)
-        if len(pivots) == len(part):
+        table = residues(part, p)
+        if cpu.profile(table, p)[0].all():
             return None
+        pivots, coefficients = cpu.echelon(np.ascontiguousarray(table.T), p)
         dependent = np.setdiff1d(np.arange(len(part)), pivots)
         sizes = np.count_nonzero(coefficients[:, dependent], axis=0)
         row = int(dependent[np.argmin(sizes)])
         support = pivots[np.flatnonzero(coefficients[:, row])]
-        columns = cpu.profile(residues(part[support], p), p)[1]
+        columns = cpu.profile(table[support], p)[1]
         found = _fundamental(part, support, columns, [row])
         if found is not None:
             return Relation.of([chosen[i] for i in found[0].indices], found[0].coefficients)

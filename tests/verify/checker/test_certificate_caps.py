@@ -27,7 +27,6 @@ from attncert.verify.capacity.capacity import capacity
 from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
 from attncert.verify.checker import limits, reading
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove
@@ -213,7 +212,7 @@ def _impossible(x: int) -> Any:
 
 def _dependent(x: int) -> Any:
     vectors = Vectors.of(np.array([[x], [1]], dtype=object))
-    return dependent_set(vectors, Dependency((0, 1), (1, -x)), {})
+    return dependent_set(vectors, Relation((0, 1), (1, -x)), {})
 
 
 @pytest.mark.parametrize("make", [_interpolation, _full_rank, _impossible, _dependent])

@@ -15,10 +15,10 @@ from support.kruskal_cases import is_sound, planted, small_vectors, truth, vande
 
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.budget import SearchLimit, Weighed
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.rank.rational import Relation
 
 
 @settings(deadline=None, max_examples=40)
@@ -105,7 +105,7 @@ def test_eight_of_the_digits_queries_are_dependent_and_no_three() -> None:
     """The eight vanish on the same eight of sixteen coordinates; the search is the slow test."""
     digits = load_vectors("digits")
     members = (121, 347, 819, 1092, 1107, 1222, 1232, 1388)
-    circuit = Dependency(members, (188, 376, -88, -602, -280, -562, 625, 490))
+    circuit = Relation(members, (188, 376, -88, -602, -280, -562, 625, 490))
     assert is_circuit(circuit, digits)
     assert np.count_nonzero(~np.any(digits.array[list(members)], axis=0)) == 8
     assert decide(digits, 3).independent

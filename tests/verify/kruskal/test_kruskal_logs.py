@@ -154,7 +154,8 @@ def test_whatever_a_log_says_nothing_false_is_proved(
         assert str(error).isprintable()
         return
     upper = interval.upper.dependency
-    assert upper is not None and upper.size == interval.upper.value + 1 and upper.holds(VECTORS)
+    assert upper is not None and upper.holds(VECTORS.array)
+    assert upper.size == interval.upper.value + 1
     assert interval.lower.value <= 3 or interval.lower.level is Level.ASSUMED
 
 

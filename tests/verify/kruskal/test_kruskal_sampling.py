@@ -17,7 +17,6 @@ from scipy.stats import beta, binom
 
 from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import (
     Samples,
@@ -27,6 +26,7 @@ from attncert.verify.kruskal.sampling.sampled import (
 )
 from attncert.verify.kruskal.sampling.subsets import SUBSETS, Sampler
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.shards import Plan, Shard
 
@@ -120,7 +120,8 @@ def test_every_subset_is_judged_as_flint_judges_it(k: int) -> None:
     assert (found.dependent, found.undecided) == (400 - found.independent, 0)
     assert (found.witness is None) == (found.dependent == 0)
     if found.witness:
-        assert found.witness == Dependency((0, 1, 2), (1, 1, -1)) and found.witness.holds(vectors)
+        assert found.witness == Relation((0, 1, 2), (1, 1, -1))
+        assert found.witness.holds(vectors.array)
 
 
 def test_results_do_not_depend_on_the_cut_the_order_or_the_processes() -> None:
@@ -169,7 +170,7 @@ def test_one_permutation_certifies_every_prefix() -> None:
         independent = sum(rank == k for rank in ranks)
         assert found.independent(k) == independent
         assert found.failing_at_most(k) == failing_at_most(300 - independent, 300)
-    assert found.witness == Dependency((0, 1, 2), (1, 1, -1))
+    assert found.witness == Relation((0, 1, 2), (1, 1, -1))
     assert found.longest == 8 and found.drawn == found.planned == 300
     assert "for each k" in found.claim().statement.lower() and found.claim().level is Level.SAMPLED
 

@@ -47,7 +47,7 @@ def test_json_with_fractions(tmp_path: Path, key: str) -> None:
 
 def test_rows_are_exact_and_share_one_factor() -> None:
     vectors = Vectors.of(np.array([[0.1, 3.0], [1e-30, 2.0]]))
-    whole, part = vectors.integers.tolist(), vectors.rows([1]).tolist()
+    whole, part = vectors.rows([0, 1]).tolist(), vectors.rows([1]).tolist()
     assert int(whole[0][1]) * 2 == int(whole[1][1]) * 3
     assert int(part[0][0]) * int(whole[1][1]) == int(part[0][1]) * int(whole[1][0])
 

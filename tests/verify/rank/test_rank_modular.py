@@ -13,11 +13,11 @@ from support.rank_cases import exact_rank, planted
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from attncert.verify.rank.decide import decide
 from attncert.verify.rank.modular import (
     IndependenceTester,
     independent_subsets,
 )
+from attncert.verify.rank.rational import find_relation
 
 
 def gaussian(vectors: int, width: int, seed: int = 0) -> np.ndarray:
@@ -67,7 +67,7 @@ def test_planted_dependent_subsets_are_never_certified(
     assert np.array_equal(ranks.certified, ~contains)
     assert np.array_equal(ranks.prime > 0, ~contains)
     for subset in subsets[ranks.undecided[:3]]:
-        relation = decide(table[subset]).relation
+        relation = find_relation(table[subset])
         assert relation is not None and relation.holds(table[subset])
         assert set(subset[list(relation.indices)]) == set(members)
 
@@ -109,7 +109,7 @@ def disagreements(tables: int, subsets_each: int, seed: int) -> tuple[int, int, 
         ranks = tester.subsets(subsets)
         answers = ranks.certified.copy()
         for i in ranks.undecided:
-            answers[i] = decide(table[subsets[i]]).independent
+            answers[i] = find_relation(table[subsets[i]]) is None
         for subset, certified, answer in zip(subsets, ranks.certified, answers, strict=True):
             truth = exact_rank(table[subset]) == k
             cases, dependent = cases + 1, dependent + (not truth)

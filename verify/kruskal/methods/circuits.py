@@ -31,13 +31,13 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
 from attncert.verify.kruskal.methods.running import in_order
 from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.rank.rational import Relation
 from attncert.verify.rank.residues import residues
 
 __all__ = ["BasisCircuit", "depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
@@ -52,7 +52,7 @@ _CHANCE = 0.01  # zero coefficients by chance that are let through to the exact 
 class BasisCircuit:
     """A circuit, and how it was found: the basis that showed it, counted from 1, and j."""
 
-    dependency: Dependency
+    dependency: Relation
     bases: int
     outside: int = field(default=0)
 
@@ -93,7 +93,7 @@ def small_circuits(
         for size, outside, members in candidates:
             if size >= below:
                 continue
-            found = Dependency.among(vectors, members)
+            found = vectors.relation(members)
             if found is not None and found.size < below:
                 below = found.size
                 yield BasisCircuit(found, number + 1, outside)

@@ -33,7 +33,6 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import SURE
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
@@ -41,6 +40,7 @@ from attncert.verify.kruskal.methods.running import in_order
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
+from attncert.verify.rank.rational import Relation
 
 _EXTRA = 4  # coordinates beyond k that tell chance from dependence
 _TRIES = 4  # pairs of primes and projections, where one is unlucky
@@ -61,7 +61,7 @@ class SetsDecision:
 
     k: int
     independent: bool | None
-    dependency: Dependency | None
+    dependency: Relation | None
     primes: tuple[int, ...]
     sets: int
     alarms: int
@@ -233,7 +233,7 @@ def _by_hashing(vectors: Vectors, k: int) -> SetsDecision:
     found = [[i] for i in zeros(vectors)] or (parallel_classes(vectors) if k == 2 else [])
     if not found:
         return SetsDecision(k, True, None, (), sets, 0, 0)
-    return SetsDecision(k, False, Dependency.among(vectors, found[0][:2]), (), sets, 0, 0)
+    return SetsDecision(k, False, vectors.relation(found[0][:2]), (), sets, 0, 0)
 
 
 def _by_the_middle(
@@ -290,7 +290,7 @@ def _search(
             return None
         alarms += seen
         for members in hits:
-            witness = Dependency.among(vectors, members)
+            witness = vectors.relation(members)
             if witness is not None:
                 return SetsDecision(k, False, witness, (), sets, alarms, false_alarms)
             false_alarms += 1

@@ -25,7 +25,6 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.kruskal.bounds import RankBound, witnessed
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.arithmetic import inverse
@@ -100,7 +99,7 @@ def _conclude(
     spark = min(total, lightest.weight)
     bounds = [RankBound("lower", spark - 1, "information sets", why, numbers=numbers)]
     if lightest.weight <= upper:
-        found = Dependency.among(vectors, lightest.members)
+        found = vectors.relation(lightest.members)
         if found is not None and found.size <= upper:
             bounds.append(witnessed(found, "information sets"))
     return tuple(bounds)

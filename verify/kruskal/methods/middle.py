@@ -35,7 +35,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, WordArray
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.determinants import R
 from attncert.verify.kruskal.methods.middle_kernels import (
     MOST,
@@ -47,6 +46,7 @@ from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import direction
+from attncert.verify.rank.rational import Relation
 
 __all__ = ["REPRESENTATIVES", "Middle", "SliceSearch", "primes_of", "seconds", "worth_trying"]
 
@@ -99,7 +99,7 @@ class SliceSearch:
     false_alarms: sets that were dependent modulo those as well, but are not over Q."""
 
     settled: bool
-    dependency: Dependency | None
+    dependency: Relation | None
     alarms: int
     false_alarms: int
 
@@ -139,7 +139,7 @@ class Middle:
         if met < 0 or listed > len(small):
             return SliceSearch(False, None, alarms, 0)
         for members in hits[:met].tolist():
-            witness = Dependency.among(self._vectors, members)
+            witness = self._vectors.relation(members)
             if witness is not None:
                 return SliceSearch(True, witness, alarms, checked)
             checked += 1
@@ -147,7 +147,7 @@ class Middle:
         for row in small[:listed].tolist():
             extended = list(self._extensions(tuple(i for i in row if i >= 0)))
             for members in extended:
-                witness = Dependency.among(self._vectors, members)
+                witness = self._vectors.relation(members)
                 if witness is not None:
                     return SliceSearch(True, witness, alarms, checked)
                 checked += 1

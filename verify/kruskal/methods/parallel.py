@@ -15,10 +15,10 @@ import numpy as np
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.kruskal.bounds import RankBound, witnessed
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import Direction, direction
 from attncert.verify.rank.engines.arithmetic import inverse, reduce
+from attncert.verify.rank.rational import Relation
 from attncert.verify.rank.residues import residues
 
 
@@ -32,13 +32,13 @@ def parallel_bounds(vectors: Vectors) -> tuple[RankBound, ...]:
     """
     zero = zeros(vectors)
     if zero:
-        return (witnessed(Dependency((zero[0],), (1,)), "parallel", zeros=len(zero)),)
+        return (witnessed(Relation((zero[0],), (1,)), "parallel", zeros=len(zero)),)
     if vectors.N == 1:
         return (RankBound("lower", 1, "parallel", "The vector is not zero."),)
     classes = parallel_classes(vectors)
     if not classes:
         return (RankBound("lower", 2, "parallel", "No vector is zero, no two are parallel."),)
-    found = Dependency.among(vectors, classes[0][:2])
+    found = vectors.relation(classes[0][:2])
     if found is None:
         raise ArithmeticError("parallel vectors called independent")
     more = {"classes of parallel vectors": len(classes), "vectors in them": sum(map(len, classes))}

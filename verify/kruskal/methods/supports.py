@@ -24,11 +24,11 @@ from attncert.constructions.arrays import BoolArray
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.methods.exhaustive import decide, nominal_seconds
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.modular import modular_rank
+from attncert.verify.rank.rational import Relation
 
 _EVERY = 20  # up to this width all coordinate subspaces are counted
 _TOP = 3  # kept of each dimension
@@ -80,7 +80,7 @@ def support_bounds(
         budget.charge(1e-9 * len(space.members) * vectors.d * rank + 1e-3)
         if len(space.members) <= rank or rank >= upper:
             continue
-        found = Dependency.among(vectors, space.members[: 2 * rank + 2])
+        found = vectors.relation(space.members[: 2 * rank + 2])
         if found is not None and found.size <= upper:
             upper = found.size - 1
             yield _bound(found, space)
@@ -107,13 +107,13 @@ def support_bounds(
         if decision.dependency is not None:
             local = decision.dependency
             members = tuple(space.members[i] for i in local.indices)
-            found = Dependency(members, local.coefficients)
+            found = Relation(members, local.coefficients)
             upper = found.size - 1
             tried.clear()
             yield _bound(found, space)
 
 
-def _bound(found: Dependency, space: Subspace) -> RankBound:
+def _bound(found: Relation, space: Subspace) -> RankBound:
     return witnessed(
         found, "supports", coordinates=list(space.coordinates), vectors=len(space.members)
     )

@@ -27,8 +27,8 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.kruskal.bounds import Contradiction
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.shards import Plan, Record
 
 CONFIDENCE = 0.95
@@ -51,7 +51,7 @@ class Samples:
     independent: int
     dependent: int
     undecided: int
-    witness: Dependency | None
+    witness: Relation | None
 
     @classmethod
     def of(cls, vectors: Vectors, k: int, plan: Plan, records: Collection[Record]) -> Samples:
@@ -119,7 +119,7 @@ class Sweep:
     seed: int
     planned: int
     lengths: Mapping[int, int]
-    witness: Dependency | None
+    witness: Relation | None
 
     @classmethod
     def of(cls, vectors: Vectors, longest: int, plan: Plan, records: Collection[Record]) -> Sweep:
@@ -210,7 +210,7 @@ def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
     return 1.0 if inside >= 1 else -math.expm1(subsets * math.log1p(-inside))
 
 
-def record(counts: Mapping[str, int], circuits: Sequence[Dependency] = ()) -> Record:
+def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Record:
     """What a shard yields: counts by name, and the members of the smallest circuit it met."""
     members = min((circuit.indices for circuit in circuits), key=_size, default=None)
     return {"counts": dict(counts), "circuit": None if members is None else list(members)}
@@ -243,7 +243,7 @@ def totals(records: Iterable[Record]) -> Counter[str]:
     return counts
 
 
-def smallest(records: Iterable[Record], vectors: Vectors) -> Dependency | None:
+def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
     """The smallest circuit that some shards met, the first in order of indices, with its relation
     computed anew, exactly; None without one.
 
@@ -253,7 +253,7 @@ def smallest(records: Iterable[Record], vectors: Vectors) -> Dependency | None:
     members = min(circuits, key=_size, default=None)
     if members is None:
         return None
-    dependency = Dependency.among(vectors, members)
+    dependency = vectors.relation(members)
     if dependency is None:
         raise Contradiction(f"a shard calls vectors {members} dependent, which are not")
     return dependency

@@ -20,12 +20,12 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.errors import InputError, require_seed
-from attncert.verify.kruskal.dependency import Dependency
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, is_record, record
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, modular_rank
+from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.shards import Plan, Record, Shard
 
 SUBSETS, PREFIXES = "subsets", "prefixes"
@@ -120,7 +120,7 @@ def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> R
     left = ranks.undecided.tolist()
     independent = len(drawn) - len(left)
     exact = max(1, _EXACT_WORK // drawn.shape[1] ** 3)
-    circuits: list[Dependency] = []
+    circuits: list[Relation] = []
     undecided = 0
     for i in left:
         members = set(drawn[i].tolist())
@@ -130,7 +130,7 @@ def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> R
             undecided += 1
             continue
         exact -= 1
-        found = Dependency.among(vectors, sorted(members))
+        found = vectors.relation(sorted(members))
         if found is None:
             independent += 1
         else:
@@ -151,7 +151,7 @@ def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, ran
     length = int(lengths[shortest])
     circuits = []
     if length < min(rank, drawn.shape[1]):
-        found = Dependency.among(vectors, sorted(drawn[shortest, : length + 1].tolist()))
+        found = vectors.relation(sorted(drawn[shortest, : length + 1].tolist()))
         circuits = [found] if found is not None else []
     counts = Counter(lengths.tolist())
     return record({str(length): counts[length] for length in sorted(counts)}, circuits)
