@@ -10,7 +10,7 @@ from attncert.verify.audit.edge_cases import Outcome
 from attncert.verify.audit.hypotheses.kruskal import Remark
 from attncert.verify.audit.hypotheses.search import Explored, Minimal
 from attncert.verify.audit.hypotheses.steps import STEPS
-from attncert.verify.audit.hypotheses.strength import Used, claimed
+from attncert.verify.audit.hypotheses.strength import Used
 from attncert.verify.audit.hypotheses.study import Study
 from attncert.verify.audit.user_data import Examined
 from attncert.verify.claims import ids
@@ -42,13 +42,9 @@ def data_tables(examined: Examined) -> Iterator[Table]:
     columns = ("construction", "claim", "asked", "found", "standing")
     yield Table("Hypotheses", columns, tuple(rows))
     for name, strength in examined.strengths.items():
-        uses = "; ".join(
-            f"{hypothesis}: " + ", ".join(f"{count} × {step}" for step, count in steps.items())
-            for hypothesis, steps in sorted(claimed(examined.proofs[name].trace).items())
-        )
         note = (
-            f"Claims of the proof that name a hypothesis: {uses or 'none'}. Short heads (shortest "
-            "vectors, not the steps of the proof) are certified by rank alone, not counted."
+            "Short heads (shortest vectors, not the steps of the proof) are certified by rank "
+            "alone, not counted."
         )
         counts = _used(strength.uses, _BY_RANK if strength.short else "0")
         yield Table(f"Strength used: {name}", _USED, counts, note)
@@ -123,12 +119,11 @@ def _minimal(explored: Sequence[Explored]) -> Table:
         for minimal in broken.minimal.values()
     ]
     columns = ("weakened", "step", "sizes", "contexts", "queries", "why it fails",
-               "the construction", "memorization")  # fmt: skip
+               "memorization")  # fmt: skip
     note = (
         "Minimal: with one head, example, context, row or column fewer, or an entry nearer to "
         "zero, the step succeeds or a second hypothesis is weakened too (second lines for one "
-        "step: or the verdict on memorization changes). The construction: the paper's, in any "
-        "order of the examples, with rank T certified."
+        "step: or the verdict on memorization changes)."
     )
     return Table("Minimal data", columns, tuple(rows), note)
 
@@ -146,8 +141,7 @@ def _shown(minimal: Minimal) -> tuple[str, ...]:
         verdict = f"holds: rank {claim.numbers.get('rank', claim.numbers.get('rank Y'))}"
     else:
         verdict = "undecided"
-    built = "built, in another order" if minimal.served else "refused"
-    return sizes, f"{shared}{contexts}", str(x.queries.tolist()), why, built, verdict
+    return sizes, f"{shared}{contexts}", str(x.queries.tolist()), why, verdict
 
 
 def _words(value: Any) -> str:

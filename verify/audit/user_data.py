@@ -22,7 +22,9 @@ from attncert.verify.methods.method import Method
 from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
-from attncert.verify.tightness.impossibility import impossibility
+from attncert.verify.tightness.relations.rows import row_bound
+from attncert.verify.tightness.universal import universal
+from attncert.verify.tightness.values import too_few_parameters
 
 __all__ = ["Examined", "Strength", "claims", "examine", "limits"]
 
@@ -96,12 +98,14 @@ def claims(examined: Examined) -> list[Claim]:
 
 
 def limits(examined: Examined, seed: int) -> tuple[Claim, ...]:
-    """What no weights can do on the given data: for these labels, and for all; none for many
-    examples."""
+    """What no weights can do on the given data: for these labels, and for all at once with as many
+    heads as Theorem 1 takes; none for many examples."""
     data = examined.given
     if data.T > _LARGEST:
         return ()
-    return impossibility(data, Bound().fewest(data.T, data.n) or 1, seed=seed)
+    heads = Bound().fewest(data.T, data.n) or 1
+    count = too_few_parameters(data, heads, data.d, data.m)
+    return (*row_bound(data), count, universal(data, heads, data.d, seed=seed))
 
 
 def _said(name: str, proof: Proof) -> Claim:

@@ -30,7 +30,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.labelling.certificate import labelling_certificate
 from attncert.verify.labelling.labelled import Labelled, Trial, label_all
 from attncert.verify.questions.capacity import Capacity
-from attncert.verify.tightness.impossibility import tied_certificate
+from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import Reached
 
 __all__ = ["DataCapacity", "capacity"]

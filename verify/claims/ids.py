@@ -141,12 +141,7 @@ HEADS_BOUND: Final = ClaimId("heads.bound")
 HEADS_EXACT: Final = ClaimId("heads.exact")
 VALUES_UNIVERSAL: Final = ClaimId("values.universal")
 LABELS_RANK: Final = ClaimId("labels.rank")
-IMPOSSIBLE_STRUCTURE: Final = ClaimId("impossible.structure")
-IMPOSSIBLE_INESCAPABLE: Final = ClaimId("impossible.inescapable")
-IMPOSSIBLE_LABELS: Final = ClaimId("impossible.labels")
 IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
-IMPOSSIBLE_GIVEN: Final = ClaimId("impossible.given")
-IMPOSSIBLE_UNIVERSAL: Final = ClaimId("impossible.universal")
 
 # The rules of a finished trace; the last three are kept by ProofTrace itself.
 TRACE_COMPLETE: Final = ClaimId("trace.complete")

@@ -36,7 +36,7 @@ from attncert.verify.near.heads import Heads, heads
 from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
-from attncert.verify.tightness.impossibility import tied_certificate
+from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.limits import impossible, label_limits
 
 TRIES = 2  # starts for each number of heads

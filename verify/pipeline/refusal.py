@@ -28,7 +28,7 @@ from attncert.verify.origins.conclusion import about_data
 from attncert.verify.partition.certificate import best_partition
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
-from attncert.verify.tightness.impossibility import tied_certificate
+from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.limits import impossible, limits
 
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for

@@ -32,7 +32,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.impossibility import certificate_of
+from attncert.verify.tightness.certificate import certificate_of
 from attncert.verify.tightness.relations.rows import BrokenRelation
 
 CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")

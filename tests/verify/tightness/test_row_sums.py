@@ -20,12 +20,11 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.impossibility import certificate_of, impossibility
+from attncert.verify.tightness.certificate import certificate_of
 from attncert.verify.tightness.relations import sums
 from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import (
     broken_relation,
-    class_by_class,
     complete,
     row_bound,
     row_relations,
@@ -73,16 +72,11 @@ def test_the_checker_cannot_check_it_and_no_certificate_says_so(tmp_path: Path) 
     data = parallelograms([1, 0, 0, 0])
     broken = broken_relation(data)
     assert broken is not None and not broken.checkable
-    assert not class_by_class(data, broken.relation)
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate_of(data, broken, {})))
     assert checker.check_file(str(path)).status == "wrong", "as a test of what checkable says"
     proof = prove(data, Prove())
     assert (proof.standing, proof.certificate) == (Level.REFUTED, None)
-    claims = {claim.id: claim for claim in impossibility(data, 9)}
-    assert claims["impossible.structure"].numbers["kind"] == "equal sums of rows"
-    assert claims["impossible.given"].level is Level.REFUTED
-    assert claims["impossible.inescapable"].level is Level.ARGUED, "Coq has no ties between kinds"
 
 
 def test_a_relation_that_the_checker_can_check_is_preferred() -> None:
@@ -93,8 +87,6 @@ def test_a_relation_that_the_checker_can_check_is_preferred() -> None:
     broken = broken_relation(data)
     assert broken is not None and broken.checkable
     assert broken.relation == Relation((0, 4), (1, -1))
-    claims = {claim.id: claim for claim in impossibility(data, 9)}
-    assert claims["impossible.inescapable"].level is Level.KERNEL
     assert prove(data, Prove()).certificate is not None
 
 

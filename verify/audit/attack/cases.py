@@ -1,7 +1,7 @@
 """Small integer data of every degenerate kind, and what holds for it, decided on its own.
 
-Nothing here is shared with the builders: independence is decided by minors, all of them if need be,
-in exact integers; A1 by going through every subset.
+Nothing here is shared with the builders: independence is decided by ranks over ℚ, A1 by going
+through every subset.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from flint import fmpz_mat
 
-from attncert.constructions.arrays import BoolArray, IntArray, IntegerArray
+from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
@@ -123,39 +124,12 @@ def partition_holds(case: Case) -> bool:
 
 def independent(rows: IntArray) -> bool:
     """Are these integer rows (k, d) independent over Q? Exact."""
-    return bool(_each_independent(rows[None])[0])
+    return int(fmpz_mat(rows.tolist()).rank()) == len(rows)
 
 
 def _each_independent(matrices: IntArray) -> BoolArray:
-    """(N, k, d) -> (N,): is some k×k minor not 0?"""
-    count, k, d = matrices.shape
-    found = np.zeros(count, dtype=bool)
-    if k > d:
-        return found
-    largest = int(np.abs(matrices).max(initial=0))
-    factor = 1
-    for i in range(2, k + 1):
-        factor *= i
-    exact = matrices if factor * largest**k < 2**62 else matrices.astype(object)
-    for columns in combinations(range(d), k):
-        left = np.flatnonzero(~found)
-        if not len(left):
-            break
-        found[left] = _determinants(exact[left][:, :, columns]) != 0
-    return found
-
-
-def _determinants(matrices: IntegerArray) -> IntegerArray:
-    """(N, k, k) -> (N,), by expansion along the first row."""
-    k = matrices.shape[1]
-    if k == 1:
-        first: IntegerArray = matrices[:, 0, 0]
-        return first
-    total = matrices[:, 0, 0] * 0
-    for j in range(k):
-        rest = matrices[:, 1:][:, :, [i for i in range(k) if i != j]]
-        total = total + (-1) ** j * matrices[:, 0, j] * _determinants(rest)
-    return total
+    """(N, k, d) -> (N,)."""
+    return np.array([independent(rows) for rows in matrices], dtype=bool)
 
 
 @lru_cache(maxsize=128)

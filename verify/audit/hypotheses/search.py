@@ -1,8 +1,8 @@
 """What each weakening breaks, by search: minimal data, and whether memorization survives there.
 
 Instances are drawn until so many were seen and every step that is expected to fail has failed. The
-first failing instance of a step is shrunk until nothing can be taken away: whatever move of
-`smaller` is made, the step can be taken again, or more than the one hypothesis is weakened. The
+first failing instance of a step is shrunk until nothing can be taken away: on whatever `smaller`
+makes of it the step can be taken again, or more than the one hypothesis is weakened. The
 first failing instance where memorization fares otherwise is shrunk likewise, its verdict kept.
 
 That a step did not fail on the instances drawn proves nothing; why it cannot is argued where the
@@ -12,26 +12,21 @@ weakening is defined. Every single verdict is exact.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import combinations
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from attncert.constructions import paper
-from attncert.constructions.arrays import IntArray
-from attncert.constructions.errors import HypothesisFails
 from attncert.verify.audit.attack.search import smaller
 from attncert.verify.audit.hypotheses.instance import Instance
 from attncert.verify.audit.hypotheses.steps import STEPS, ProofStep
 from attncert.verify.audit.hypotheses.weakenings import Weakening, draw
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.steps.conclusions import full_rank
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.universal import universal
 
-__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "moves", "served", "shrink"]
+__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "shrink"]
 
 _MOST = 4000  # instances drawn for a step that is expected to fail
 
@@ -41,15 +36,11 @@ Holds = Callable[[Instance], bool]
 @dataclass(frozen=True)
 class Minimal:
     """An instance from which nothing can be taken away, why the step fails on it, and whether
-    memorization holds there.
-
-    served: the paper's construction still memorizes it, in another order of the examples.
-    """
+    memorization holds there."""
 
     instance: Instance
     witness: dict[str, Any]
     memorization: Claim
-    served: bool
 
 
 @dataclass
@@ -121,59 +112,14 @@ def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level |
         return verdict is None or memorized(y).level is verdict
 
     small = shrink(x, fails)
-    return Minimal(small, step.fails(small) or {}, memorized(small), served(small))
+    return Minimal(small, step.fails(small) or {}, memorized(small))
 
 
 def shrink(x: Instance, holds: Holds) -> Instance:
-    """An instance for which `holds`, and for none that one move of `moves` makes of it."""
-    while (less := next(filter(holds, moves(x)), None)) is not None:
+    """An instance for which `holds`, and for none that is a step of `smaller` away."""
+    while (less := next(filter(holds, smaller(x)), None)) is not None:
         x = less
     return x
-
-
-def moves(x: Instance) -> Iterator[Instance]:
-    """Whatever is one piece smaller: `attack.smaller`; a head less with its r - 1 examples; a
-    column of zeros; two entries nearer to zero at once; one or two negative entries positive."""
-    if x.heads > 1 and x.T > x.r > 1:
-        kept = x.T - (x.r - 1)
-        contexts = x.contexts if len(x.contexts) == 1 else x.contexts[:kept]
-        yield replace(x, heads=x.heads - 1, contexts=contexts, queries=x.queries[:kept])
-    yield from smaller(x)
-    yield from (replace(x, queries=changed) for changed in _simpler(x.queries))
-    yield from (replace(x, contexts=changed) for changed in _simpler(x.contexts))
-
-
-def _simpler(table: IntArray) -> Iterator[IntArray]:
-    for j in range(table.shape[-1]):
-        if table[..., j].any():
-            changed = table.copy()
-            changed[..., j] = 0
-            yield changed
-    places = list(zip(*np.nonzero(table), strict=True))
-    pairs = list(combinations(places, 2))
-    for pair in pairs:
-        changed = table.copy()
-        for place in pair:
-            changed[place] -= np.sign(table[place])
-        yield changed
-    for chosen in [*((place,) for place in places), *pairs]:
-        if all(table[place] < 0 for place in chosen):
-            changed = table.copy()
-            for place in chosen:
-                changed[place] = -table[place]
-            yield changed
-
-
-def served(x: Instance) -> bool:
-    """Does the paper's construction build weights of rank T for it, in some order? Its layer is
-    judged by its features alone."""
-    if x.values < x.m:
-        return False
-    try:
-        built = paper.build(x.dataset, head_width=x.width, heads=x.heads)
-    except HypothesisFails:
-        return False
-    return full_rank(x.dataset, built.layer).level.holds
 
 
 def memorized(x: Instance) -> Claim:

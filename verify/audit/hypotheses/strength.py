@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.claims import ids
-from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import registry
 
 
@@ -56,14 +54,3 @@ def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ..
         Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
              data.T),
     )  # fmt: skip
-
-
-def claimed(trace: ProofTrace) -> dict[str, dict[str, int]]:
-    """What the claims themselves say they use: hypothesis -> step -> in how many claims."""
-    out: dict[str, dict[str, int]] = {}
-    for claim in trace:
-        for hypothesis in claim.uses:
-            step = of[1] if (of := ids.head_and_step(claim.id)) else claim.id
-            steps = out.setdefault(hypothesis, {})
-            steps[step] = steps.get(step, 0) + 1
-    return out

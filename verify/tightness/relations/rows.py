@@ -96,7 +96,8 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 class BrokenRelation:
     """A relation between rows of Z that holds for all weights, and that the labels break.
 
-    gap: Σ c_t y_t, not zero. checkable: `class_by_class`, which verify/checker decides alone.
+    gap: Σ c_t y_t, not zero. checkable: it holds class by class, without ties between classes:
+    verify/checker decides that alone.
     """
 
     relation: Relation
@@ -119,17 +120,6 @@ def broken_relation(data: Dataset) -> BrokenRelation | None:
         return plain
     other = _broken(data, row_relations(data))
     return None if other is None else replace(other, checkable=False)
-
-
-def class_by_class(data: Dataset, relation: Relation) -> bool:
-    """Σ c_t μ_t = 0 and Σ c_t/r_t = 0 over each class, without ties between classes. Exact."""
-    parts = _parts(data)
-    total, sums = [0] * data.d, defaultdict[_Kind, Fraction](Fraction)
-    for t, c in zip(relation.indices, relation.coefficients, strict=True):
-        total = [x + c * y for x, y in zip(total, parts[t].total, strict=True)]
-        for kind, factor in parts[t].terms.items():
-            sums[kind] += c * factor
-    return not any(total) and not any(sums.values())
 
 
 def row_bound(data: Dataset) -> tuple[Claim, ...]:
