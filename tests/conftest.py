@@ -1,4 +1,4 @@
-"""What keeps the default tests short, and what slow tests do in full.
+"""What keeps the default tests short, and what slow tests do in full; the rules of every trace.
 
 Figures are blank but where a folder, a module or a test has them drawn. Random examples are a third
 of what a test asks for, and at least ten; with ATTNCERT_EXAMPLES=all, as in `make slow`, all.
@@ -9,10 +9,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
 from support import figures
+from support.trace_rules import require_all_rules
 
 EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
@@ -20,6 +22,13 @@ EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 @pytest.fixture(scope="module", autouse=True)
 def canvas() -> Iterator[None]:
     with figures.blank():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def traces() -> Iterator[None]:
+    """Every proof that a test makes obeys all rules of a trace."""
+    with patch("attncert.verify.prove.require_rules", require_all_rules):
         yield
 
 

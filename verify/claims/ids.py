@@ -143,18 +143,6 @@ VALUES_UNIVERSAL: Final = ClaimId("values.universal")
 LABELS_RANK: Final = ClaimId("labels.rank")
 IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 
-# The rules of a finished trace; the last three are kept by ProofTrace itself.
-TRACE_COMPLETE: Final = ClaimId("trace.complete")
-TRACE_EDGES: Final = ClaimId("trace.edges")
-TRACE_LEVELS: Final = ClaimId("trace.levels")
-TRACE_STANDING: Final = ClaimId("trace.standing")
-TRACE_NUMBERS: Final = ClaimId("trace.numbers")
-TRACE_PRIMES: Final = ClaimId("trace.primes")
-TRACE_WITNESSES: Final = ClaimId("trace.witnesses")
-TRACE_ONCE: Final = ClaimId("trace.once")
-TRACE_PREMISES: Final = ClaimId("trace.premises")
-TRACE_ACYCLIC: Final = ClaimId("trace.acyclic")
-
 # An audit, and an attack.
 ATTACK: Final = ClaimId("attack")
 AUDIT: Final = ClaimId("audit")

@@ -1,23 +1,16 @@
-"""What every finished proof must look like, whoever made its claims.
+"""What a finished proof must keep, whoever made its claims.
 
-`prove` writes the claims, `ProofTrace` derives the standings; neither is believed here. Which
-premises a claim must name, how strong it can be at most, and every number that is simple counting
-are stated a second time, from the mathematics and not from the code that is checked.
+A construction promises steps, hypotheses, claims and what these rest on (`Outline`); each promise
+must be in the trace. No claim may be stronger than what computed it, and what is refuted has a
+witness. (Counts, standings and witnesses are checked again by tests/support/trace_rules.py, in
+every proof that a test makes.)
 """
 
 from __future__ import annotations
 
-import math
-import operator
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from flint import fmpz
-
-from attncert.constructions.numerals import fraction
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, Step, of_head
@@ -25,59 +18,7 @@ from attncert.verify.claims.proof import Outline, Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.coq.theorems import names_a_theorem
 
-RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
-ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
-
-# Step, and what it rests on where the trace has it; steps of the same head without "hypothesis.".
-_STEPS: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = {
-    ids.DUALS: (ids.PARTITION,),
-    ids.STEERING: (ids.A2,),
-    ids.CURVE: (ids.A2,),
-    ids.SELECTOR: (ids.PARTITION,),
-    ids.SEPARATOR: (ids.A2,),
-    ids.WEIGHTS: (ids.DUALS, ids.STEERING, ids.COEFFICIENTS, ids.SELECTOR),
-    ids.SATURATION: (ids.SELECTOR, ids.SEPARATOR),
-    ids.INDEPENDENCE: (ids.SATURATION, ids.A2, ids.DIMENSIONS),
-    ids.LOGITS: (ids.INTEGRAL,),
-}
-_HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
-_WHOLE = {
-    ids.UNIVERSAL: (ids.RANK, ids.COLUMNS, ids.REDUCTION),
-    ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
-}
-_SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
-               ids.SATURATION_LEAST, ids.SATURATION_ASKED)  # fmt: skip
-_ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.READOUT,
-           ids.UNIVERSAL, ids.MEMORIZATION)  # fmt: skip
-
-# What a trace must look like, by construction, written apart from the constructions themselves. Of
-# one that is not listed its own outline is asked, which then is all that its author promises.
-_STEERS = (ids.SELECTOR, ids.SEPARATOR, ids.SATURATION)
-_OUTLINES = {
-    "paper": Outline(
-        (ids.DUALS, ids.STEERING, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, partition=True
-    ),
-    "width-one": Outline(
-        (ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, True, short_heads=True
-    ),
-    "affine": Outline(
-        (ids.DIMENSIONS, ids.COEFFICIENTS, ids.CURVE, ids.WEIGHTS, ids.INTEGRAL),
-        _STEERS,
-        ("value-width", "dimensions", "partition", "capacity"),
-        partition=True,
-    ),
-    "generic": Outline(
-        (ids.SMALL, ids.INTEGRAL, ids.LOGITS),
-        hypotheses=_HYPOTHESES,
-        whole=(ids.ALMOST_ALL,),
-        rests_on={ids.ALMOST_ALL: (ids.RANK,)},
-    ),
-}
-_STRENGTHS: dict[str, Callable[[int, int], int]] = {
-    "paper": min,
-    "width-one": lambda n, _: n,
-    "generic": lambda n, _: n,
-}
+__all__ = ["missing", "promised", "require_rules", "too_strong", "unnamed", "without_witness"]
 
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
@@ -94,296 +35,83 @@ _WORDS = {
 
 
 def require_rules(proof: Proof) -> None:
-    """Raises TraceError where the finished proof breaks a rule: then something here is wrong."""
-    for claim in trace_claims(proof):
-        if not claim.level.holds:
-            found = (claim.witness or {})["violations"]
-            raise TraceError(f"{claim.id}: {found[0]}")
-
-
-def trace_claims(proof: Proof) -> list[Claim]:
-    """Seven claims about the proof's claims: each is proved, or refuted with every violation.
-
-    Arithmetic: comparison of words and integers. A proof that refuses (no layer) is asked only for
-    standings, levels and edges.
-    """
-    trace = proof.trace
+    """Raises TraceError where the finished proof breaks a rule."""
+    trace, outline = proof.trace, proof.setup.outline
     rules = {
-        ids.TRACE_COMPLETE: (
-            "Every claim that the construction calls for is there.",
-            _missing(proof),
-        ),
-        ids.TRACE_EDGES: ("Every claim names what it rests on.", _lost_edges(proof)),
-        ids.TRACE_LEVELS: ("No claim is stronger than what computed it.", _too_strong(proof)),
-        ids.TRACE_STANDING: ("Every standing is that of the weakest ancestor.", _standings(trace)),
-        ids.TRACE_NUMBERS: ("Every number that is counting, counted again.", _miscounted(proof)),
-        ids.TRACE_PRIMES: ("Ranks are modulo primes in which 2 has a large order.", _primes(trace)),
-        ids.TRACE_WITNESSES: (
-            "What is refuted has a witness, and the witness shows it.",
-            _witnesses(proof),
-        ),
+        "complete": missing(proof, outline),
+        "edges": unnamed(trace, outline),
+        "levels": too_strong(trace),
+        "witnesses": without_witness(trace),
     }
-    return [
-        Claim.checked(
-            name,
-            statement,
-            not found,
-            {"violations": found},
-            arithmetic="comparison of words and integers",
-            source="ours; verify/claims/rules.py",
-        )
-        for name, (statement, violations) in rules.items()
-        for found in [list(violations)]
-    ]
+    for name, violations in rules.items():
+        for violation in violations:
+            raise TraceError(f"trace.{name}: {violation}")
 
 
-def _missing(proof: Proof) -> Iterator[str]:
+def missing(proof: Proof, outline: Outline) -> Iterator[str]:
+    """What the outline promises and the trace lacks; nothing where no layer was built."""
     if proof.layer is None:
         return
-    trace, outline = proof.trace, _outline(proof)
-    always = [*_ALWAYS, *map(ids.hypothesis, outline.hypotheses), *outline.whole]
-    always += [ids.PARTITION] if outline.partition else []
-    always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
-    always += proof.data.origin.premises
-    always += _SATURATION if proof.saturation else ()
-    always += [ids.THEOREM] if proof.setup.voice.theorem else []
-    yield from (f"{name} is missing" for name in always if name not in trace)
-    rank = (ids.RANK_SO_FAR,) if proof.data.T <= RANKS_EACH_HEAD else ()
-    for h in range(1, len(proof.groups) + 1):
-        wanted = [*outline.first, *rank]
-        may_lack = outline.short_heads and not any(
-            of_head(h, step) in trace for step in outline.later
-        )
-        if h > 1 and outline.later and not may_lack:
-            steers = outline.later == _STEERS and rank
-            wanted += [*outline.later, *((ids.INDEPENDENCE,) if steers else ())]
-        names = [of_head(h, step) for step in wanted]
-        yield from (f"{name} is missing" for name in names if name not in trace)
-    yield from _unknown(trace, proof.setup.outline)
+    trace = proof.trace
+    names = [*map(ids.hypothesis, outline.hypotheses), *outline.whole]
+    names += [ids.PARTITION] if outline.partition else []
+    for number in range(1, len(proof.groups) + 1):
+        names += [of_head(number, step) for step in _steps(trace, outline, number)]
+    yield from (f"{name} is missing" for name in names if name not in trace)
+    yield from _unknown(trace, outline)
+
+
+def _steps(trace: ProofTrace, outline: Outline, number: int) -> Sequence[Step]:
+    """Of this head; a short one has either all of its later steps or none."""
+    none = not any(of_head(number, step) in trace for step in outline.later)
+    if number == 1 or (outline.short_heads and none):
+        return outline.first
+    return (*outline.first, *outline.later)
 
 
 def _unknown(trace: ProofTrace, outline: Outline) -> Iterator[str]:
-    """Ids in a construction's own `rests_on` that no claim has."""
+    """Ids in the outline's `rests_on` that no claim has."""
     steps = {of[1] for claim in trace if (of := ids.head_and_step(claim.id))}
     for name in outline.rests_on:
         if name not in {*steps, *outline.steps, *outline.whole}:
             yield f"{name} is no step and no claim about the whole layer"
     for claim in trace:
-        unknown = [p for p in _promised(claim, trace, outline) if p not in trace]
+        unknown = [p for p in promised(claim, trace, outline) if p not in trace]
         yield from (f"{p} is missing, on which {claim.id} must rest" for p in unknown)
 
 
-def _promised(claim: Claim, trace: ProofTrace, outline: Outline) -> Sequence[str]:
+def promised(claim: Claim, trace: ProofTrace, outline: Outline) -> Sequence[ClaimId]:
     """What the outline's `rests_on` says of a claim: a name is a step of the same head, else an
     id."""
     if of := ids.head_and_step(claim.id):
         number, step = of
         names = outline.rests_on.get(step, ())
-        return [own if (own := of_head(number, Step(p))) in trace else p for p in names]
-    return outline.rests_on.get(claim.id, ()) if claim.id in outline.whole else ()
+        own = [(of_head(number, Step(name)), ClaimId(name)) for name in names]
+        return [first if first in trace else other for first, other in own]
+    names = outline.rests_on.get(claim.id, ()) if claim.id in outline.whole else ()
+    return [ClaimId(name) for name in names]
 
 
-def _outline(proof: Proof) -> Outline:
-    """The rules for our constructions, else what the author of a third-party one promises."""
-    ours = _OUTLINES.get(proof.setup.construction)
-    outline = ours or proof.setup.outline
-    steps: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]]
-    steps = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,)}
-    return replace(outline, rests_on={**steps, **outline.rests_on})
-
-
-def _lost_edges(proof: Proof) -> Iterator[str]:
-    trace = proof.trace
+def unnamed(trace: ProofTrace, outline: Outline) -> Iterator[str]:
+    """Premises that the outline promises and the claim does not name."""
     for claim in trace:
-        lost = [p for p in _premises(claim, proof) if p in trace and p not in claim.rests_on]
+        premises = [p for p in promised(claim, trace, outline) if p in trace]
+        lost = [p for p in premises if p not in claim.rests_on]
         if lost:
             yield f"{claim.id} does not name {', '.join(lost)}"
-        if claim.id == ids.MEMORIZATION and claim.level.holds and not claim.rests_on:
-            yield "memorization rests on nothing"
 
 
-def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
-    trace, outline = proof.trace, _outline(proof)
-    if promised := _promised(claim, trace, outline):
-        return promised
-    if claim.id == ids.THEOREM:
-        return [*map(ids.hypothesis, outline.hypotheses)]
-    if claim.id in (ids.SATURATION_LEAST, ids.SATURATION_ASKED):
-        return _of_saturation(claim, len(proof.groups)) if claim.level.holds else ()
-    if claim.id == ids.MEMORIZATION and claim.level.holds:
-        exact = (ids.RATIONAL, ids.SYMBOLIC)
-        routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return [*(routes or [ids.RANK]), *proof.data.origin.premises]
-    premises = _WHOLE.get(claim.id, ())
-    if claim.id == ids.AGREEMENT:
-        return [p for p in premises if p in trace and trace[p].level.holds]
-    return premises
-
-
-def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
-    """What c multiplies is a head's formula; which row is meant, its step on saturation."""
-    step = ids.WEIGHTS if claim.id == ids.SATURATION_LEAST else ids.SATURATION
-    whole = (
-        () if claim.id == ids.SATURATION_LEAST else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST)
-    )
-    return [*whole, *(of_head(h, step) for h in range(2, heads + 1))]
-
-
-def _too_strong(proof: Proof) -> Iterator[str]:
-    for claim in proof.trace:
-        most = [_AT_MOST.get(claim.id, Level.KERNEL)]
-        most += [] if names_a_theorem(claim.arithmetic) else [Level.PROVED]
-        most += [level for word, level in _WORDS.items() if word in claim.arithmetic]
-        if claim.id.startswith(ids.A1) and claim.level is Level.PROVED:
-            k = min(_strength(claim.id, proof), proof.data.T)
-            most += [] if _of_all(claim, k, proof.data.T, proof.data.d) else [Level.SAMPLED]
-        if claim.level.holds and min(most) < claim.level:
-            yield f"{claim.id} is {claim.level.value}, at most {min(most).value}"
-
-
-def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
-    """Whether the numbers amount to every k of T vectors: all subsets of k, counted again; or a
-    method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
-    that method can show.
-
-    Hashing compares pairs. The rank shows it of all T alone. A relation that has at most w of its
-    coefficients outside a basis is listed, so any other has at least w + 1 outside each of b bases,
-    vectors that are counted once, unless only w vectors are outside and there is no other.
-    """
-    told = claim.numbers
-    if f"all {math.comb(T, k):,} subsets" in str(told.get("found")):
-        return True
-    j = told.get("every", 0)
-    w, listed = told.get("coefficients outside", 0), told.get("lightest", 0)
-    shows = {
-        "parallel": j <= 2,
-        "rank": j == T,
-        "exhaustive": told.get("sets") == math.comb(T, j),
-        "information sets": j < listed and (j < (w + 1) * told.get("bases", 0) or T - d <= w),
-    }
-    return k <= j <= min(T, d) and shows.get(str(told.get("method")), False)
-
-
-def _standings(trace: ProofTrace) -> Iterator[str]:
+def too_strong(trace: ProofTrace) -> Iterator[str]:
+    """Claims above the level of what computed them."""
     for claim in trace:
-        above, todo = {claim.id}, [claim.id]
-        while todo:
-            new = set(trace[todo.pop()].rests_on) - above
-            above |= new
-            todo += sorted(new)
-        levels = [trace[name].level for name in above - {claim.id}]
-        if not claim.level.holds:
-            right = claim.level
-        elif not all(level.holds for level in levels):
-            right = Level.UNDECIDED
-        else:
-            right = min([claim.level, *levels])
-        if trace.standing(claim.id) is not right:
-            yield f"{claim.id} stands as {trace.standing(claim.id).value}, not {right.value}"
+        words = (level for word, level in _WORDS.items() if word in claim.arithmetic)
+        theorem = Level.KERNEL if names_a_theorem(claim.arithmetic) else Level.PROVED
+        most = min(chain(words, [theorem, _AT_MOST.get(claim.id, Level.KERNEL)]))
+        if claim.level.holds and most < claim.level:
+            yield f"{claim.id} is {claim.level.value}, at most {most.value}"
 
 
-def _miscounted(proof: Proof) -> Iterator[str]:
-    if proof.layer is None:
-        return
-    data, layer, setup = proof.data, proof.layer, proof.setup
-    heads, d_v = len(layer.heads), setup.value_width
-    r = _strength(ids.A1_AT_R, proof)
-    counted = setup.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
-    places = r + sum(r - 1 for _ in range(heads - 1)) if counted else setup.capacity or 0
-    sizes = {"asked": f"T at most {places} (H = {heads}, r = {r})"} if counted else {}
-    weights = sum(_entries(head.key) + _entries(head.query) for head in layer.heads)
-    weights += heads * (data.d * d_v + d_v * data.m)
-    right: dict[ClaimId, dict[str, Any]] = {
-        ids.CONTEXT_SIZE: {"level": data.n <= data.d},
-        ids.VALUE_WIDTH: {"level": d_v >= data.m},
-        ids.CAPACITY: {
-            "level": places >= data.T,
-            **sizes,
-        },
-        ids.PARAMETERS: {"parameters": weights},
-        ids.GROUPS: {"groups": len(proof.groups), "examples": data.T},
-        ids.COLUMNS: {"T": data.T, "rank": data.T, "most in a head": max(map(len, proof.groups))},
-        ids.RANK: {"T": data.T, "rank": data.T, "columns": heads * data.d},
-        **{
-            name: {"asked": f"every {min(_strength(name, proof), data.T)} of {data.T} queries "
-                            "independent"}
-            for name in (ids.A1, ids.A1_AT_R)
-        },
-    }  # fmt: skip
-    placed = pairs = 0
-    asked = proof.saturation
-    for h, group in enumerate(proof.groups, start=1):
-        pairs += placed + (len(group) if asked and asked.own else 0)
-        placed += len(group)
-        right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
-    for name in (ids.SATURATION_RATIONAL, ids.SATURATION_MULTIPRECISION) if asked else ():
-        right[name] = {"pairs": pairs}
-    right[ids.SATURATION_ASKED] = {"bits": asked.bits} if asked else {}
-    for name, numbers in right.items():
-        if name not in proof.trace:
-            continue
-        claim = proof.trace[name]
-        for key, value in numbers.items():
-            found = claim.level.holds if key == "level" else claim.numbers.get(key)
-            if (claim.level.holds or key == "level") and found != value:
-                yield f"{name}: {key} is {found}, not {value}"
-
-
-def _primes(trace: ProofTrace) -> Iterator[str]:
-    named = {
-        int(digits)
-        for claim in trace
-        if claim.level.holds
-        for digits in re.findall(r"\bmod ([0-9]+)", claim.arithmetic)
-    }
-    for p in sorted(named):
-        yield from _unfit(p)
-
-
-@cache  # one prime serves nearly all proofs
-def _unfit(p: int) -> tuple[str, ...]:
-    """What is wrong with a rank modulo p."""
-    said = [] if fmpz(p).is_prime() else [f"{p} is no prime"]
-    power = 1
-    for k in range(1, min(ORDER, p - 2) + 1):
-        power = power * 2 % p
-        if power == 1:
-            return (*said, f"2 has order {k} modulo {p}")
-    return tuple(said)
-
-
-def _witnesses(proof: Proof) -> Iterator[str]:
-    """Dependent rows, of a context or among the queries, are added up in fractions."""
-    data = proof.data
-    for claim in proof.trace:
-        if claim.level is not Level.REFUTED:
-            continue
-        if not claim.witness:
+def without_witness(trace: ProofTrace) -> Iterator[str]:
+    for claim in trace:
+        if claim.level is Level.REFUTED and not claim.witness:
             yield f"{claim.id} is refuted without a witness"
-            continue
-        if claim.id == ids.A2:
-            rows = data.rows(claim.witness["context"]).fractions()
-        elif claim.id in (ids.A1, ids.A1_AT_R):
-            queries, examples = data.queries.fractions(), claim.witness["examples"]
-            rows = [queries[t] for t in examples]
-            if not 0 < len(rows) == len(set(examples)) <= _strength(claim.id, proof):
-                yield f"{claim.id}: {examples} are not so many distinct examples"
-        else:
-            continue
-        factors = [fraction(x) for x in claim.witness["coefficients"]]
-        sums = [sum(map(operator.mul, factors, column)) for column in zip(*rows, strict=True)]
-        if len(factors) != len(rows) or not any(factors) or any(sums):
-            yield f"{claim.id}: the coefficients give no relation"
-
-
-def _strength(name: str, proof: Proof) -> int:
-    """n for A1; r for A1 at strength r."""
-    setup, n = proof.setup, proof.data.n
-    if name == ids.A1:
-        return n
-    of = _STRENGTHS.get(setup.construction)
-    return setup.r if of is None else of(n, setup.head_width)
-
-
-def _entries(matrix: Any) -> int:
-    return int(matrix.nrows()) * int(matrix.ncols())

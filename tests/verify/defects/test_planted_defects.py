@@ -87,10 +87,10 @@ def test_without_a_check_its_defects_are_not_seen(check: str) -> None:
 def test_a_false_alarm_is_reported() -> None:
     first = TRACES.defects[0]
     (complaint,) = replace(TRACES, correct={"spoilt": first.plant}).complaints
-    assert complaint == "on spoilt: frozenset({'trace.once'})"
+    assert complaint == "on spoilt: frozenset({'once'})"
 
 
 def test_an_unneeded_check_is_reported() -> None:
-    few = tuple(defect for defect in TRACES.defects if defect.check != "trace.primes")
+    few = tuple(defect for defect in TRACES.defects if defect.check != "primes")
     complaints = replace(TRACES, defects=few, correct={}).complaints
-    assert "not needed, or not implied: trace.primes" in complaints
+    assert "not needed, or not implied: primes" in complaints

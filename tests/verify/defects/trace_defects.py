@@ -9,23 +9,22 @@ from functools import cache, partial
 from typing import Any
 from unittest.mock import patch
 
-from defect_matrix import Defect, Family, Fired, failing
+from defect_matrix import Defect, Family, Fired
 from support.built import paper, width_one
 from support.planted import dependent_context, dependent_query
+from support.trace_rules import broken
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.rules import trace_claims
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.steps import hypotheses
 
-_ERRORS = {"given twice": ids.TRACE_ONCE, "which is missing": ids.TRACE_PREMISES,
-           "circular": ids.TRACE_ACYCLIC}  # fmt: skip
+_ERRORS = {"given twice": "once", "which is missing": "premises", "circular": "acyclic"}
 FULL = "interpolation"
 
 
@@ -44,7 +43,7 @@ def fired(account: Account) -> Fired:
         trace = account.kind(account.claims)
     except TraceError as error:
         return frozenset(name for words, name in _ERRORS.items() if words in str(error))
-    return failing(trace_claims(replace(account.proof, trace=trace)))
+    return frozenset(broken(replace(account.proof, trace=trace)))
 
 
 def _few_sets(**settings: Any) -> Proof:
@@ -219,64 +218,64 @@ EDGES: dict[str, tuple[ClaimId, ClaimId, str]] = {
 TRACES = Family(
     title="What a proof says of itself",
     checks=(
-        ids.TRACE_ONCE, ids.TRACE_PREMISES, ids.TRACE_ACYCLIC, ids.TRACE_EDGES,
-        ids.TRACE_COMPLETE, ids.TRACE_LEVELS, ids.TRACE_STANDING, ids.TRACE_NUMBERS,
-        ids.TRACE_PRIMES, ids.TRACE_WITNESSES,
+        "once", "premises", "acyclic", "edges",
+        "complete", "levels", "standing", "numbers",
+        "primes", "witnesses",
     ),
     fired=fired,
     correct={name: partial(account, name) for name in PROOFS},
     defects=(
-        Defect("a claim given twice", ids.TRACE_ONCE, partial(twice, ids.RANK)),
-        Defect("a premise that no claim states", ids.TRACE_PREMISES,
+        Defect("a claim given twice", "once", partial(twice, ids.RANK)),
+        Defect("a premise that no claim states", "premises",
                partial(edited, ids.REDUCTION, lambda claim: None)),
-        Defect("a cycle: the duals rest on the rank they lead to", ids.TRACE_ACYCLIC,
+        Defect("a cycle: the duals rest on the rank they lead to", "acyclic",
                partial(with_edge, ids.A2, SECOND(ids.INDEPENDENCE))),
-        *(Defect(f"edge removed: {name}", ids.TRACE_EDGES, partial(without_edge, *places))
+        *(Defect(f"edge removed: {name}", "edges", partial(without_edge, *places))
           for name, places in EDGES.items()),
-        Defect("saturation asked for, the limit left out", ids.TRACE_COMPLETE,
+        Defect("saturation asked for, the limit left out", "complete",
                partial(left_out, ids.SATURATION_SYMBOLIC, "saturated")),
-        Defect("a step left out with its edges", ids.TRACE_COMPLETE,
+        Defect("a step left out with its edges", "complete",
                partial(left_out, SECOND(ids.SEPARATOR))),
-        Defect("a hypothesis left out with its edges", ids.TRACE_COMPLETE,
+        Defect("a hypothesis left out with its edges", "complete",
                partial(left_out, ids.A2)),
-        Defect("saturation by floats called proved", ids.TRACE_LEVELS,
+        Defect("saturation by floats called proved", "levels",
                partial(level, ids.SATURATION_MULTIPRECISION, Level.PROVED, "saturated")),
-        Defect("sampled called proved", ids.TRACE_LEVELS, sampled_called_proved),
-        Defect("A1 called proved after all sets of one query fewer", ids.TRACE_LEVELS,
+        Defect("sampled called proved", "levels", sampled_called_proved),
+        Defect("A1 called proved after all sets of one query fewer", "levels",
                partial(number, ids.A1, "sets", 21, "decided")),
-        Defect("A1 called proved because smaller sets are independent", ids.TRACE_LEVELS,
+        Defect("A1 called proved because smaller sets are independent", "levels",
                partial(number, ids.A1, "every", 2, "decided")),
-        Defect("A1 called proved by comparing pairs", ids.TRACE_LEVELS,
+        Defect("A1 called proved by comparing pairs", "levels",
                partial(number, ids.A1, "method", "parallel", "decided")),
-        Defect("numerical called proved", ids.TRACE_LEVELS,
+        Defect("numerical called proved", "levels",
                partial(level, ids.MULTIPRECISION, Level.PROVED)),
-        Defect("proved called a theorem of Coq", ids.TRACE_LEVELS,
+        Defect("proved called a theorem of Coq", "levels",
                partial(level, ids.RANK, Level.KERNEL)),
-        Defect("enclosed called proved", ids.TRACE_LEVELS,
+        Defect("enclosed called proved", "levels",
                partial(level, ids.ENCLOSURE_ERROR, Level.PROVED, "rank alone")),
-        Defect("a refuted premise ignored", ids.TRACE_STANDING, failed_premise_ignored),
-        Defect("the strongest premise taken for the weakest", ids.TRACE_STANDING,
+        Defect("a refuted premise ignored", "standing", failed_premise_ignored),
+        Defect("the strongest premise taken for the weakest", "standing",
                lambda: replace(account("sampled"), kind=Optimistic)),
-        Defect("saturation of one pair too few", ids.TRACE_NUMBERS,
+        Defect("saturation of one pair too few", "numbers",
                partial(number, ids.SATURATION_RATIONAL, "pairs", 7, "saturated")),
-        Defect("rank claimed one too high", ids.TRACE_NUMBERS,
+        Defect("rank claimed one too high", "numbers",
                partial(number, ids.RANK, "rank", 8)),
-        Defect("rank of one head claimed one too high", ids.TRACE_NUMBERS,
+        Defect("rank of one head claimed one too high", "numbers",
                partial(number, SECOND(ids.RANK_SO_FAR), "rank", 6)),
-        Defect("capacity formula off by one: one head fewer would be enough", ids.TRACE_NUMBERS,
+        Defect("capacity formula off by one: one head fewer would be enough", "numbers",
                partial(number, ids.CAPACITY, "asked", "T at most 8 (H = 3, r = 3)")),
-        Defect("parameter count off by one head's output", ids.TRACE_NUMBERS,
+        Defect("parameter count off by one head's output", "numbers",
                partial(number, ids.PARAMETERS, "parameters", 86)),
-        Defect("A1 checked at n - 1", ids.TRACE_NUMBERS, a1_at_n_minus_one),
-        Defect("the proof of another data set", ids.TRACE_NUMBERS, another_data_set),
-        Defect("rank modulo a composite number", ids.TRACE_PRIMES, partial(modulo, 2147483577)),
-        Defect("rank modulo 2^61 - 1, where 2 has order 61", ids.TRACE_PRIMES,
+        Defect("A1 checked at n - 1", "numbers", a1_at_n_minus_one),
+        Defect("the proof of another data set", "numbers", another_data_set),
+        Defect("rank modulo a composite number", "primes", partial(modulo, 2147483577)),
+        Defect("rank modulo 2^61 - 1, where 2 has order 61", "primes",
                partial(modulo, 2**61 - 1)),
-        Defect("a refutation without a witness", ids.TRACE_WITNESSES,
+        Defect("a refutation without a witness", "witnesses",
                partial(witness, ids.A1, "A1 false", lambda shown: None)),
-        Defect("dependent queries: a false witness", ids.TRACE_WITNESSES,
+        Defect("dependent queries: a false witness", "witnesses",
                partial(witness, ids.A1, "A1 false", first_doubled)),
-        Defect("a dependent context: the zero relation as witness", ids.TRACE_WITNESSES,
+        Defect("a dependent context: the zero relation as witness", "witnesses",
                partial(witness, ids.A2, "A2 false", all_zero)),
     ),
 )  # fmt: skip

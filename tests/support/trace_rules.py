@@ -1,0 +1,321 @@
+"""What every finished proof must look like, whoever made its claims: an oracle for traces.
+
+`prove` writes the claims, `ProofTrace` derives the standings; neither is believed here. Which
+premises a claim must name, how strong it can be at most, and every number that is simple counting
+are stated a second time, from the mathematics and not from the code that is checked. conftest.py
+has every proof that a test makes obey these rules.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from flint import fmpz
+
+from attncert.constructions.numerals import fraction
+from attncert.verify.claims import ids, rules
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.ids import ClaimId, Step, of_head
+from attncert.verify.claims.proof import Outline, Proof
+from attncert.verify.claims.trace import ProofTrace, TraceError
+
+RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
+ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
+
+# Step, and what it rests on where the trace has it; steps of the same head without "hypothesis.".
+_STEPS: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = {
+    ids.DUALS: (ids.PARTITION,),
+    ids.STEERING: (ids.A2,),
+    ids.CURVE: (ids.A2,),
+    ids.SELECTOR: (ids.PARTITION,),
+    ids.SEPARATOR: (ids.A2,),
+    ids.WEIGHTS: (ids.DUALS, ids.STEERING, ids.COEFFICIENTS, ids.SELECTOR),
+    ids.SATURATION: (ids.SELECTOR, ids.SEPARATOR),
+    ids.INDEPENDENCE: (ids.SATURATION, ids.A2, ids.DIMENSIONS),
+    ids.LOGITS: (ids.INTEGRAL,),
+}
+_HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
+_WHOLE = {
+    ids.UNIVERSAL: (ids.RANK, ids.COLUMNS, ids.REDUCTION),
+    ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
+}
+_SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
+               ids.SATURATION_LEAST, ids.SATURATION_ASKED)  # fmt: skip
+_ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.READOUT,
+           ids.UNIVERSAL, ids.MEMORIZATION)  # fmt: skip
+
+# What a trace must look like, by construction, written apart from the constructions themselves. Of
+# one that is not listed its own outline is asked, which then is all that its author promises.
+_STEERS = (ids.SELECTOR, ids.SEPARATOR, ids.SATURATION)
+_OUTLINES = {
+    "paper": Outline(
+        (ids.DUALS, ids.STEERING, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, partition=True
+    ),
+    "width-one": Outline(
+        (ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, True, short_heads=True
+    ),
+    "affine": Outline(
+        (ids.DIMENSIONS, ids.COEFFICIENTS, ids.CURVE, ids.WEIGHTS, ids.INTEGRAL),
+        _STEERS,
+        ("value-width", "dimensions", "partition", "capacity"),
+        partition=True,
+    ),
+    "generic": Outline(
+        (ids.SMALL, ids.INTEGRAL, ids.LOGITS),
+        hypotheses=_HYPOTHESES,
+        whole=(ids.ALMOST_ALL,),
+        rests_on={ids.ALMOST_ALL: (ids.RANK,)},
+    ),
+}
+_STRENGTHS: dict[str, Callable[[int, int], int]] = {
+    "paper": min,
+    "width-one": lambda n, _: n,
+    "generic": lambda n, _: n,
+}
+
+
+def broken(proof: Proof) -> dict[str, list[str]]:
+    """The violations of each rule that the proof breaks. A proof that refuses (no layer) is asked
+    only for standings, levels and edges."""
+    rules = {
+        "complete": _missing(proof),
+        "edges": _lost_edges(proof),
+        "levels": _too_strong(proof),
+        "standing": _standings(proof.trace),
+        "numbers": _miscounted(proof),
+        "primes": _primes(proof.trace),
+        "witnesses": _witnesses(proof),
+    }
+    violations = {name: list(found) for name, found in rules.items()}
+    return {name: found for name, found in violations.items() if found}
+
+
+def require_all_rules(proof: Proof) -> None:
+    """In the place of `rules.require_rules`: raises TraceError for these rules, too."""
+    rules.require_rules(proof)
+    for name, violations in broken(proof).items():
+        raise TraceError(f"trace.{name}: {violations[0]}")
+
+
+def _missing(proof: Proof) -> Iterator[str]:
+    if proof.layer is None:
+        return
+    trace, outline = proof.trace, _outline(proof)
+    always = [*_ALWAYS, *proof.data.origin.premises]
+    always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
+    always += _SATURATION if proof.saturation else ()
+    always += [ids.THEOREM] if proof.setup.voice.theorem else []
+    if proof.data.T <= RANKS_EACH_HEAD:
+        for h in range(1, len(proof.groups) + 1):
+            steered = h > 1 and any(of_head(h, step) in trace for step in _STEERS)
+            limit = [ids.INDEPENDENCE] if steered and outline.later == _STEERS else []
+            always += [of_head(h, step) for step in (ids.RANK_SO_FAR, *limit)]
+    yield from (f"{name} is missing" for name in always if name not in trace)
+    yield from rules.missing(proof, replace(outline, rests_on=proof.setup.outline.rests_on))
+
+
+def _outline(proof: Proof) -> Outline:
+    """The rules for our constructions, else what the author of a third-party one promises."""
+    ours = _OUTLINES.get(proof.setup.construction)
+    outline = ours or proof.setup.outline
+    steps: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]]
+    steps = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,)}
+    return replace(outline, rests_on={**steps, **outline.rests_on})
+
+
+def _lost_edges(proof: Proof) -> Iterator[str]:
+    trace = proof.trace
+    for claim in trace:
+        lost = [p for p in _premises(claim, proof) if p in trace and p not in claim.rests_on]
+        if lost:
+            yield f"{claim.id} does not name {', '.join(lost)}"
+        if claim.id == ids.MEMORIZATION and claim.level.holds and not claim.rests_on:
+            yield "memorization rests on nothing"
+
+
+def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
+    trace, outline = proof.trace, _outline(proof)
+    if promised := rules.promised(claim, trace, outline):
+        return promised
+    if claim.id == ids.THEOREM:
+        return [*map(ids.hypothesis, outline.hypotheses)]
+    if claim.id in (ids.SATURATION_LEAST, ids.SATURATION_ASKED):
+        return _of_saturation(claim, len(proof.groups)) if claim.level.holds else ()
+    if claim.id == ids.MEMORIZATION and claim.level.holds:
+        exact = (ids.RATIONAL, ids.SYMBOLIC)
+        routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
+        return [*(routes or [ids.RANK]), *proof.data.origin.premises]
+    premises = _WHOLE.get(claim.id, ())
+    if claim.id == ids.AGREEMENT:
+        return [p for p in premises if p in trace and trace[p].level.holds]
+    return premises
+
+
+def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
+    """What c multiplies is a head's formula; which row is meant, its step on saturation."""
+    step = ids.WEIGHTS if claim.id == ids.SATURATION_LEAST else ids.SATURATION
+    whole = (
+        () if claim.id == ids.SATURATION_LEAST else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST)
+    )
+    return [*whole, *(of_head(h, step) for h in range(2, heads + 1))]
+
+
+def _too_strong(proof: Proof) -> Iterator[str]:
+    yield from rules.too_strong(proof.trace)
+    for claim in proof.trace:
+        if claim.id.startswith(ids.A1) and claim.level is Level.PROVED:
+            k = min(_strength(claim.id, proof), proof.data.T)
+            if not _of_all(claim, k, proof.data.T, proof.data.d):
+                yield f"{claim.id} is proved, at most sampled"
+
+
+def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
+    """Whether the numbers amount to every k of T vectors: all subsets of k, counted again; or a
+    method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
+    that method can show.
+
+    Hashing compares pairs. The rank shows it of all T alone. A relation that has at most w of its
+    coefficients outside a basis is listed, so any other has at least w + 1 outside each of b bases,
+    vectors that are counted once, unless only w vectors are outside and there is no other.
+    """
+    told = claim.numbers
+    if f"all {math.comb(T, k):,} subsets" in str(told.get("found")):
+        return True
+    j = told.get("every", 0)
+    w, listed = told.get("coefficients outside", 0), told.get("lightest", 0)
+    shows = {
+        "parallel": j <= 2,
+        "rank": j == T,
+        "exhaustive": told.get("sets") == math.comb(T, j),
+        "information sets": j < listed and (j < (w + 1) * told.get("bases", 0) or T - d <= w),
+    }
+    return k <= j <= min(T, d) and shows.get(str(told.get("method")), False)
+
+
+def _standings(trace: ProofTrace) -> Iterator[str]:
+    for claim in trace:
+        above, todo = {claim.id}, [claim.id]
+        while todo:
+            new = set(trace[todo.pop()].rests_on) - above
+            above |= new
+            todo += sorted(new)
+        levels = [trace[name].level for name in above - {claim.id}]
+        if not claim.level.holds:
+            right = claim.level
+        elif not all(level.holds for level in levels):
+            right = Level.UNDECIDED
+        else:
+            right = min([claim.level, *levels])
+        if trace.standing(claim.id) is not right:
+            yield f"{claim.id} stands as {trace.standing(claim.id).value}, not {right.value}"
+
+
+def _miscounted(proof: Proof) -> Iterator[str]:
+    if proof.layer is None:
+        return
+    data, layer, setup = proof.data, proof.layer, proof.setup
+    heads, d_v = len(layer.heads), setup.value_width
+    r = _strength(ids.A1_AT_R, proof)
+    counted = setup.construction in _STRENGTHS  # groups of r, r - 1, r - 1, ...
+    places = r + sum(r - 1 for _ in range(heads - 1)) if counted else setup.capacity or 0
+    sizes = {"asked": f"T at most {places} (H = {heads}, r = {r})"} if counted else {}
+    weights = sum(_entries(head.key) + _entries(head.query) for head in layer.heads)
+    weights += heads * (data.d * d_v + d_v * data.m)
+    right: dict[ClaimId, dict[str, Any]] = {
+        ids.CONTEXT_SIZE: {"level": data.n <= data.d},
+        ids.VALUE_WIDTH: {"level": d_v >= data.m},
+        ids.CAPACITY: {
+            "level": places >= data.T,
+            **sizes,
+        },
+        ids.PARAMETERS: {"parameters": weights},
+        ids.GROUPS: {"groups": len(proof.groups), "examples": data.T},
+        ids.COLUMNS: {"T": data.T, "rank": data.T, "most in a head": max(map(len, proof.groups))},
+        ids.RANK: {"T": data.T, "rank": data.T, "columns": heads * data.d},
+        **{
+            name: {"asked": f"every {min(_strength(name, proof), data.T)} of {data.T} queries "
+                            "independent"}
+            for name in (ids.A1, ids.A1_AT_R)
+        },
+    }  # fmt: skip
+    placed = pairs = 0
+    asked = proof.saturation
+    for h, group in enumerate(proof.groups, start=1):
+        pairs += placed + (len(group) if asked and asked.own else 0)
+        placed += len(group)
+        right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
+    for name in (ids.SATURATION_RATIONAL, ids.SATURATION_MULTIPRECISION) if asked else ():
+        right[name] = {"pairs": pairs}
+    right[ids.SATURATION_ASKED] = {"bits": asked.bits} if asked else {}
+    for name, numbers in right.items():
+        if name not in proof.trace:
+            continue
+        claim = proof.trace[name]
+        for key, value in numbers.items():
+            found = claim.level.holds if key == "level" else claim.numbers.get(key)
+            if (claim.level.holds or key == "level") and found != value:
+                yield f"{name}: {key} is {found}, not {value}"
+
+
+def _primes(trace: ProofTrace) -> Iterator[str]:
+    named = {
+        int(digits)
+        for claim in trace
+        if claim.level.holds
+        for digits in re.findall(r"\bmod ([0-9]+)", claim.arithmetic)
+    }
+    for p in sorted(named):
+        yield from _unfit(p)
+
+
+@cache  # one prime serves nearly all proofs
+def _unfit(p: int) -> tuple[str, ...]:
+    """What is wrong with a rank modulo p."""
+    said = [] if fmpz(p).is_prime() else [f"{p} is no prime"]
+    power = 1
+    for k in range(1, min(ORDER, p - 2) + 1):
+        power = power * 2 % p
+        if power == 1:
+            return (*said, f"2 has order {k} modulo {p}")
+    return tuple(said)
+
+
+def _witnesses(proof: Proof) -> Iterator[str]:
+    """Dependent rows, of a context or among the queries, are added up in fractions."""
+    yield from rules.without_witness(proof.trace)
+    data = proof.data
+    for claim in proof.trace:
+        if claim.level is not Level.REFUTED or not claim.witness:
+            continue
+        if claim.id == ids.A2:
+            rows = data.rows(claim.witness["context"]).fractions()
+        elif claim.id in (ids.A1, ids.A1_AT_R):
+            queries, examples = data.queries.fractions(), claim.witness["examples"]
+            rows = [queries[t] for t in examples]
+            if not 0 < len(rows) == len(set(examples)) <= _strength(claim.id, proof):
+                yield f"{claim.id}: {examples} are not so many distinct examples"
+        else:
+            continue
+        factors = [fraction(x) for x in claim.witness["coefficients"]]
+        sums = [sum(map(operator.mul, factors, column)) for column in zip(*rows, strict=True)]
+        if len(factors) != len(rows) or not any(factors) or any(sums):
+            yield f"{claim.id}: the coefficients give no relation"
+
+
+def _strength(name: str, proof: Proof) -> int:
+    """n for A1; r for A1 at strength r."""
+    setup, n = proof.setup, proof.data.n
+    if name == ids.A1:
+        return n
+    of = _STRENGTHS.get(setup.construction)
+    return setup.r if of is None else of(n, setup.head_width)
+
+
+def _entries(matrix: Any) -> int:
+    return int(matrix.nrows()) * int(matrix.ncols())
