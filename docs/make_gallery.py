@@ -25,9 +25,11 @@ from attncert.reports.answers import report
 from attncert.reports.report import MARK
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.text import sentence
+from attncert.verify.assume.assume import assume
 from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims import ids
 from attncert.verify.prove import prove
+from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
@@ -36,14 +38,15 @@ BENCHMARKS = ROOT / "benchmarks"
 GALLERY = ROOT / "docs" / "gallery"
 MADE_WITH = "made-with.json"
 DRAWING = ("matplotlib", "numpy")
+LARGE = 400_000  # bytes: a larger certificate is not kept, the command on its page writes it
 sys.path.append(str(BENCHMARKS))  # the pages of sweeps and of experiments are made there
-_TIMINGS = "[`timings.json`](timings.json)"
 
 Files = Mapping[str, bytes]
 
 
 def digits_by_the_paper() -> Files:
-    return _proof(digits(), Prove(heads=8, head_width=4, examples=25))
+    """The README's own: its certificate is kept."""
+    return _proof(digits(), Prove(heads=8, head_width=4, examples=25), large=10**6)
 
 
 def digits_width_one() -> Files:
@@ -52,6 +55,11 @@ def digits_width_one() -> Files:
 
 def digits_generic() -> Files:
     return _proof(digits(), Prove("generic", examples=25))
+
+
+def digits_assumptions() -> Files:
+    question = Assume(heads=8, head_width=4, examples=300)
+    return _kept(report(assume(digits(), question)).files)
 
 
 def a1_false() -> Files:
@@ -81,8 +89,10 @@ def tightness() -> Files:
 def digits_all() -> Files:
     """All digits that satisfy A2; a lead in front of the report says what the file proves."""
     data = digits()
-    files = dict(_proof(data, Prove(construction="width-one")))
-    certificate = json.loads(files["certificate.json"])
+    proof = prove(data, Prove(construction="width-one"))
+    full, certificate = report(proof).files, proof.certificate
+    assert certificate is not None
+    files = _kept(full)
     dims, placing = certificate["dims"], sum(map(bool, certificate["groups"]))
     each = parameter_count(data.d, data.m, 1, 1, data.m)
     format_line, title, rest = files["report.md"].decode().split("\n", 2)
@@ -92,10 +102,10 @@ def digits_all() -> Files:
         {data.T:,} satisfy Assumption 2 (the quarters of the other {len(left_out())} are dependent).
         One layer of {dims["heads"]} heads of width one, {each * dims["heads"]:,} parameters,
         memorizes all of them universally: whatever the labels, some values and output give them
-        exactly, because the features have rank {data.T:,} over the rationals. The file is
-        [`certificate.json`](certificate.json), {len(files["certificate.json"]) / 1e6:.2f} MB.
-        To check it:""",
-        "```text\nattncert check --fast certificate.json\n```",
+        exactly, because the features have rank {data.T:,} over the rationals. The file has
+        {len(full["certificate.json"]) / 1e6:.2f} MB. To write it, and to check it:""",
+        "```text\nattncert prove digits --construction width-one --out all\n"
+        "attncert check --fast all/certificate.json\n```",
         f"""*Why {dims["heads"]} heads, and why {placing} place them all.* With n = {data.n} tokens
         the width-one theorem promises n - 1 = {data.n - 1} examples a head, and one more:
         {data.T:,} need {dims["heads"]}. It promises that for *every* data set with independent
@@ -132,7 +142,8 @@ def experiments() -> Files:
 def digits_kernel() -> Files:
     """From committed rows, as measured: `python benchmarks/kernel.py` (Coq is needed)."""
     raw = (BENCHMARKS / "results" / "kernel.json").read_bytes()
-    told = json.loads(raw)
+    measured = json.loads(raw)
+    processor = measured["machine"]["processor"]
     headings = ["digits", "longest number", "certificate", "verified checker", "Coq's kernel"]
     rows = [
         [
@@ -142,17 +153,19 @@ def digits_kernel() -> Files:
             f"{row['verified s']} s, {row['verified MiB']} MiB",
             f"{row['kernel s']} s, {row['kernel MiB']} MiB",
         ]
-        for row in told["rows"]
+        for row in measured["rows"]
     ]
-    said = "\n".join(f"- {row['examples']} digits: {row['said']}." for row in told["rows"])
+    theorems = "\n".join(f"- {row['examples']} digits: {row['said']}." for row in measured["rows"])
     commands = "\n".join(
         f"{row['made by'].replace('DATA', 'digits')} --out {row['examples']}\n"
         f"attncert check --verified {row['examples']}/certificate.json\n"
         f"attncert check --kernel {row['examples']}/certificate.json"
-        for row in told["rows"]
+        for row in measured["rows"]
     )
-    digests = "\n".join(f"- {row['examples']} digits: `{row['digest']}`" for row in told["rows"])
-    axioms = sorted({name for row in told["rows"] for name in row["assumptions"]})
+    digests = "\n".join(
+        f"- {row['examples']} digits: `{row['digest']}`" for row in measured["rows"]
+    )
+    axioms = sorted({name for row in measured["rows"] for name in row["assumptions"]})
     words = [name for name in axioms if name.split(".")[0] in ("PrimInt63", "Uint63")]
     rest = ", ".join(f"`{name}`" for name in axioms if name not in words)
     text = f"""# 25 and 49 digits, checked by Coq's kernel
@@ -161,11 +174,11 @@ def digits_kernel() -> Files:
 49, handwritten digits: as theorems that Coq's kernel has checked, over the real numbers with the
 true exponential.** Checked was:
 
-{said}
+{theorems}
 
 {_table(headings, rows)}
 
-Processor time and largest memory, one core of a shared machine ({told["machine"]["processor"]}).
+Processor time and largest memory, one core of a shared machine ({processor}).
 The verified checker is the executable that is extracted from a checker proved correct. In the last
 column Coq evaluates that checker inside its kernel, and the file is a theorem. To do it again:
 
@@ -194,24 +207,24 @@ def _table(headings: list[str], rows: list[list[object]]) -> str:
 def trained_layer() -> Files:
     """Weights that examples/train_layer.py made in seconds, audited before and after training."""
     folder = ROOT / "examples" / "trained"
-    data, asked = load(str(folder / "data.npz")), (folder / "property.toml")
+    data, properties = load(str(folder / "data.npz")), (folder / "property.toml")
     files: dict[str, bytes] = {}
-    told = []
+    parts = []
     for when in ("before", "after"):
         weights = load_weights(folder / f"{when}.npz", heads=3)
-        answer = layer(weights, data, LayerQuestion(property=str(asked)))
+        answer = layer(weights, data, LayerQuestion(property=str(properties)))
         page = report(answer)
         errors = answer.trace[ids.LAYER_MEMORIZES]
-        measured = errors.statement if errors.level.holds else errors.witness["reason"]
+        finding = errors.statement if errors.level.holds else errors.witness["reason"]
         files |= {
             f"{when}/{name}": content
             for name, content in page.files.items()
             if name != "timings.json"
         }
-        told += [
+        parts += [
             f"## {when.capitalize()} training",
             f"**{page.sentences[0]}**",
-            f"{sentence(measured)} [The report]({when}/report.md).",
+            f"{sentence(finding)} [The report]({when}/report.md).",
             f"![Saturation, {when} training]({when}/figures/saturation.svg)",
         ]
     text = [
@@ -223,10 +236,10 @@ def trained_layer() -> Files:
             "Hugging Face's models. The property file says what the layer must do:",
             100,
         ),
-        f"```toml\n{asked.read_text()}```",
+        f"```toml\n{properties.read_text()}```",
         "```text\nattncert layer examples/trained/after.npz examples/trained/data.npz \\\n"
         "    --heads 3 --property examples/trained/property.toml\n```",
-        *told,
+        *parts,
     ]
     return files | {"report.md": ("\n\n".join(text) + "\n").encode()}
 
@@ -239,6 +252,10 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-kernel": (
         "25 and 49 handwritten digits by the paper's construction, checked by Coq's kernel",
         digits_kernel,
+    ),
+    "digits-assumptions": (
+        "Do the theorem's assumptions hold for 300 handwritten digits, and what follows",
+        digits_assumptions,
     ),
     "digits-width-one": (
         "97 handwritten digits by 32 heads of width one: exact readout",
@@ -301,8 +318,8 @@ def index() -> bytes:
     lines = [
         "# Gallery",
         "",
-        "Reports as the toolkit writes them, without their times, `report.html` and the checker. "
-        "Made by",
+        "Reports as the toolkit writes them, without their times, `report.html`, the checker and "
+        "the largest certificates. Made by",
         "",
     ]
     lines += ["```text", "python docs/make_gallery.py", "```", ""]
@@ -353,11 +370,20 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _proof(data: Dataset, question: Prove) -> Files:
-    """A proof's report, all but its times."""
-    files = report(prove(data, question)).files
-    page = files["report.md"].replace(_TIMINGS.encode(), b"`timings.json` (not kept here)")
-    return {k: v for k, v in files.items() if k != "timings.json"} | {"report.md": page}
+def _proof(data: Dataset, question: Prove, large: int = LARGE) -> Files:
+    return _kept(report(prove(data, question)).files, large)
+
+
+def _kept(files: Files, large: int = LARGE) -> Files:
+    """A report without its times, and without a certificate above so many bytes."""
+    size = len(files.get("certificate.json", b""))
+    why = {"timings.json": "not kept here"}
+    if size > large:
+        why["certificate.json"] = f"{size / 1e6:.2f} MB, not kept here; the command writes it"
+    page = files["report.md"].decode()
+    for name, reason in why.items():
+        page = page.replace(f"[`{name}`]({name})", f"`{name}` ({reason})")
+    return {k: v for k, v in files.items() if k not in why} | {"report.md": page.encode()}
 
 
 def _made_with() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -13,7 +14,11 @@ import support.figures
 from support.paths import ROOT
 from support.small_certificates import sealed
 
+from attncert.constructions.data.digits import digits
+from attncert.reports.answers import report
 from attncert.verify.fast.check import check_file
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 SCRIPT = ROOT / "docs" / "make_gallery.py"
 
@@ -51,6 +56,8 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
     "page",
     [
         "digits-paper",
+        "digits-assumptions",
+        "digits-width-one",
         "digits-generic",
         "digits-all",
         "a1-false",
@@ -70,14 +77,25 @@ def test_the_page_is_the_committed_one(page: str) -> None:
 @pytest.mark.slow
 def test_the_certificate_of_all_digits_is_checked_and_not_a_changed_one(tmp_path: Path) -> None:
     """By the NumPy checker, which shares no code with what made the file."""
-    file = gallery.GALLERY / "digits-all" / "certificate.json"
+    proof = prove(digits(), Prove("width-one"))
+    file = tmp_path / "all.json"
+    file.write_bytes(report(proof).files["certificate.json"])
     assert check_file(str(file)).status == "holds"
+    assert (
+        hashlib.sha256(file.read_bytes()).hexdigest()
+        in committed("digits-all")["report.md"].decode()
+    )
     data = json.loads(file.read_bytes())
     for head in data["layer"]["heads"][:40]:
         head["query"] = [["0"] for _ in head["query"]]
     changed = tmp_path / "certificate.json"
     changed.write_text(json.dumps(sealed(data)))
     assert check_file(str(changed)).status == "wrong"
+
+
+def test_the_gallery_is_small() -> None:
+    files = (path for path in gallery.GALLERY.rglob("*") if path.is_file())
+    assert sum(path.stat().st_size for path in files) < 4_000_000
 
 
 def test_the_index_and_the_folders_are_those_of_the_pages() -> None:
