@@ -14,6 +14,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.information_sets import information_set_bounds
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.steps.hypotheses import kruskal_at_least
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.probes import best_rank
@@ -71,7 +72,7 @@ def test_two_bases_and_a_part_of_a_third_still_bound_the_kruskal_rank() -> None:
 
 
 def test_where_all_vectors_are_independent_the_kruskal_rank_is_their_number() -> None:
-    found = close(Vectors.of(EYE))
+    found = close(Vectors.of(EYE), Kruskal())
     assert (found.lower.value, found.upper.value) == (3, 3)
     assert found.upper.dependency is None
 

@@ -31,7 +31,6 @@ from attncert.verify.kruskal.outlook import outlook
 from attncert.verify.kruskal.sampling.draws import sequences
 from attncert.verify.kruskal.sampling.jobs import Job, sampling_job
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
-from attncert.verify.kruskal.sampling.sizes import SizesAsShards
 from attncert.verify.kruskal.sampling.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.pipeline.run import versions
@@ -175,12 +174,10 @@ def search(
     start = time.monotonic()
     interval = close(
         vectors,
-        k=question.k,
-        budget_s=question.seconds,
+        question,
+        log=log,
+        cluster=cluster,
         kept=_share(sampling, question.seconds),
-        work=question.work,
-        sets=SizesAsShards(vectors, question, log, cluster),
-        seed=question.seed,
         progress=progress,
         watch=watch,
     )

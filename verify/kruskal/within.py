@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.kruskal.bounds import Interval, RankBound
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.budget import SHARE
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods import coherence, exhaustive, information_sets
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.questions.kruskal import Kruskal
 
 MOST = 10**7
 """Nominal seconds: no command line takes more."""
@@ -42,8 +43,11 @@ def decide_within(
     if not (work and 1 <= k <= min(vectors.N, vectors.d)):
         return None
     part = work if work_needed(vectors, k) <= work else work * _BY_LUCK
-    found = close(vectors, k=k, budget_s=None, work=part, seed=seed, progress=progress)
-    return _answer(found, k)
+    interval = close(vectors, Kruskal(k=k, work=part, seed=seed), progress=progress)
+    independent = interval.answers(k)
+    if independent is None:
+        return None
+    return interval.lower if independent else interval.upper
 
 
 def work_needed(vectors: Vectors, k: int) -> float:
@@ -65,10 +69,3 @@ def work_needed(vectors: Vectors, k: int) -> float:
         return math.inf
     step = 10.0 ** (math.floor(math.log10(needed)) - 1)
     return float(f"{math.ceil(needed / step) * step:.2g}")
-
-
-def _answer(found: Interval, k: int) -> RankBound | None:
-    independent = found.answers(k)
-    if independent is None:
-        return None
-    return found.lower if independent else found.upper

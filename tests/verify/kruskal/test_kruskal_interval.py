@@ -14,10 +14,11 @@ from support.circuits import is_circuit
 from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
 from attncert.verify.kruskal.bounds import Interval, RankBound
-from attncert.verify.kruskal.budget import SearchLimit, Weighed
+from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.rational import Relation
 
 
@@ -25,7 +26,7 @@ from attncert.verify.rank.rational import Relation
 @given(small_vectors())
 def test_the_kruskal_rank_of_a_few_vectors_is_found(vectors: Vectors) -> None:
     true = truth(vectors)
-    found = close(vectors, budget_s=None, work=30.0)
+    found = close(vectors, Kruskal(work=30.0))
     assert found.lower.value == found.upper.value == true
     assert found.decided
     assert not found.timed
@@ -40,16 +41,16 @@ def test_with_little_work_the_interval_still_contains_the_truth(
 ) -> None:
     true = truth(vectors)
     k = min(k, vectors.N, vectors.d)
-    found = close(vectors, k=k, budget_s=None, work=work)
+    found = close(vectors, Kruskal(k=k, work=work))
     assert found.lower.value <= true <= found.upper.value
     assert found.answers(k) in (None, true >= k)
-    assert found == close(vectors, k=k, budget_s=None, work=work)  # the clock has no say
+    assert found == close(vectors, Kruskal(k=k, work=work))  # the clock has no say
 
 
 def test_a_planted_circuit_bounds_from_both_sides() -> None:
     vectors, members = planted(120, 12, 4)
     narrower: list[Interval] = []
-    found = close(vectors, budget_s=None, work=20.0, watch=narrower.append)
+    found = close(vectors, Kruskal(work=20.0), watch=narrower.append)
     assert (found.lower.value, found.upper.value) == (3, 3)
     assert found.upper.dependency is not None
     assert found.upper.dependency.indices == members
@@ -62,13 +63,13 @@ def test_a_planted_circuit_bounds_from_both_sides() -> None:
 @pytest.mark.parametrize(("k", "answer"), [(3, True), (4, False), (5, False)])
 def test_one_k_is_answered(k: int, answer: bool) -> None:
     vectors, _ = planted(120, 12, 4)
-    found = close(vectors, k=k, budget_s=None, work=20.0)
+    found = close(vectors, Kruskal(k=k, work=20.0))
     assert found.answers(k) is answer
 
 
 @pytest.mark.slow
 def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
-    found = close(vandermonde(300, 8), budget_s=None, work=0.2)
+    found = close(vandermonde(300, 8), Kruskal(work=0.2))
     assert not found.decided
     assert found.lower.value >= 2
     assert found.upper.value == 8
@@ -77,19 +78,19 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     assert numbers is not None
     left, spent, enough = map(float, numbers.groups())
     assert left + spent == pytest.approx(0.2, abs=0.01) and enough > 0.2
-    further = close(vandermonde(300, 8), budget_s=None, work=enough)
+    further = close(vandermonde(300, 8), Kruskal(work=enough))
     assert further.lower.value > found.lower.value
     assert not found.timed
-    assert close(vandermonde(300, 8), budget_s=0.2).timed
+    assert close(vandermonde(300, 8), Kruskal(time_limit=0.2)).timed
 
 
 def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
-    limit = SearchLimit(20.0, kept=0.25)
-    begun = limit.fall_short(4, 5.7, Weighed(left=9.0, begun=True))
+    budget = Budget(20.0, kept=0.25)
+    begun = budget.shortage(4, 5.7, left=9.0, begun=True)
     assert "and did not finish in the 9 s left" in begun
     assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
     assert begun.endswith("A limit of 46 s should suffice.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
-    assert limit.fall_short(4, 5.7, Weighed(left=9.0)).endswith("A limit of 20 s should suffice.")
+    assert budget.shortage(4, 5.7, left=9.0).endswith("A limit of 20 s should suffice.")
 
 
 def test_contradicting_bounds_are_noticed() -> None:
@@ -114,7 +115,7 @@ def test_eight_of_the_digits_queries_are_dependent_and_no_three() -> None:
 @pytest.mark.slow
 def test_the_digits_lie_between_four_and_seven() -> None:
     digits = load_vectors("digits")
-    found = close(digits, budget_s=None, work=40.0)
+    found = close(digits, Kruskal(work=40.0))
     assert (found.lower.value, found.upper.value) == (4, 7)
     assert found.upper.method == "supports"
     assert found.upper.dependency is not None

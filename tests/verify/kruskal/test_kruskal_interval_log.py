@@ -23,6 +23,7 @@ from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.sampling import sizes
+from attncert.verify.kruskal.sampling.sizes import SetSearch
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run
@@ -126,30 +127,17 @@ def test_nothing_is_begun_after_a_witness_and_none_before_it_is_left_out() -> No
             assert list(found) == work.done == shards[:4]
 
 
-@dataclass
-class Recorded:
-    """All sets of a size, said to be independent; which sizes were asked for."""
-
-    asked: list[int] = field(default_factory=list)
-    threads: int = 2
-
-    def left(self, k: int) -> float:
-        return 1.0
-
-    def decide(
-        self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
-    ) -> RankBound | None:
-        self.asked.append(k)
-        return RankBound("lower", k, "exhaustive", "")
-
-
 @pytest.mark.parametrize(("work", "sizes"), [(45.0, [3, 4, 5]), (75.0, [3, 4, 6])])
 def test_the_budget_goes_to_what_raises_the_lower_end(
     work: float, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Five are passed over where there is enough for six. What all sets need is not spent on
     circuits, and little on those of seven, which random bases do not show."""
-    spent: list[float] = []
+    spent, searched = list[float](), list[int]()
+
+    def independent(sets: SetSearch, k: int, budget: Budget, progress: StageProgress) -> RankBound:
+        searched.append(k)
+        return RankBound("lower", k, "exhaustive", "")
 
     def no_circuits(vectors: Vectors, *, budget: Budget, **_: Any) -> Iterator[Any]:
         spent.append(budget.left)
@@ -157,9 +145,10 @@ def test_the_budget_goes_to_what_raises_the_lower_end(
         return iter(())
 
     monkeypatch.setattr(circuits, "small_circuits", no_circuits)
-    vectors, sets = Vectors.of(np.random.default_rng(1).integers(1, 99, (1000, 12))), Recorded()
-    found = close(vectors, budget_s=None, work=work, sets=sets)
-    assert sets.asked == sizes and found.lower.value == sizes[-1]
+    monkeypatch.setattr(SetSearch, "decide", independent)
+    vectors = Vectors.of(np.random.default_rng(1).integers(1, 99, (1000, 12)))
+    interval = close(vectors, Kruskal(work=work))
+    assert searched == sizes and interval.lower.value == sizes[-1]
     assert len(spent) == 2 and spent[0] <= 0.2 * work
     assert sizes[-1] == 5 or max(spent) <= 0.01 * work
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from support.oracles import rank, rank_mod
 
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.methods.circuits import meeting_probability, small_circuits
 from attncert.verify.kruskal.methods.coherence import coherence_bound
 from attncert.verify.kruskal.methods.exhaustive import decide
@@ -202,30 +202,31 @@ def test_information_sets_meet_a_planted_circuit() -> None:
 def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
     true = truth(vectors)
     below = vectors.N + 1
-    three = range(3)
-    for found in small_circuits(
-        vectors, below=below, budget=Budget(), seed=seed, threads=1, numbers=three
-    ):
-        assert true < found.dependency.size < below
-        assert is_circuit(found.dependency, vectors)
-        below = found.dependency.size
+    three = Budget(work=0.01)
+    for circuit in small_circuits(vectors, below=below, budget=three, seed=seed, threads=1):
+        assert true < circuit.relation.size < below
+        assert is_circuit(circuit.relation, vectors)
+        below = circuit.relation.size
 
 
-def test_the_probability_of_meeting_a_circuit_is_what_is_seen() -> None:
+def test_the_probability_of_meeting_a_circuit_is_what_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(circuits, "_DEEPEST", 2)
     vectors, _ = planted(60, 24, 5, seed=3)
     expected = meeting_probability(5, 60, 24, 2)
-    limits: dict[str, Any] = {"budget": Budget(), "depth": 2, "numbers": range(1)}
     met = sum(
-        any(small_circuits(vectors, below=6, seed=s, threads=1, **limits)) for s in range(200)
+        any(small_circuits(vectors, below=6, budget=Budget(work=1e-9), seed=s, threads=1))
+        for s in range(200)
     )
     assert abs(met / 200 - expected) < 4 * math.sqrt(expected * (1 - expected) / 200)
 
 
 def test_five_of_two_thousand_vectors_in_dimension_768() -> None:
     vectors, members = planted(2000, 768, 5)
-    found = next(small_circuits(vectors, below=768, budget=Budget(60), seed=0))
-    assert found.dependency.indices == members
-    assert found.dependency.holds(vectors.array)
+    circuit = next(small_circuits(vectors, below=768, budget=Budget(60), seed=0))
+    assert circuit.relation.indices == members
+    assert circuit.relation.holds(vectors.array)
 
 
 @quick

@@ -52,7 +52,7 @@ _CHANCE = 0.01  # zero coefficients by chance that are let through to the exact 
 class BasisCircuit:
     """A circuit, and how it was found: the basis that showed it, counted from 1, and j."""
 
-    dependency: Relation
+    relation: Relation
     bases: int
     outside: int = field(default=0)
 
@@ -64,39 +64,34 @@ def small_circuits(
     budget: Budget,
     seed: int = 0,
     threads: int | None = None,
-    depth: int | None = None,
-    numbers: range | None = None,
     progress: Progress = silent,
 ) -> Iterator[BasisCircuit]:
     """Circuits of fewer than `below` vectors, each smaller than the one before.
 
-    below: usually the size of the smallest dependent set known. depth: the largest j; by default
-    as large as pays. numbers: of the bases; by default as many, from 0, as would miss a circuit of
-    `below` - 1 vectors once in 10^9. Ends when the budget is used, too.
-    Deterministic up to where it ends. Exact: each dependency is proved.
+    below: usually the size of the smallest dependent set known. Ends when the budget is used, or
+    after as many bases as would miss a circuit of `below` - 1 vectors once in 10^9.
+    Deterministic up to where it ends. Exact: each relation is proved.
     """
     p = basis_prime()
     table = residues(vectors.array, p)
-    deepest = depth or depth_for(vectors.N, min(vectors.N, vectors.d))
-    cost = nominal_seconds(vectors.N, vectors.d, deepest) / (threads or available_threads())
+    threads = threads or available_threads()
     rank = min(vectors.N, vectors.d)
-    if numbers is None and (bases := _enough(below - 1, vectors.N, rank, deepest)) is not None:
-        numbers = range(bases)
-    first = 0 if numbers is None else numbers.start
-    wanted = itertools.count() if numbers is None else numbers
-    affordable = itertools.takewhile(lambda _: not budget.over, wanted)
-    job = partial(_one_basis, table, p, deepest, seed)
-    results = in_order(job, affordable, threads or available_threads())
-    for number, candidates in enumerate(results, start=first):
+    depth = depth_for(vectors.N, rank)
+    cost = nominal_seconds(vectors.N, vectors.d, depth) / threads
+    enough = _enough(below - 1, vectors.N, rank, depth)
+    numbers = itertools.count() if enough is None else range(enough)
+    affordable = itertools.takewhile(lambda _: not budget.over, numbers)
+    job = partial(_one_basis, table, p, depth, seed)
+    for bases, candidates in enumerate(in_order(job, affordable, threads), start=1):
         budget.charge(cost)
-        progress(number + 1 - first, len(numbers) if numbers else 0)
+        progress(bases, enough or 0)
         for size, outside, members in candidates:
             if size >= below:
                 continue
-            found = vectors.relation(members)
-            if found is not None and found.size < below:
-                below = found.size
-                yield BasisCircuit(found, number + 1, outside)
+            relation = vectors.relation(members)
+            if relation is not None and relation.size < below:
+                below = relation.size
+                yield BasisCircuit(relation, bases, outside)
         if budget.over:
             return
 

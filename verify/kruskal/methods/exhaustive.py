@@ -22,7 +22,7 @@ smallest index, or the slices of `middle`. So `part` does some of them, anywhere
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,7 +32,6 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
-from attncert.verify.kruskal.budget import SURE
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
@@ -106,40 +105,32 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
     return (work + _CHECK * _subsets(N, k) / p + _START * N) / threads
 
 
-def memory(N: int, d: int, k: int, threads: int = 2) -> int:
-    """Estimated bytes for deciding k among N vectors, beyond the vectors themselves."""
-    if middle.worth_trying(k, N, d):
-        return middle.memory(N, threads)
-    return 8 * N * k * k * threads
-
-
 def next_size(
     shape: tuple[int, int],
     lower: int,
     upper: int,
     left: float,
     price: Callable[[int], float],
-    passed: Collection[int] = (),
 ) -> int | None:
     """Which of the sizes lower + 1 .. upper is best looked at next, with so many seconds left.
 
     The first; but it is passed over where the next one proves it as well (`middle` assumes nothing
-    of smaller sets), costs less than ten times as much, and is affordable for sure, or affordable
-    for one that was `passed` over before. None: no size. shape: (N, d).
+    of smaller sets), costs less than ten times as much, and is affordable. None: no size. shape:
+    (N, d).
 
     >>> def price(k):
     ...     return nominal_seconds(1782, 16, k, threads=1)
     >>> [next_size((1782, 16), lower, 7, 900.0, price) for lower in (2, 3, 4, 6, 7)]
     [3, 4, 6, 7, None]
-    >>> next_size((1782, 16), 4, 7, 700.0, price), next_size((1782, 16), 4, 7, 700.0, price, {5})
-    (5, 6)
+    >>> next_size((1782, 16), 4, 7, 600.0, price)
+    5
     """
     if lower >= upper:
         return None
     size = lower + 1
     while size < upper and middle.worth_trying(size + 1, *shape):
         after = price(size + 1)
-        if after >= 10 * price(size) or (1.0 if size in passed else SURE) * after > left:
+        if after >= min(10 * price(size), left):
             break
         size += 1
     return size

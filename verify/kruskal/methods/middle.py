@@ -75,16 +75,6 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
     return (work + _ALARM * alarms + _SPAN * N * spans) / threads + _START
 
 
-def memory(N: int, threads: int = 2) -> int:
-    """Bytes: all sums of two, and for each thread those of one slice (20 bytes each, with room).
-
-    >>> memory(1782) // 10**6
-    241
-    """
-    pairs, threes = 8 * N * (N - 1), 64 * math.comb(N, 3)
-    return 8 * pairs + threads * 25 * (pairs + threes) // 5**7
-
-
 def primes_of(k: int, N: int) -> tuple[int, ...]:
     """Every set of k that is called independent is so modulo one of them, or over Q."""
     q, _ = search_primes(N)

@@ -1,6 +1,6 @@
 """The interval's search of all sets of one size, as shards: logged, resumed, on several processes.
 
-Sizes that take less than a second are looked at as without a log.
+Sizes that take less than a second are not cut into shards.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from attncert.constructions.progress import StageProgress
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.interval import HERE
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.all_sets import AllSets
 from attncert.verify.kruskal.sampling.jobs import Job, threads_for
@@ -25,13 +24,13 @@ _QUICK = 1.0  # seconds of one core: what takes less is not worth a log
 
 
 @dataclass(frozen=True)
-class SizesAsShards:
-    """`interval.Sets` by the shards of a question."""
+class SetSearch:
+    """All sets of one size, by the shards of a question."""
 
     vectors: Vectors
     question: Kruskal
-    log: Log | None
-    cluster: Cluster | None
+    log: Log | None = None
+    cluster: Cluster | None = None
     jobs: dict[int, Job[AllSets]] = field(default_factory=dict)
 
     @property
@@ -39,23 +38,25 @@ class SizesAsShards:
         """That are at work on one size."""
         return threads_of(self.cluster)
 
-    def left(self, k: int) -> float:
-        """Which part of the pieces the log does not have."""
+    def missing(self, k: int) -> float:
+        """The part of the pieces, 0 to 1, that the log does not have."""
         job = None if self.log is None else self._job(k)
         return 1.0 if job is None else 1 - job.logged / job.plan.count
 
-    def decide(
-        self, vectors: Vectors, k: int, budget: Budget, seed: int, progress: StageProgress
-    ) -> RankBound | None:
+    def decide(self, k: int, budget: Budget, progress: StageProgress) -> RankBound | None:
+        """What they prove; None where the budget is over first, or they could not be decided."""
         job = self._job(k)
         if job is None:
-            return HERE.decide(vectors, k, budget, seed, progress)
+            return exhaustive.decide(
+                self.vectors, k,
+                seed=self.question.seed, progress=progress, stop=lambda: budget.over,
+            ).bound()  # fmt: skip
         records = job.run(
             self.question.jobs, self.cluster,
             deadline=time.monotonic() + budget.left if budget.timed else None,
             enough=_shows_a_circuit, progress=progress,
         )  # fmt: skip
-        return job.work.bound(vectors, job.plan, records.values(), job.logged)
+        return job.work.bound(self.vectors, job.plan, records.values(), job.logged)
 
     def _job(self, k: int) -> Job[AllSets] | None:
         N, d = self.vectors.array.shape
