@@ -103,7 +103,7 @@ def certified(point: Point, T: int, best: Descent, row: dict[str, Any]) -> bool:
         "T": T,
         "N_of_these_data": law,
         "radius": float(near.radius),
-        "kappa": near.found.kappa,
+        "kappa": near.contraction.kappa,
         "condition": near.condition,
         "saturated": [round(x, 4) for x in seen.saturated],
         "carried": list(seen.carried),

@@ -163,7 +163,7 @@ def large(heads: int, threads: int) -> dict[str, Any]:
         row["fit"] = _since(start_) | {"steps": len(found.steps) - 1, "error": found.error}
         start_ = time.perf_counter(), time.process_time()
         near = certify(exact, found.weights, shape)
-        shown = {"radius": float(near.radius), "kappa": near.found.kappa, "holds": near.holds}
+        shown = {"radius": float(near.radius), "kappa": near.contraction.kappa, "holds": near.holds}
         row["certify"] = _since(start_) | shown
         print(row, flush=True)
         row["peak_MiB"] = peak_mebibytes()

@@ -42,7 +42,7 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
     if examined is None:
         return content
     verdicts = {name: proof.standing.value for name, proof in examined.proofs.items()}
-    looked_at = {"examples": examined.data.T, "of": examined.given.T, "verdicts": verdicts}
+    looked_at = {"examples": examined.data.T, "of": examined.whole.T, "verdicts": verdicts}
     return content | {"data": looked_at}
 
 

@@ -52,7 +52,8 @@ def data_tables(examined: Examined) -> Iterator[Table]:
 
 def _used(uses: Iterable[Used], none: str = "0") -> tuple[tuple[str, ...], ...]:
     return tuple(
-        (u.hypothesis, u.step, u.what, str(u.asked), str(u.used) if u.used else none) for u in uses
+        (u.hypothesis, u.step, u.what, str(u.allowed), str(u.used) if u.used else none)
+        for u in uses
     )
 
 
@@ -159,8 +160,8 @@ def _remarks(found: tuple[Remark, ...]) -> Table:
                "$T=H(\\min(n,d_h,\\kappa)-1)+1$", "A1", "memorization",
                "one more: the construction", "one more: some weights")  # fmt: skip
     rows = tuple(
-        (r.asked.kind, *map(str, (r.asked.n, r.asked.width, r.asked.heads, r.kruskal)),
-         str(r.asked.capacity), r.a1.value, r.memorization.value,
+        (r.sizes.kind, *map(str, (r.sizes.n, r.sizes.width, r.sizes.heads, r.kruskal)),
+         str(r.sizes.capacity), r.a1.value, r.memorization.value,
          *(level.value for level in r.one_more))
         for r in found
     )  # fmt: skip
@@ -184,7 +185,7 @@ def numbers(study: Study) -> dict[str, Any]:
             for level, m in broken.minimal.items()
         ],
         "strengths": {
-            name: [[u.hypothesis, u.step, u.asked, u.used] for u in uses]
+            name: [[u.hypothesis, u.step, u.allowed, u.used] for u in uses]
             for name, uses in study.strengths.items()
         },
         "Remark 1": [r.holds for r in study.remarks],

@@ -136,11 +136,11 @@ def run(
     methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
 ) -> tuple[Outcome, ...]:
     """Every case (quick: every second) by each construction. Exact."""
-    names, out = list(CASES)[:: 2 if quick else 1], []
-    for done, name in enumerate(names):
-        progress("edge cases", done, len(names))
-        out += [_outcome(method, name, seed) for method in methods]
-    return tuple(out)
+    names, outcomes = list(CASES)[:: 2 if quick else 1], []
+    for number, name in enumerate(names):
+        progress("edge cases", number, len(names))
+        outcomes += [_outcome(method, name, seed) for method in methods]
+    return tuple(outcomes)
 
 
 def claim(outcomes: Sequence[Outcome]) -> Claim:

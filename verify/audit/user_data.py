@@ -44,34 +44,34 @@ class Strength:
 
 @dataclass(frozen=True)
 class Examined:
-    """given: the user's data. data: the examples of it that were looked at. proofs: by
+    """whole: the user's data. data: the examples of it that were looked at. proofs: by
     construction; strengths: of those that built something and say where they use what."""
 
-    given: Dataset
+    whole: Dataset
     data: Dataset
     proofs: Mapping[str, Proof]
     strengths: Mapping[str, Strength]
 
     @property
     def part(self) -> str:
-        T, of = self.data.T, self.given.T
+        T, of = self.data.T, self.whole.T
         return f"the first {T} of {of} examples" if of > T else f"all {T} examples"
 
 
 def examine(
-    given: Dataset, methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
+    whole: Dataset, methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
 ) -> Examined:
     """Exact where `prove` is."""
-    data = given.take(min(given.T, QUICK_MOST if quick else MOST))
+    data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
     claim: ClaimChoice = "auto" if data.T <= READOUT and not quick else "full-rank"
     proofs, strengths = dict[str, Proof](), dict[str, Strength]()
-    for done, method in enumerate(methods):
-        progress("your data", done, len(methods))
+    for number, method in enumerate(methods):
+        progress("your data", number, len(methods))
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
         proofs[method.name] = proof
         if proof.layer is not None and method.strength is not None:
             strengths[method.name] = _strength(data, method, proof)
-    return Examined(given, data, proofs, strengths)
+    return Examined(whole, data, proofs, strengths)
 
 
 def _strength(data: Dataset, method: Method, proof: Proof) -> Strength:
@@ -89,7 +89,7 @@ def claims(examined: Examined) -> list[Claim]:
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
     titles = " or ".join(registry.method(name).voice.title for name in examined.proofs)
-    statement = f"By {titles} {examined.part} of {examined.given.name} are memorized."
+    statement = f"By {titles} {examined.part} of {examined.whole.name} are memorized."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]
     level = Level.UNDECIDED if refuted is None else Level.REFUTED
@@ -100,7 +100,7 @@ def claims(examined: Examined) -> list[Claim]:
 def limits(examined: Examined, seed: int) -> tuple[Claim, ...]:
     """What no weights can do on the given data: for these labels, and for all at once with as many
     heads as Theorem 1 takes; none for many examples."""
-    data = examined.given
+    data = examined.whole
     if data.T > _LARGEST:
         return ()
     heads = Bound().fewest(data.T, data.n) or 1

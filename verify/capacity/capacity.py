@@ -127,45 +127,49 @@ def _zeros(
         return Labelled(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
     try:
-        found = label_all(data, None, *sizes, seed=seed, progress=progress)
+        fewest = label_all(data, None, *sizes, seed=seed, progress=progress)
     except InputError as large:
-        found = Labelled(data, why=str(large))
-    if found.heads is not None and found.heads <= law.heads:
-        return found, None
+        fewest = Labelled(data, why=str(large))
+    if fewest.heads is not None and fewest.heads <= law.heads:
+        return fewest, None
     here = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
-    return (here if here.proved else found), here.best
+    return (here if here.proved else fewest), here.best
 
 
 def _certificates(
     data: Dataset, law: Jacobian, every: Universal, labelled: Labelled, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
     """By what they show, the strongest first; and why there is none."""
-    made = produced_by(question.line(), question.seed)
+    provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
     why = "nothing was shown that a file could hold"
     try:
         if every.full is not None and law.value_width >= data.m:
-            certificates[About.UNIVERSAL] = _full_rank(data, every.full, law.value_width, made)
+            certificates[About.UNIVERSAL] = _full_rank(
+                data, every.full, law.value_width, provenance
+            )
         if labelled.proved:
             last = labelled.trials[-1]
             certificates[About.EVERY_LABELLING] = labelling_certificate(
-                data, last.zero, last.rank.prime, made
+                data, last.zero, last.rank.prime, provenance
             )
     except TooLarge as reason:
         why = str(reason)
-    tied = tied_certificate(data, made) if data.labelled else None
+    tied = tied_certificate(data, provenance) if data.labelled else None
     if tied is not None:  # then neither of the others
         certificates[About.THESE_LABELS] = tied
     return certificates, "" if certificates else why
 
 
-def _full_rank(data: Dataset, full: Reached, value_width: int, made: Certificate) -> Certificate:
+def _full_rank(
+    data: Dataset, full: Reached, value_width: int, provenance: Certificate
+) -> Certificate:
     return certificate(
         data,
         full.layer,
         [range(data.T)],
         construction="small random integers (docs/tightness.md)",
-        produced_by=made,
+        produced_by=provenance,
         value_width=value_width,
         prime=full.prime,
     )

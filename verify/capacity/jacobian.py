@@ -133,13 +133,13 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
 def _uppers(data: Dataset, sizes: _Sizes, members: Sequence[int]) -> list[Upper]:
     """Bounds on rank J for all weights, from this set of examples."""
     some, (heads, w, width) = data.take(list(members)), sizes
-    found, m, every = spans(some), data.m, len(members) == data.T
-    N = found.bound(heads, w, width)
-    name = "all examples" if every else "the examples in relations"
-    uppers = [Upper(name, N + m * (data.T - len(members)), len(members), found, N)]
-    if m == 1 or not every:
+    span, m, whole = spans(some), data.m, len(members) == data.T
+    N = span.bound(heads, w, width)
+    name = "all examples" if whole else "the examples in relations"
+    uppers = [Upper(name, N + m * (data.T - len(members)), len(members), span, N)]
+    if m == 1 or not whole:
         return uppers
-    a, b, d, T = found.differences, found.common, data.d, data.T
+    a, b, d, T = span.differences, span.common, data.d, data.T
 
     def matrices(k: int, rows: int) -> int:
         """Dimension of the T×m matrices of rank at most k."""
@@ -150,7 +150,7 @@ def _uppers(data: Dataset, sizes: _Sizes, members: Sequence[int]) -> list[Upper]
     uppers.append(Upper("(R)", rank_bound))
     if b <= T:
         uppers.append(Upper("(R)", b * m + matrices(heads * min(width, a), T - b)))
-    values = found.bound(heads, 0, width)
+    values = span.bound(heads, 0, width)
     moved = T * min(m, heads * min(data.n - 1, width, d))
     uppers.append(Upper("(L)", min(values, rank_bound) + moved))
     if a == d and heads <= d * m:
@@ -167,9 +167,9 @@ def _rank(
     for draw in range(_DRAWS):
         layer = draw_layer(data, *sizes, seed=[seed, draw])
         stage = f"Jacobian, {counted(sizes[0], 'head')}"
-        found = jacobian_rank(data, layer, enough=enough, progress=partial(progress, stage))
-        if best is None or found.rank > best[0].rank:
-            best = found, layer
+        rank = jacobian_rank(data, layer, enough=enough, progress=partial(progress, stage))
+        if best is None or rank.rank > best[0].rank:
+            best = rank, layer
         if best[0].rank >= enough:
             break
     assert best is not None
@@ -178,8 +178,8 @@ def _rank(
 
 def _related(data: Dataset, layer: Layer, p: int) -> list[int]:
     """Examples with a row of J in some relation between rows, modulo p."""
-    made, rows = JacobianRows(data, layer, p), []
+    table, rows = JacobianRows(data, layer, p), []
     for start in range(0, data.T, 64):
-        block = to_host(made.rows(start, min(start + 64, data.T))).astype(np.int64) % p
+        block = to_host(table.rows(start, min(start + 64, data.T))).astype(np.int64) % p
         rows.append(block)
     return sorted({row // data.m for row in related_rows(np.vstack(rows), p)[1]})

@@ -56,9 +56,9 @@ def universal(
     heads, copies = law.heads, -(-data.m // law.value_width)
     progress("limits for all weights", 0, 1)
     known = label_limits(data, heads, law.value_width)
-    found = columns(data, heads, seed)
+    bound = columns(data, heads, seed)
     progress("ranks by heads", 0, 1)
-    ranks = _Ranks(data, by_heads(data, seed), found, law.spans)
+    ranks = _Ranks(data, by_heads(data, seed), bound, law.spans)
     reached = ranks.reached(heads // copies, seed)
     needed = next((h for h in range(1, data.T + 1) if ranks.above(h) >= data.T), None)
     progress("weights for all labels", 0, 1)
@@ -69,11 +69,11 @@ def universal(
         data.T if served else reached[0] if reached else 0,
         ranks.above(heads),
         ids.UNIVERSAL_ENOUGH if served else below,
-        ids.TIGHTNESS_BOUND if found.rank <= ranks.by_profile(heads) else ids.HEADS_BOUND,
+        ids.TIGHTNESS_BOUND if bound.rank <= ranks.by_profile(heads) else ids.HEADS_BOUND,
         needed,
         copies * len(full.layer.heads) if full else None,
         full,
-        found,
+        bound,
         (
             *known,
             *claims_by_heads(data, ranks.profile),
@@ -114,12 +114,12 @@ class _Ranks:
         return max((below, profile.prime), (drawn.rank, drawn.prime))
 
 
-def _full(ranks: _Ranks, needed: int, asked: int, seed: int) -> Iterator[Reached]:
+def _full(ranks: _Ranks, needed: int, law_heads: int, seed: int) -> Iterator[Reached]:
     """Weights with rank Z = T: of as few heads as are known to have it, else of as many as are
     needed, as are asked for, and as are promised under A1 and A2."""
     data = ranks.data
     known = ranks.profile.fewest(data.T)[1]
-    counts = [known] if known else sorted({needed, asked, generic.promised_heads(data)})
+    counts = [known] if known else sorted({needed, law_heads, generic.promised_heads(data)})
     for heads in counts:
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             drawn = best_rank(data, heads, data.T, seed=seed)
@@ -143,15 +143,15 @@ def _reached(heads: int, reached: tuple[int, int] | None) -> Iterator[Claim]:
 
 def _above(data: Dataset, heads: int, ranks: _Ranks) -> Iterator[Claim]:
     """The bound, and what holds for almost all queries."""
-    found = ranks.columns
-    yield from bound_claims(data, found)
+    bound = ranks.columns
+    yield from bound_claims(data, bound)
     yield Claim(
         ids.UNIVERSAL_QUERIES,
         "For almost all queries on these contexts the largest rank of $Z$ of "
-        f"{counted(heads, 'head')}, of any width, is {found.rank}: no set $S$ gives less.",
-        Level.ARGUED if found.least else Level.UNDECIDED,
-        numbers={"rank": found.rank},
-        witness=None if found.least else {"reason": "the sets of examples were not compared"},
+        f"{counted(heads, 'head')}, of any width, is {bound.rank}: no set $S$ gives less.",
+        Level.ARGUED if bound.least else Level.UNDECIDED,
+        numbers={"rank": bound.rank},
+        witness=None if bound.least else {"reason": "the sets of examples were not compared"},
         rests_on=(ids.TIGHTNESS_BOUND,),
         source=_SOURCE,
     )

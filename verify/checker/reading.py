@@ -23,12 +23,12 @@ NUMBER = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{MAX_DIGITS - 1
 Table = namedtuple("Table", "rows unit bits")  # integers over `unit`; the most bits of one
 
 
-def typed(value: Any, kind: type, where: str, keys: str = "") -> Any:
+def typed(part: Any, kind: type, where: str, keys: str = "") -> Any:
     """The value, if of this type; an object, or each object in a list, has exactly the keys."""
-    objects, names = [value] if kind is dict else value if keys else [], set(keys.split())
-    fits = type(value) is kind and all(type(x) is dict and x.keys() == names for x in objects)
+    objects, names = [part] if kind is dict else part if keys else [], set(keys.split())
+    fits = type(part) is kind and all(type(x) is dict and x.keys() == names for x in objects)
     need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
-    return value
+    return part
 
 
 def contents(path: str) -> bytes:
@@ -93,12 +93,12 @@ def same_digests(cert: dict[str, Any]) -> None:
         need(cert[name] == digest(part), f"{name} is stale: the content was changed", "wrong")
 
 
-def numbers(limits: Limits, value: Any, where: str, *shape: Any) -> Table:
+def numbers(limits: Limits, nested: Any, where: str, *shape: Any) -> Table:
     """Nested lists of numbers, as integers over one denominator. A list of sizes in `shape` has
     one for each of the lists there."""
-    if hasattr(value, "integers"):  # a table of the fast check: nothing that JSON can hold
-        return Table(*value.integers(where, *shape))
-    lists, lengths = [value], []
+    if hasattr(nested, "integers"):  # a table of the fast check: nothing that JSON can hold
+        return Table(*nested.integers(where, *shape))
+    lists, lengths = [nested], []
     for size in shape:
         sizes = size if type(size) is list else repeat(size, len(lists))
         fits = all(type(x) is list and len(x) == k for x, k in zip(lists, sizes, strict=True))

@@ -34,12 +34,12 @@ def argued(trace: ProofTrace) -> list[tuple[ClaimId, ClaimId]]:
     answer. Groups lead to the heads' first steps; a head's last steps to its rank, that to the rank
     of the layer; the rank to the readout, the readout to the routes that evaluate it.
     """
-    found = dict.fromkeys(
+    edges = dict.fromkeys(
         (a, b)
         for a, b in _edges(trace)
         if a in trace and b in trace and a != b and a not in trace[b].rests_on
     )
-    return list(found)
+    return list(edges)
 
 
 def _edges(trace: ProofTrace) -> Iterator[tuple[ClaimId, ClaimId]]:

@@ -81,8 +81,8 @@ def listed(numbers: Sequence[int]) -> str:
     >>> listed([1, 3]), listed(range(40)), listed([])
     ('1, 3', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (40)', 'none')
     """
-    shown = ", ".join(map(str, numbers[:12])) or "none"
-    return shown + (f", ... ({len(numbers)})" if len(numbers) > 12 else "")
+    first = ", ".join(map(str, numbers[:12])) or "none"
+    return first + (f", ... ({len(numbers)})" if len(numbers) > 12 else "")
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
@@ -162,8 +162,8 @@ class Claim:
         """
         if holds:
             return cls(claim_id, statement, Level.PROVED, **rest)
-        shown = witness() if callable(witness) else witness
-        return cls(claim_id, statement, failed, witness=shown, **rest)
+        counterexample = witness() if callable(witness) else witness
+        return cls(claim_id, statement, failed, witness=counterexample, **rest)
 
     @classmethod
     def together(
@@ -197,5 +197,5 @@ class Claim:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form for `answer.json`, without the time."""
-        told = {x.name: getattr(self, x.name) for x in fields(self)[:-2]}  # about, seconds
-        return told | {"level": self.level.value, "rests_on": list(self.rests_on)}
+        content = {x.name: getattr(self, x.name) for x in fields(self)[:-2]}  # about, seconds
+        return content | {"level": self.level.value, "rests_on": list(self.rests_on)}

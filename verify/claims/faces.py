@@ -11,9 +11,9 @@ from typing import Any
 _FACES: dict[str, Callable[..., Any]] = {}
 
 
-def set_face(name: str, shown: Callable[..., Any]) -> None:
-    """What `face(name, record, ...)` returns from now on: `shown(record, ...)`."""
-    _FACES[name] = shown
+def set_face(name: str, make: Callable[..., Any]) -> None:
+    """What `face(name, record, ...)` returns from now on: `make(record, ...)`."""
+    _FACES[name] = make
 
 
 def face(name: str, record: Any, *rest: Any) -> Any:

@@ -61,14 +61,14 @@ class ProofTrace:
             self._standing[claim_id] = self._derive(self._claims[claim_id])
 
     def __repr__(self) -> str:
-        found = Counter(self.standing(name).value for name in self.order)
-        counts = {level.name.lower(): found[level.value] or None for level in Level}
+        levels = Counter(self.standing(name).value for name in self.order)
+        counts = {level.name.lower(): levels[level.value] or None for level in Level}
         return in_brief(self, claims=len(self), **counts)
 
     def _repr_svg_(self) -> str | None:
         """In a notebook: the graph, as in a report."""
-        shown: str | None = face("trace", self)
-        return shown
+        graph: str | None = face("trace", self)
+        return graph
 
     def _derive(self, claim: Claim) -> Level:
         if not claim.level.holds:
@@ -97,8 +97,8 @@ class ProofTrace:
 
     def failures(self, claim_id: ClaimId | None = None) -> list[Claim]:
         """Claims that do not hold by themselves: all, or those that `claim_id` rests on or is."""
-        wanted = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
-        return [c for c in self if c.id in wanted and not c.level.holds]
+        named = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
+        return [c for c in self if c.id in named and not c.level.holds]
 
     def ancestors(self, claim_id: ClaimId) -> set[ClaimId]:
         """Ids of everything the claim rests on, directly or not."""

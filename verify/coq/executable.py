@@ -47,10 +47,10 @@ def home() -> Path:
 
 def executable() -> Path:
     """Raises InputError where it is not built."""
-    found = home() / "build" / "attncert-kernel"
-    if not found.is_file():
+    program = home() / "build" / "attncert-kernel"
+    if not program.is_file():
         raise InputError("--verified", "built before, by attncert kernel build", "built here")
-    return found
+    return program
 
 
 def build() -> Path:
@@ -68,11 +68,11 @@ def build() -> Path:
             target = folder / source.relative_to(SOURCES)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-    made = subprocess.run(
+    run = subprocess.run(
         ["make", "-C", str(folder)], capture_output=True, text=True, errors="replace", check=False
     )
-    if made.returncode:
-        lines = [line for line in (made.stdout + made.stderr).splitlines() if line.strip()]
+    if run.returncode:
+        lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
         raise InputError("kernel build", "a build that make finishes", "; ".join(lines[-3:]))
     return executable()
 
@@ -89,16 +89,16 @@ def check_file(
     limits = [_whole(limit_seconds), _whole(limit_mib)]
     if not all(limits):
         return Verdict("over limit", None, "verified: the limits are below 1", {})
-    done = subprocess.run(
+    run = subprocess.run(
         [str(program), os.path.abspath(path), *map(str, limits)],
         capture_output=True,
         text=True,
         errors="replace",
         check=False,
     )
-    status, _, message = done.stdout.strip().partition(": ")
-    if _ENDS.get(done.returncode) != status:
-        message = f"the executable ended with status {done.returncode}"
+    status, _, message = run.stdout.strip().partition(": ")
+    if _ENDS.get(run.returncode) != status:
+        message = f"the executable ended with status {run.returncode}"
         return Verdict("over limit", None, f"verified: {message}", {})
     claim, dims, outside = _told(path, limit_mib) if status != "over limit" else (None, {}, False)
     if status == "unusable":

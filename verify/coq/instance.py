@@ -77,18 +77,18 @@ def check(text: str, target: Path) -> Checked:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     options = ["-w", "none", "-R", str(folder / "theory"), "AttnCert"]
     options += ["-R", str(folder / "checker"), "AttnCert"]
-    done = subprocess.run(
+    run = subprocess.run(
         ["coqc", *options, str(target)],
         capture_output=True,
         text=True,
         errors="replace",
         check=False,
     )
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
+    if run.returncode:
+        last = run.stderr.strip().splitlines()[-1:] or [f"status {run.returncode}"]
         raise InputError("--kernel", "checked by coqc", f"refused: {last[0]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    names = [line.split(" ")[0] for line in done.stdout.splitlines() if line[:1].isalpha()]
+    names = [line.split(" ")[0] for line in run.stdout.splitlines() if line[:1].isalpha()]
     assumptions = tuple(name for name in names if "." in name)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Checked(assumptions, seconds, after.ru_maxrss / 1024)  # KiB on Linux
@@ -185,15 +185,15 @@ _THEOREMS: dict[str, Callable[[dict[str, Any]], _Part]] = {
 def _second(cert: dict[str, Any]) -> list[_Part]:
     """What a file of attncert/2 states besides, of the numbers written before."""
     parts, words = list[_Part](), cert["claim"] == "interpolation"
-    value = "wval" if words else "value_of"
-    if (told := cert.get("saturation")) is not None:
+    meaning = "wval" if words else "value_of"
+    if (part := cert.get("saturation")) is not None:
         groups = _list(cert["groups"], lambda t: f"{t}%nat")
-        body = f"Definition s := Saturation {told['bits']}%Z {str(told['own']).lower()} {groups}."
+        body = f"Definition s := Saturation {part['bits']}%Z {str(part['own']).lower()} {groups}."
         proof = "words_saturated (umap big u) s c" if words else "saturation_proved u s c"
-        parts.append(_Part(body, f"saturates {value} s c", proof))
-    if (told := cert.get("rounding")) is not None:
+        parts.append(_Part(body, f"saturates {meaning} s c", proof))
+    if (part := cert.get("rounding")) is not None:
         written = _word_frac if words else _decimal_frac
-        before, numbers = told["data"], (told["grid"], told["largest_change"])
+        before, numbers = part["data"], (part["grid"], part["largest_change"])
         grid, change = (f"({written(_number(text))})" for text in numbers)
         contexts = _list([_matrix(context) for context in before["contexts"]], written)
         queries = _list(_matrix(before["queries"]), written)
@@ -202,7 +202,7 @@ Definition before_queries := {queries}.
 Definition r := Rounding {grid} {change}
   (rows_beside before_queries (queries c) (contexts_beside before_contexts (contexts c) []))."""
         proof = "words_rounded r" if words else "rounding_proved r"
-        parts.append(_Part(body, f"rounded {value} r", proof))
+        parts.append(_Part(body, f"rounded {meaning} r", proof))
     return parts
 
 
@@ -216,8 +216,8 @@ def _cert(cert: dict[str, Any], written: Callable[[Number], str]) -> str:
     ]
     rest = _list(_matrix(layer.get("output", [])), written)
     inputs = [contexts, _matrix(data["queries"]), _matrix(data["labels"])]
-    shown = "\n  ".join(_list(part, written) for part in inputs)
-    return f"Cert {sizes}\n  {shown}\n  [{'; '.join(heads)}]\n  {rest}"
+    tables = "\n  ".join(_list(part, written) for part in inputs)
+    return f"Cert {sizes}\n  {tables}\n  [{'; '.join(heads)}]\n  {rest}"
 
 
 _PARTS = ("key", "query", "value")
@@ -254,10 +254,10 @@ def _unit(rows: Iterable[Iterable[Number]]) -> int:
     return math.lcm(*distinct(q for row in rows for _, q in row))
 
 
-def _list(value: Any, written: Callable[[Any], str]) -> str:
-    if not isinstance(value, list):
-        return written(value)
-    return f"[{'; '.join(_list(item, written) for item in value)}]"
+def _list(nested: Any, written: Callable[[Any], str]) -> str:
+    if not isinstance(nested, list):
+        return written(nested)
+    return f"[{'; '.join(_list(part, written) for part in nested)}]"
 
 
 def _word(x: int) -> str:

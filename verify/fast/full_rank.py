@@ -203,10 +203,10 @@ def tables_of_two(p: int) -> list[Residues]:
 
 def power_of_two(exponents: Residues, tables: list[Residues], p: int) -> Residues:
     """2^x mod p for exponents x in [0, 2^62)."""
-    result = tables[0][exponents & 0xFFFF]
+    power = tables[0][exponents & 0xFFFF]
     for j in range(1, -(-p.bit_length() // 16)):
-        result = times(result, tables[j][exponents >> 16 * j & 0xFFFF], p)
-    return result
+        power = times(power, tables[j][exponents >> 16 * j & 0xFFFF], p)
+    return power
 
 
 def sums(a: Residues, p: int) -> Residues:

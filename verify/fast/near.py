@@ -37,12 +37,13 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     eta = distances(inverse, errors(data, built, bits))
     limits.on_time()
     kappa = contractions(inverse, derivatives(data, built, parts.unknowns, Fraction(p, q)))
-    shown, radius = judged(eta, kappa, Fraction(p, q)), cert["near"]["radius"]
-    missed = f"kappa {shown.kappa:.3g}, first step {shown.eta:.3g} in a radius of {radius:.40}"
-    need(shown.inside, f"the map is not seen to contract the box: {missed}", "wrong")
+    contraction, radius = judged(eta, kappa, Fraction(p, q)), f"{cert['near']['radius']:.40}"
+    constants = f"kappa {contraction.kappa:.3g}, first step {contraction.eta:.3g}"
+    missed = f"{constants} in a radius of {radius}"
+    need(contraction.inside, f"the map is not seen to contract the box: {missed}", "wrong")
     return (
-        f"weights within {radius:.40} of these give the labels of all {T} examples, "
-        f"exactly (contraction by {shown.kappa:.2g} in {N} unknowns)"
+        f"weights within {radius} of these give the labels of all {T} examples, "
+        f"exactly (contraction by {contraction.kappa:.2g} in {N} unknowns)"
     )
 
 

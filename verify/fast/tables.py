@@ -54,18 +54,18 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, Table]:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         need(digest == cert["input_sha256"], f"{name} has another SHA-256", "wrong")
         try:
-            found = mapped(file, name)
+            arrays = mapped(file, name)
         except InputError as error:
             raise Rejected("unusable", str(error)) from None
-    fits = {"contexts", "queries"} <= {*found} <= {*NAMES}
-    need(fits, f"{name} must hold the arrays contexts, queries and labels, not {sorted(found)}")
-    if "labels" not in found:  # zeros, of which full-rank says nothing
+    fits = {"contexts", "queries"} <= {*arrays} <= {*NAMES}
+    need(fits, f"{name} must hold the arrays contexts, queries and labels, not {sorted(arrays)}")
+    if "labels" not in arrays:  # zeros, of which full-rank says nothing
         shape = cert["dims"]["examples"], cert["dims"]["labels"]
-        found["labels"] = np.broadcast_to(np.zeros((), np.int8), shape)
-    for key, array in found.items():
+        arrays["labels"] = np.broadcast_to(np.zeros((), np.int8), shape)
+    for key, array in arrays.items():
         kind = array.dtype.kind == "i" and array.size > 0
         need(kind, f"{key} must be signed integers of at most 64 bits, not {array.dtype}")
-    labels = found["labels"]
-    return {key: Table(array) for key, array in found.items()} | {
+    labels = arrays["labels"]
+    return {key: Table(array) for key, array in arrays.items()} | {
         "labels": Table(labels[:, None] if labels.ndim == 1 else labels)
     }

@@ -47,7 +47,7 @@ _SOURCE = "ours; verify/near/contraction.py"
 class Near:
     """layer: the weights, base e, exact. unknowns: T·m of them. inverse: float64, on a grid.
 
-    radius: the box in which the theorem was applied; found: whether it did; why: if not.
+    radius: the box in which the theorem was applied. contraction: whether it did; why: if not.
     condition: of the square block, in float64. stepped: whether the layer is a step of Newton's map
     on from the float64 weights that were given, instead of these very numbers.
     """
@@ -57,7 +57,7 @@ class Near:
     unknowns: tuple[int, ...]
     inverse: FloatArray
     radius: Fraction
-    found: Contraction
+    contraction: Contraction
     condition: float
     why: str = ""
     stepped: bool = False
@@ -73,7 +73,7 @@ class Near:
 
     @property
     def holds(self) -> bool:
-        return self.found.inside
+        return self.contraction.inside
 
 
 def layer_of(weights: FloatArray | ObjectArray, shape: Shape) -> Layer:
@@ -133,10 +133,10 @@ def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) ->
     [Fraction(1, 2), Fraction(89478485, 33554432)]
     """
     grid = 2 ** max(0, _FINER - math.frexp(np.abs(step).max())[1])
-    found = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
+    moved = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
     for k, x in zip(unknowns, step.tolist(), strict=True):
-        found[k] -= Fraction(round(Fraction(x) * grid), grid)
-    return found
+        moved[k] -= Fraction(round(Fraction(x) * grid), grid)
+    return moved
 
 
 def independent_columns(J: FloatArray) -> tuple[int, ...]:
@@ -191,9 +191,9 @@ def claim(near: Near) -> Claim:
         "weights whose outputs equal the labels exactly, with the true exponential"
     )
     numbers: dict[str, Any] = {"examples": near.data.T, "unknowns": len(near.unknowns)}
-    for name, value in (("eta", near.found.eta), ("kappa", near.found.kappa)):
-        if math.isfinite(value):
-            numbers |= {name: value, "radius": brief(near.radius)}
+    for name, bound in (("eta", near.contraction.eta), ("kappa", near.contraction.kappa)):
+        if math.isfinite(bound):
+            numbers |= {name: bound, "radius": brief(near.radius)}
     return Claim(
         ids.INTERPOLATION_NEAR,
         statement,
@@ -215,12 +215,12 @@ def near_certificate(
     body = layer_body(
         CLAIM, near.data, near.layer, unit="1", construction=construction, made=produced_by
     )
-    found = {
+    content = {
         "radius": numeral(near.radius),
         "unknowns": list(near.unknowns),
         "inverse": ExactArray.of(near.inverse).strings(),
     }
-    return sealed(in_format(body | {"near": found}, near.data))
+    return sealed(in_format(body | {"near": content}, near.data))
 
 
 __all__ = ["Near", "certify", "claim", "layer_of", "near_certificate"]

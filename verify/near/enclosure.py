@@ -29,13 +29,13 @@ BOX_BITS = 64  # derivatives are needed to a few digits only
 def errors(data: Dataset, layer: Layer, bits: int) -> Balls:
     """(T·m) outputs less labels at the weights themselves, each ball from `bits` bits."""
     with ctx.workprec(bits):
-        found = []
+        differences = []
         run = _Run(data, layer, frozenset(), arb(0))
         for t in range(data.T):
             _, _, means = run.forward(t)
             outputs = [sum(column, arb(0)) for column in zip(*means, strict=True)]
-            found += [x - arb(data.label_matrix[t, j]) for j, x in enumerate(outputs)]
-        return Balls.of(found, (data.T * data.m,))
+            differences += [x - arb(data.label_matrix[t, j]) for j, x in enumerate(outputs)]
+        return Balls.of(differences, (data.T * data.m,))
 
 
 def derivatives(data: Dataset, layer: Layer, unknowns: Sequence[int], radius: Fraction) -> Balls:
@@ -103,7 +103,7 @@ class _Run:
             for h in range(H):
                 gammas[h] += gamma[h * m : (h + 1) * m]
                 features[h].append(z[h])
-        found = Balls(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
+        whole = Balls(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
         e = Balls.of(arb_mat(self.data.query_matrix).entries(), (T, d))
         chosen = np.asarray(unknowns, dtype=np.int64)
 
@@ -111,8 +111,8 @@ class _Run:
             """Columns for the weights first, first + 1, ...: those that are unknowns."""
             where = np.flatnonzero((chosen >= first) & (chosen < first + block.mid.shape[2]))
             columns = chosen[where] - first
-            found.mid[:, :, where] = block.mid[:, :, columns]
-            found.rad[:, :, where] = block.rad[:, :, columns]
+            whole.mid[:, :, where] = block.mid[:, :, columns]
+            whole.rad[:, :, where] = block.rad[:, :, columns]
 
         for h in range(H):
             gamma_h, z_h = arb_mat(gammas[h]), arb_mat(features[h])
@@ -135,7 +135,7 @@ class _Run:
                 for j in range(m):
                     by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
                 put(start, Balls(by_output[0], by_output[1]).reshape(T, m, -1))
-        return found.reshape(T * m, len(unknowns))
+        return whole.reshape(T * m, len(unknowns))
 
 
 def _boxed(matrix: fmpq_mat | None, first: int, moving: frozenset[int], reach: arb) -> arb_mat:

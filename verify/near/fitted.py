@@ -106,8 +106,8 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     value_width = question.value_width or data.m
     progress("limits for all weights", 0, 1)
     if excluded := _limits(data, question.heads, value_width):
-        made = produced_by(question.line(), question.seed)
-        certificate = tied_certificate(data, made)
+        provenance = produced_by(question.line(), question.seed)
+        certificate = tied_certificate(data, provenance)
         return search.answer(excluded, certificate, "a rank of labels has no file")
     if beyond := _beyond(search.law, question, data.T, value_width):
         return search.answer([_undecided(data, beyond)], None, "nothing was shown")
@@ -127,9 +127,9 @@ def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]
     unknowns = len(near.unknowns)
     if unknowns > MOST_UNKNOWNS:
         return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} a file is no shorter way"
-    made = produced_by(question.line(), question.seed)
+    provenance = produced_by(question.line(), question.seed)
     try:
-        return near_certificate(near, construction="fit", produced_by=made), ""
+        return near_certificate(near, construction="fit", produced_by=provenance), ""
     except TooLarge as reason:
         return None, str(reason)
 
@@ -261,7 +261,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
 
 def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
     """Why nothing is tried: T·m above N for the heads asked for, or for any number of heads."""
-    wanted = T * law.whole.labels
+    labels = T * law.whole.labels
     if question.force:
         return ""
     if question.heads is None:
@@ -270,12 +270,12 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
         what = "no number of heads has so many"
     else:
         bound = law.bound(question.heads, question.head_width, value_width)
-        if wanted <= bound:
+        if labels <= bound:
             return ""
         what = f"{sized(question.heads, question.head_width, value_width)} "
         what += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
-        f"{wanted} labels need {wanted} effective parameters, and {what}: almost all labels are "
+        f"{labels} labels need {labels} effective parameters, and {what}: almost all labels are "
         "out of reach (these may not be: --force tries)"
     )
 

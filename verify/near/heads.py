@@ -67,9 +67,9 @@ def heads(
     return carried(p.max(axis=1), (p[..., None] * scores).sum(axis=1))
 
 
-def carried(largest: FloatArray, given: FloatArray) -> Heads:
-    """largest: (T, H) softmax weights. given: (T, H, m), what each head adds to the output."""
-    sizes = np.abs(given - given.mean(axis=0)).max(axis=2)
+def carried(largest: FloatArray, contributions: FloatArray) -> Heads:
+    """largest: (T, H) softmax weights. contributions: (T, H, m) of the heads to the output."""
+    sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     share = sizes.max(axis=1) / np.where(total > 0, total, 1.0)
     return Heads(largest, sizes.argmax(axis=1), share)

@@ -52,17 +52,17 @@ def nearby(data: Dataset, layer: Layer) -> Nearby | None:
     return Nearby(near, moved + near.radius)
 
 
-def nearby_claim(found: Nearby) -> Claim:
+def nearby_claim(nearby: Nearby) -> Claim:
     """The claim about the given weights: enclosed, or undecided."""
-    said = claim(found.near)
-    if found.distance is None:
+    plain = claim(nearby.near)
+    if nearby.distance is None:
         statement = "Weights that output the labels exactly exist near these."
-        return replace(said, id=ids.LAYER_NEAR, statement=statement)
-    distance = brief(rounded_up(float(found.distance) * (1 + 1e-12)))
+        return replace(plain, id=ids.LAYER_NEAR, statement=statement)
+    distance = brief(rounded_up(float(nearby.distance) * (1 + 1e-12)))
     statement = f"Weights that output the labels exactly exist within {distance} of these."
-    numbers = {**said.numbers, "distance": distance}
+    numbers = {**plain.numbers, "distance": distance}
     return replace(
-        said, id=ids.LAYER_NEAR, statement=statement, level=Level.ENCLOSED, numbers=numbers
+        plain, id=ids.LAYER_NEAR, statement=statement, level=Level.ENCLOSED, numbers=numbers
     )
 
 
@@ -72,8 +72,8 @@ def _stepped(data: Dataset, weights: FloatArray, shape: Shape) -> FloatArray:
     best, least = weights, np.inf
     with np.errstate(all="ignore"):
         for _ in range(_STEPS):
-            found, J = jacobian(*arrays, weights, shape, present=data.present)
-            f = (found - labels).ravel()
+            outputs, J = jacobian(*arrays, weights, shape, present=data.present)
+            f = (outputs - labels).ravel()
             if not np.isfinite(J).all() or not np.abs(f).max() < least:
                 break
             best, least = weights, float(np.abs(f).max())

@@ -82,8 +82,8 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
     most_known = [min(limit, whole.features(h)) for h in range(1, most + 1)]
     below, prime = [0] * most, PRIMES_31[0]
     for bound in _BOUNDS:
-        found, prime = _profile(data, most, bound, seed)
-        below = [max(pair) for pair in zip(below, found, strict=True)]
+        ranks, prime = _profile(data, most, bound, seed)
+        below = [max(pair) for pair in zip(below, ranks, strict=True)]
         if below == most_known:
             break
     if below[0] < most_known[0] and _one_head_is_known(data, below[0], seed):
@@ -129,49 +129,49 @@ def _profile(data: Dataset, heads: int, bound: int, seed: int) -> tuple[list[int
     return [0] * heads, PRIMES_31[0]
 
 
-def claims_by_heads(data: Dataset, found: ByHeads) -> tuple[Claim, ...]:
+def claims_by_heads(data: Dataset, profile: ByHeads) -> tuple[Claim, ...]:
     """Reached, bound, and what is known of the largest ranks."""
-    heads = len(found.below)
+    heads = len(profile.below)
     reached = Claim(
         ids.HEADS_REACHED,
         f"Some weights of width one reach these ranks of $Z$ with 1, 2, ... heads, up to {heads}.",
         Level.PROVED,
-        numbers={"ranks": _listed(found.below), "prime": found.prime},
-        arithmetic=f"features and ranks mod {found.prime}; the ranks over ℚ are at least these",
+        numbers={"ranks": _listed(profile.below), "prime": profile.prime},
+        arithmetic=f"features and ranks mod {profile.prime}; the ranks over ℚ are at least these",
         source=_SOURCE,
     )
     limit = (
-        "enough heads reach it" if found.reached else "whether enough heads reach it is not known"
+        "enough heads reach it" if profile.reached else "whether enough heads reach it is not known"
     )
     bound = Claim(
         ids.HEADS_BOUND,
         f"No weights of any width exceed these ranks with 1, 2, ... heads, up to {heads}, nor "
-        f"{found.limit} with any number of heads; {limit}.",
+        f"{profile.limit} with any number of heads; {limit}.",
         Level.ARGUED,
-        numbers={"ranks": _listed(found.above), "limit": found.limit},
+        numbers={"ranks": _listed(profile.above), "limit": profile.limit},
         arithmetic=RATIONAL,
         source=_SOURCE,
     )
-    least, most = found.fewest(data.T)
+    least, most = profile.fewest(data.T)
     known = {} if most is None else {"fewest heads with rank Z = T, at most": most}
     known |= {} if least is None or most is None else {"and no fewer than": least}
     exact = Claim(
         ids.HEADS_EXACT,
         "The largest rank of $Z$ over all weights is known for every number of heads.",
-        Level.ARGUED if found.decided else Level.UNDECIDED,
+        Level.ARGUED if profile.decided else Level.UNDECIDED,
         numbers=known,
-        witness=None if found.decided else {"open for H in": _open(found)},
+        witness=None if profile.decided else {"open for H in": _open(profile)},
         rests_on=(ids.HEADS_REACHED, ids.HEADS_BOUND),
         source=_SOURCE,
     )
     return reached, bound, exact
 
 
-def _open(found: ByHeads) -> str:
-    pairs = enumerate(zip(found.below, found.above, strict=True), 1)
+def _open(profile: ByHeads) -> str:
+    pairs = enumerate(zip(profile.below, profile.above, strict=True), 1)
     numbers = [str(h) for h, (low, high) in pairs if low < high]
-    if found.below[-1] < found.limit:
-        numbers.append(f"and above {len(found.below)}")
+    if profile.below[-1] < profile.limit:
+        numbers.append(f"and above {len(profile.below)}")
     return _listed(numbers)
 
 

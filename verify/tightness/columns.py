@@ -95,27 +95,27 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
     """That no weights serve all labels at once, where the bound says so; () where it does not."""
-    found = columns(data, heads)
-    if found.rank >= data.T:
+    bound = columns(data, heads)
+    if bound.rank >= data.T:
         return ()
-    why = f"rank Z is at most {found.rank}; some labels are out of reach of any one choice"
+    why = f"rank Z is at most {bound.rank}; some labels are out of reach of any one choice"
     verdict = Claim(
         ids.TIGHTNESS_UNIVERSAL,
         f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
         f"labelling of {counted(data.T, 'example', 'the')} ({why}).",
         Level.REFUTED,
-        numbers={"T": data.T, "bound": found.rank},
-        witness={"T": data.T, "bound": found.rank},
+        numbers={"T": data.T, "bound": bound.rank},
+        witness={"T": data.T, "bound": bound.rank},
         rests_on=(ids.TIGHTNESS_BOUND,),
         source=_SOURCE,
         about=About.UNIVERSAL,
     )
-    return (*bound_claims(data, found), verdict)
+    return (*bound_claims(data, bound), verdict)
 
 
-def bound_claims(data: Dataset, found: Columns) -> tuple[Claim, Claim]:
+def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
     """The spans of the set, exact; and the bound, a theorem of Coq for contexts of one length."""
-    a, b, size = found.spans.differences, found.spans.common, len(found.members)
+    a, b, size = bound.spans.differences, bound.spans.common, len(bound.members)
     which = "all contexts" if size == data.T else f"the contexts of $S$, {counted(size, 'example')}"
     spanned = Claim(
         ids.TIGHTNESS_SPANS,
@@ -124,16 +124,16 @@ def bound_claims(data: Dataset, found: Columns) -> tuple[Claim, Claim]:
         else "$S$ is empty: $Z$ has $T$ rows.",
         Level.PROVED,
         numbers={"a": a, "b": b, "examples in S": size, "T": data.T},
-        witness={"S": list(found.members)} if 0 < size < data.T else None,
+        witness={"S": list(bound.members)} if 0 < size < data.T else None,
         arithmetic=RATIONAL,
         source=_SOURCE,
     )
     limit = Claim(
         ids.TIGHTNESS_BOUND,
-        f"$\\operatorname{{rank}}Z\\le Ha+b+T-|S|={found.rank}$ for every choice of weights of "
-        f"{counted(found.heads, 'head')} of any width.",
+        f"$\\operatorname{{rank}}Z\\le Ha+b+T-|S|={bound.rank}$ for every choice of weights of "
+        f"{counted(bound.heads, 'head')} of any width.",
         Level.ARGUED if data.ragged else Level.KERNEL,
-        numbers={"bound": found.rank, "columns of Z": found.heads * data.d, "T": data.T},
+        numbers={"bound": bound.rank, "columns of Z": bound.heads * data.d, "T": data.T},
         arithmetic="counting" if data.ragged else in_coq("universal.universal_upper_real"),
         rests_on=(ids.TIGHTNESS_SPANS,),
         source=_SOURCE,

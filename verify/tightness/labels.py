@@ -29,12 +29,12 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     'refuted'
     """
     labels = data.labels.numerators
-    found = rational.rank(labels)
+    rank = rational.rank(labels)
     most = heads * value_width
     witness: dict[str, Any] = {}
-    if found.rank > most:
-        size = min(found.rank, most + 1)
-        rows, columns = _minor(labels.tolist(), found.rows, size)
+    if rank.rank > most:
+        size = min(rank.rank, most + 1)
+        rows, columns = _minor(labels.tolist(), rank.rows, size)
         minor = fmpz_mat([[int(labels[t, j]) for j in columns] for t in rows]).det()
         witness = {
             "rows": rows[:_SHOWN],
@@ -48,7 +48,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         f"every layer of {counted(heads, 'head')} with values of width {value_width}.",
         not witness,
         witness,
-        numbers={"rank Y": found.rank, "H d_v": most, "H": heads, "d_v": value_width},
+        numbers={"rank Y": rank.rank, "H d_v": most, "H": heads, "d_v": value_width},
         arithmetic=RATIONAL,
         source="ours; docs/tightness.md, section 5",
         about=About.THESE_LABELS,

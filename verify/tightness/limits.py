@@ -116,6 +116,6 @@ def _why(claim: Claim) -> str:
     return f"rank Z is at most {bound} for every choice of weights, and T = {examples}"
 
 
-def _listed(items: Sequence[int | str]) -> str:
-    shown = [short(fraction(x)) for x in items[:_MOST_LISTED]]
-    return ", ".join([*shown, "..."] if len(items) > _MOST_LISTED else shown)
+def _listed(numbers: Sequence[int | str]) -> str:
+    texts = [short(fraction(x)) for x in numbers[:_MOST_LISTED]]
+    return ", ".join([*texts, "..."] if len(numbers) > _MOST_LISTED else texts)

@@ -44,12 +44,12 @@ def bound_from_above(data: Dataset, heads: int) -> UniversalBound:
     bounds = [UniversalBound(data.T, "$Z$ has $T$ rows", {"T": data.T})]
     if relations:
         reason = "a relation between rows of $Z$ that holds for all weights"
-        shown = {"relation": shortest(relations)[0].as_dict()}
-        bounds.append(UniversalBound(data.T - len(relations), reason, shown))
-    found = columns(data, heads)
-    spanned = {"heads": heads, "a": found.spans.differences, "b": found.spans.common}
+        witness = {"relation": shortest(relations)[0].as_dict()}
+        bounds.append(UniversalBound(data.T - len(relations), reason, witness))
+    some = columns(data, heads)
+    spanned = {"heads": heads, "a": some.spans.differences, "b": some.spans.common}
     reason = "the columns of $Z$: contexts of a set $S$ of examples span too little"
-    bounds.append(UniversalBound(found.rank, reason, spanned | {"S": list(found.members)}))
+    bounds.append(UniversalBound(some.rank, reason, spanned | {"S": list(some.members)}))
     return min(bounds, key=lambda bound: bound.rank)
 
 
@@ -78,10 +78,10 @@ def universal(
             **claim,
         )
     reached = best_rank(data, heads, data.T, width=width, draws=draws, seed=seed)
-    found = {"T": data.T, "rank": reached.rank, "prime": reached.prime, "draws": reached.draws}
+    numbers = {"T": data.T, "rank": reached.rank, "prime": reached.prime, "draws": reached.draws}
     return Claim(
         level=Level.PROVED if reached.rank == data.T else Level.UNDECIDED,
-        numbers=found,
+        numbers=numbers,
         arithmetic=f"features and rank mod {reached.prime}; the rank over ℚ is at least that",
         **claim,
     )

@@ -211,7 +211,7 @@ def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
 def test_the_strength_used_is_r_and_never_n() -> None:
     records = {(u.hypothesis, u.step): u for u in strengths(0)["paper"]}
     assert records["A1", "duals"].used == records["A1", "selector"].used == 3
-    assert records["A1", "duals"].asked == 4
+    assert records["A1", "duals"].allowed == 4
     assert records["A2", "independence"].used == 3
     wide = {(u.hypothesis, u.step): u for u in strengths(0)["width-one"]}
     assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
@@ -226,7 +226,7 @@ def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
 
 
 def test_a_strength_above_the_theorem_is_refuted() -> None:
-    too_much = Used("A1", "duals", "queries", asked=3, used=4)
+    too_much = Used("A1", "duals", "queries", allowed=3, used=4)
     _, strength, _ = claims(Study(strengths={"paper": (too_much,)}))
     assert strength.level is Level.REFUTED and strength.witness
     assert strength.witness["reason"] == "paper uses A1 at strength 4 in duals, above 3"

@@ -81,7 +81,7 @@ def test_a_witness_comes_with_what_is_not_known() -> None:
 
 def test_of_a_large_data_set_the_first_examples_are_looked_at() -> None:
     found = examined(family(31, 3, 5, seed=2))
-    assert found.data.T == user_data.QUICK_MOST and found.given.T == 31
+    assert found.data.T == user_data.QUICK_MOST and found.whole.T == 31
     assert found.part == "the first 25 of 31 examples"
 
 

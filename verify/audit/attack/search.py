@@ -260,9 +260,9 @@ def shrink(
     while going:
         going = False
         for less in smaller(case):
-            found, holds = examine(less, build, promised)
-            if found is not None and holds and (not within or promised(less)):
-                case, reason, going = less, found, True
+            failure, holds = examine(less, build, promised)
+            if failure is not None and holds and (not within or promised(less)):
+                case, reason, going = less, failure, True
                 break
     return case, reason
 
@@ -300,9 +300,9 @@ def smaller(case: C) -> Iterator[C]:
     for name in ("queries", "contexts"):
         table = getattr(case, name)
         for place in zip(*np.nonzero(table), strict=True):
-            value = int(table[place])
-            for nearer in dict.fromkeys((0, value // abs(value), value - value // abs(value))):
-                if abs(nearer) < abs(value):
+            entry = int(table[place])
+            for nearer in dict.fromkeys((0, entry // abs(entry), entry - entry // abs(entry))):
+                if abs(nearer) < abs(entry):
                     changed = table.copy()
                     changed[place] = nearer
                     yield replace(case, **{name: changed})

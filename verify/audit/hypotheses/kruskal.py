@@ -59,7 +59,7 @@ class Remark:
     one_more: with one example more, the same construction, and some weights of the same sizes.
     """
 
-    asked: Kappa
+    sizes: Kappa
     kruskal: int
     a1: Level
     memorization: Level
@@ -68,7 +68,7 @@ class Remark:
     @property
     def holds(self) -> bool:
         """T examples are memorized at exactly this Kruskal rank, A1 being false."""
-        exactly = self.kruskal == self.asked.kappa
+        exactly = self.kruskal == self.sizes.kappa
         return exactly and (self.a1, self.memorization) == (Level.REFUTED, Level.PROVED)
 
 
@@ -82,41 +82,41 @@ def kruskal_rank(queries: IntArray) -> int:
     return next((k for k in range(most, 0, -1) if every_subset_independent(queries, k)), 0)
 
 
-def of_kruskal_rank(asked: Kappa, examples: int, seed: int) -> Dataset:
+def of_kruskal_rank(sizes: Kappa, examples: int, seed: int) -> Dataset:
     """Queries of Kruskal rank exactly κ (at least κ + 1 examples), distinct contexts of rank n.
 
     one subspace: a moment curve in a space of dimension κ. one dependent set: random, the last of
     κ + 1 of them a combination of the κ others with coefficients that are not 0.
     """
-    rng = np.random.default_rng([seed, asked.n, asked.kappa, asked.heads])
+    rng = np.random.default_rng([seed, sizes.n, sizes.kappa, sizes.heads])
     while True:
-        if asked.kind == KINDS[0]:
+        if sizes.kind == KINDS[0]:
             points = np.arange(examples) - examples // 2
-            curve = points[:, None] ** np.arange(asked.kappa)
-            queries = curve @ rng.integers(-2, 3, (asked.kappa, asked.d))
+            curve = points[:, None] ** np.arange(sizes.kappa)
+            queries = curve @ rng.integers(-2, 3, (sizes.kappa, sizes.d))
         else:
-            queries = rng.integers(-3, 4, (examples, asked.d))
-            signs = rng.choice((-1, 1), asked.kappa)
-            queries[asked.kappa] = signs @ queries[: asked.kappa]
-        contexts = rng.integers(-3, 4, (examples, asked.n, asked.d))
-        full = all(rank(context.tolist()) == asked.n for context in contexts)
-        if full and kruskal_rank(queries) == asked.kappa:
+            queries = rng.integers(-3, 4, (examples, sizes.d))
+            signs = rng.choice((-1, 1), sizes.kappa)
+            queries[sizes.kappa] = signs @ queries[: sizes.kappa]
+        contexts = rng.integers(-3, 4, (examples, sizes.n, sizes.d))
+        full = all(rank(context.tolist()) == sizes.n for context in contexts)
+        if full and kruskal_rank(queries) == sizes.kappa:
             labels = rng.integers(-9, 10, (examples, 1))
             arrays = ExactArray(contexts), ExactArray(queries), ExactArray(labels)
             return Dataset(*arrays, "kappa")
 
 
-def remarks(sizes: Iterable[Kappa], seed: int) -> Iterator[Remark]:
+def remarks(cases: Iterable[Kappa], seed: int) -> Iterator[Remark]:
     """Remark 1 for each of these sizes. Exact."""
-    for asked in sizes:
-        more = of_kruskal_rank(asked, asked.capacity + 1, seed)
-        data = more.take(asked.capacity)
-        question = Prove(heads=asked.heads, head_width=asked.width, claim="full-rank")
+    for sizes in cases:
+        more = of_kruskal_rank(sizes, sizes.capacity + 1, seed)
+        data = more.take(sizes.capacity)
+        question = Prove(heads=sizes.heads, head_width=sizes.width, claim="full-rank")
         proof = prove(data, question)
         yield Remark(
-            asked,
+            sizes,
             kruskal_rank(np.array(data.queries.stored)),
             proof.trace[ids.A1].level,
             proof.standing,
-            (prove(more, question).standing, universal(more, asked.heads, asked.width).level),
+            (prove(more, question).standing, universal(more, sizes.heads, sizes.width).level),
         )

@@ -93,13 +93,13 @@ def explore(weakening: Weakening, draws: int, seed: int) -> Explored:
             continue
         level = memorized(x).level
         for step in failing:
-            found = broken.setdefault(step.id, Broken())
-            found.verdicts[level] += 1
-            if not found.minimal:
+            failures = broken.setdefault(step.id, Broken())
+            failures.verdicts[level] += 1
+            if not failures.minimal:
                 first = minimal(weakening, step, x, None)
-                found.minimal[first.memorization.level] = first
-            if level not in found.minimal:
-                found.minimal[level] = minimal(weakening, step, x, level)
+                failures.minimal[first.memorization.level] = first
+            if level not in failures.minimal:
+                failures.minimal[level] = minimal(weakening, step, x, level)
     return Explored(weakening, drawn, broken)
 
 

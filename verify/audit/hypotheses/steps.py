@@ -111,19 +111,19 @@ def independence(x: Instance) -> Witness | None:
         for latest in product(*(range(x.n) for _ in first)):
             placed = [[*features[k], *x.context(s)[latest[k]]] for k, s in enumerate(first)]
             for before in product(range(x.n + 1), repeat=len(second)):
-                for found in _chosen(x, second, placed, list(before), 2 * x.d):
-                    if isinstance(found, dict):
+                for outcome in _chosen(x, second, placed, list(before), 2 * x.d):
+                    if isinstance(outcome, dict):
                         rows = [x.context(s).index(z) for s, z in zip(first, features, strict=True)]
                         mean = ["mean" if i == x.n else i for i in before]
-                        return found | {"head 1": [*rows, *mean], "head 2": list(latest)}
+                        return outcome | {"head 1": [*rows, *mean], "head 2": list(latest)}
     return None
 
 
 def readout(x: Instance) -> Witness | None:
     """Outputs have rank at most H·d_v, these labels min(T, m). Without it the readout exists if
     H = 1: V = R·Y with ZR = I has the rank of Y."""
-    wanted = min(x.T, x.m)
-    return {"rank Y": wanted, "H d_v": x.heads * x.values} if wanted > x.heads * x.values else None
+    labels = min(x.T, x.m)
+    return {"rank Y": labels, "H d_v": x.heads * x.values} if labels > x.heads * x.values else None
 
 
 STEPS = (
@@ -169,7 +169,7 @@ def _row(context: list[list[int]], before: list[int], k: int, i: int) -> list[in
         return context[i]
     if before[k] < n:
         return [*context[before[k]], *context[i]]
-    return [*map(sum, zip(*context, strict=True)), *(n * value for value in context[i])]
+    return [*map(sum, zip(*context, strict=True)), *(n * entry for entry in context[i])]
 
 
 def _queries(examples: tuple[int, ...], rows: list[list[int]]) -> Witness:
@@ -179,6 +179,6 @@ def _queries(examples: tuple[int, ...], rows: list[list[int]]) -> Witness:
 
 def _relation(rows: list[list[int]]) -> tuple[list[int], list[str]]:
     """Which of these dependent rows are tied, and by which integers."""
-    found = find_relation(rows)
-    assert found is not None
-    return list(found.indices), [numeral(c) for c in found.coefficients]
+    relation = find_relation(rows)
+    assert relation is not None
+    return list(relation.indices), [numeral(c) for c in relation.coefficients]

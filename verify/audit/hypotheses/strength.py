@@ -15,7 +15,7 @@ from attncert.verify.methods import registry
 
 @dataclass(frozen=True)
 class Used:
-    """hypothesis and step; asked: the theorem's number; used: the largest in this construction.
+    """hypothesis and step; allowed: the theorem's number; used: the largest in this construction.
 
     what: what is counted.
     """
@@ -23,7 +23,7 @@ class Used:
     hypothesis: str
     step: str
     what: str
-    asked: int
+    allowed: int
     used: int
 
 

@@ -42,8 +42,8 @@ class Study:
 def study(quick: bool, seed: int, progress: StageProgress) -> Study:
     """Every weakening (quick: fewer draws), the strengths used, and Remark 1."""
     explored = []
-    for done, weakening in enumerate(WEAKENINGS):
-        progress("hypotheses", done, len(WEAKENINGS) + 1)
+    for number, weakening in enumerate(WEAKENINGS):
+        progress("hypotheses", number, len(WEAKENINGS) + 1)
         explored.append(explore(weakening, QUICK_DRAWS if quick else DRAWS, seed))
     progress("hypotheses", len(WEAKENINGS), len(WEAKENINGS) + 1)
     sizes = KAPPAS[:4] if quick else KAPPAS
@@ -60,15 +60,15 @@ def strengths(seed: int) -> dict[str, tuple[Used, ...]]:
     return {name: used(data, construction, data.m) for name, construction in built.items()}
 
 
-def claims(found: Study) -> tuple[Claim, ...]:
+def claims(study: Study) -> tuple[Claim, ...]:
     """That everything came out as it must, in three sentences."""
-    return _steps(found), _strength(found), _remark(found)
+    return _steps(study), _strength(study), _remark(study)
 
 
-def _steps(found: Study) -> Claim:
-    drawn = sum(e.drawn for e in found.explored)
+def _steps(study: Study) -> Claim:
+    drawn = sum(e.drawn for e in study.explored)
     level, witness = Level.SAMPLED, None
-    for e in found.explored:
+    for e in study.explored:
         weakened = f"with {e.weakening.hypothesis} weakened ({e.weakening.title}) the step"
         for step in sorted(e.unexpected):
             first = next(iter(e.broken[step].minimal.values()))
@@ -82,18 +82,19 @@ def _steps(found: Study) -> Claim:
         "Where a hypothesis is weakened to just below what the proof uses, those steps fail that "
         f"must, and no others, on {drawn:,} small data sets.",
         level,
-        {"weakenings": len(found.explored), "instances": drawn},
+        {"weakenings": len(study.explored), "instances": drawn},
         witness,
         arithmetic="each step decided exactly on integers; the data are drawn",
         source=_SOURCE,
     )
 
 
-def _strength(found: Study) -> Claim:
+def _strength(study: Study) -> Claim:
     over = [
-        {"construction": name, "step": u.step, "strength": u.used, "allowed": u.asked,
-         "reason": f"{name} uses {u.hypothesis} at strength {u.used} in {u.step}, above {u.asked}"}
-        for name, uses in found.strengths.items() for u in uses if u.used > u.asked
+        {"construction": name, "step": u.step, "strength": u.used, "allowed": u.allowed,
+         "reason": f"{name} uses {u.hypothesis} at strength {u.used} in {u.step}, "
+                   f"above {u.allowed}"}
+        for name, uses in study.strengths.items() for u in uses if u.used > u.allowed
     ]  # fmt: skip
     return Claim.checked(
         ids.STRENGTH,
@@ -105,13 +106,13 @@ def _strength(found: Study) -> Claim:
     )
 
 
-def _remark(found: Study) -> Claim:
-    failing = [r for r in found.remarks if not r.holds]
+def _remark(study: Study) -> Claim:
+    failing = [r for r in study.remarks if not r.holds]
     return Claim.checked(
         ids.REMARK_1,
         r"On data of Kruskal rank exactly $\kappa<n$, where A1 is false, "
         r"$T=H(\min(n,d_h,\kappa)-1)+1$ examples are memorized: Remark 1, for "
-        f"{len(found.remarks)} sizes.",
+        f"{len(study.remarks)} sizes.",
         not failing,
         lambda: _unlike(failing[0]),
         arithmetic=RATIONAL,
@@ -120,7 +121,7 @@ def _remark(found: Study) -> Claim:
 
 
 def _unlike(r: Remark) -> dict[str, object]:
-    sizes = f"$n={r.asked.n}$, $\\kappa={r.asked.kappa}$, $H={r.asked.heads}$ ({r.asked.kind})"
+    sizes = f"$n={r.sizes.n}$, $\\kappa={r.sizes.kappa}$, $H={r.sizes.heads}$ ({r.sizes.kind})"
     return {
         "kruskal": r.kruskal,
         "A1": r.a1.value,

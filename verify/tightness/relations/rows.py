@@ -129,8 +129,8 @@ def row_bound(data: Dataset) -> tuple[Claim, ...]:
     the given labels, which every layer's outputs tie by the same relations.
     """
     relations = row_relations(data)
-    given = (_labels(data, relations),) if data.labelled else ()
-    return _found(data, relations), _universal(data, relations), *given
+    labels = (_labels(data, relations),) if data.labelled else ()
+    return _found(data, relations), _universal(data, relations), *labels
 
 
 def complete(data: Dataset) -> bool:
@@ -147,8 +147,8 @@ def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
     tied = _tied(parts)
     if not tied:
         return ()
-    found = rational.relations(_equations([parts[t] for t in tied]))
-    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in found)
+    relations = rational.relations(_equations([parts[t] for t in tied]))
+    return tuple(replace(r, indices=tuple(tied[i] for i in r.indices)) for r in relations)
 
 
 def _equations(parts: Sequence[_Parts]) -> ObjectArray:
@@ -176,10 +176,10 @@ def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
     several = {line: tuple(kinds) for line, kinds in lines.items() if len(kinds) > 1}
     if not several or _untied(data):
         return parts, True
-    found = {line: ties(kinds) for line, kinds in several.items()}
+    by_line = {line: ties(kinds) for line, kinds in several.items()}
     written = {
         (line, rows): {(line, several[line][i]): x for i, x in terms.items()}
-        for line, tied in found.items()
+        for line, tied in by_line.items()
         for rows, terms in zip(several[line], tied.terms, strict=True)
     }
     joined = []
@@ -187,7 +187,7 @@ def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
         terms = {kind: written.get(kind, {kind: Fraction(1)}) for kind in part.terms}
         resolved = {k: x * part.terms[kind] for kind, of in terms.items() for k, x in of.items()}
         joined.append(replace(part, terms=resolved))
-    return joined, all(tied.complete for tied in found.values())
+    return joined, all(tied.complete for tied in by_line.values())
 
 
 def _untied(data: Dataset) -> bool:
@@ -272,14 +272,14 @@ def _broken(data: Dataset, relations: Iterable[Relation]) -> BrokenRelation | No
 
 def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     broken = broken_relation(data)
-    found = "" if complete(data) else " found here"
+    which = "" if complete(data) else " found here"
     witness: dict[str, Any] = {}
     if broken is not None:
         gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim.checked(
         ids.ROWS_LABELS,
-        f"Given labels: they satisfy every relation{found} between rows that holds for all "
+        f"Given labels: they satisfy every relation{which} between rows that holds for all "
         "weights.",
         not witness,
         witness,

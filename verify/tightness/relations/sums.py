@@ -81,9 +81,9 @@ def ties(kinds: tuple[Rows, ...]) -> Ties:
     pivots = [next(j for j in range(len(kinds)) if int(reduced[i, j])) for i in range(rank)]
     complete = True
     for j in sorted(set(range(len(kinds))) - set(pivots)):
-        found = _small([int(reduced[k, j]) for k in range(rank)], p)
-        if found is not None:
-            scale, factors = found
+        fractions = _small([int(reduced[k, j]) for k in range(rank)], p)
+        if fractions is not None:
+            scale, factors = fractions
             weights = {i: w for i, w in zip(pivots, factors, strict=True) if w}
             if same_sums(kinds, weights | {j: -scale}):
                 alone[j] = {i: Fraction(w, scale) for i, w in weights.items()}
