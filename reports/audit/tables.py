@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from attncert.reports.words.exhibits import Matrix, Table
-from attncert.verify.audit.edge_cases import Outcome
+from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.hypotheses.kruskal import Remark
 from attncert.verify.audit.hypotheses.search import Explored, Minimal
 from attncert.verify.audit.hypotheses.steps import STEPS
@@ -57,7 +57,7 @@ def _used(uses: Iterable[Used], none: str = "0") -> tuple[tuple[str, ...], ...]:
     )
 
 
-def cases_table(cases: Sequence[Outcome], methods: Sequence[Method]) -> Table:
+def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Method]) -> Table:
     """Each case against each construction."""
     words = {(x.case, x.construction): x.words for x in cases}
     rows = tuple(

@@ -35,7 +35,7 @@ class AuditAnswer(Answer):
     question: Audit
     data: Dataset | Subject
     methods: tuple[Method, ...]
-    cases: tuple[edge_cases.Outcome, ...]
+    cases: tuple[edge_cases.CaseVerdict, ...]
     study: Study
     examined: user_data.Examined | None = None
 
@@ -94,7 +94,7 @@ def methods_of(question: Audit) -> tuple[Method, ...]:
 def _conclusion(
     about: Sequence[Claim],
     parts: Sequence[Claim],
-    cases: Sequence[edge_cases.Outcome],
+    cases: Sequence[edge_cases.CaseVerdict],
     studied: Study,
 ) -> Claim:
     """What was examined, and that it came out as it must."""

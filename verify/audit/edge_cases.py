@@ -22,7 +22,7 @@ from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
-__all__ = ["CASES", "Outcome", "claim", "run"]
+__all__ = ["CASES", "CaseVerdict", "claim", "run"]
 
 _I = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
@@ -120,7 +120,7 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseVerdict:
     """What one construction did with one case, in words. level: of the promise that it keeps."""
 
     case: str
@@ -134,7 +134,7 @@ class Outcome:
 
 def run(
     methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
-) -> tuple[Outcome, ...]:
+) -> tuple[CaseVerdict, ...]:
     """Every case (quick: every second) by each construction. Exact."""
     names, outcomes = list(CASES)[:: 2 if quick else 1], []
     for number, name in enumerate(names):
@@ -143,7 +143,7 @@ def run(
     return tuple(outcomes)
 
 
-def claim(outcomes: Sequence[Outcome]) -> Claim:
+def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
     """That each construction keeps its promise on each case."""
     cases = len({outcome.case for outcome in outcomes})
     statement = (
@@ -163,9 +163,9 @@ def claim(outcomes: Sequence[Outcome]) -> Claim:
     )
 
 
-def _outcome(method: Method, name: str, seed: int) -> Outcome:
+def _outcome(method: Method, name: str, seed: int) -> CaseVerdict:
     words, level = _tried(method, CASES[name](), seed)
-    return Outcome(name, method.name, words, level)
+    return CaseVerdict(name, method.name, words, level)
 
 
 def _tried(method: Method, data: Dataset, seed: int) -> tuple[str, Level]:

@@ -23,7 +23,7 @@ NAMES = ("contexts", "queries", "labels")
 
 
 @dataclass(frozen=True)
-class Table:
+class MappedArray:
     """Integers of one array of the file, as `numbers` of verify/checker/reading.py has a list."""
 
     array: np.ndarray[Any, Any]
@@ -43,7 +43,7 @@ class Table:
             yield self.array[start : start + step]
 
 
-def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, Table]:
+def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedArray]:
     """The data in `path`, an .npz whose size is known to be right. Raises Rejected."""
     name = cert["data_file"]["name"]
     need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
@@ -66,6 +66,6 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, Table]:
         kind = array.dtype.kind == "i" and array.size > 0
         need(kind, f"{key} must be signed integers of at most 64 bits, not {array.dtype}")
     labels = arrays["labels"]
-    return {key: Table(array) for key, array in arrays.items()} | {
-        "labels": Table(labels[:, None] if labels.ndim == 1 else labels)
+    return {key: MappedArray(array) for key, array in arrays.items()} | {
+        "labels": MappedArray(labels[:, None] if labels.ndim == 1 else labels)
     }

@@ -24,14 +24,14 @@ _UP = 1 + 2.0**-49
 
 
 @dataclass(frozen=True)
-class Balls:
+class BallArray:
     """All reals v with |v - mid| <= rad, entry by entry; float64 arrays of one shape."""
 
     mid: FloatArray
     rad: FloatArray
 
     @classmethod
-    def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> Balls:
+    def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> BallArray:
         """From Arb's balls: the midpoint rounded to float64, the radius enlarged to match."""
         mids, rads = [], []
         for x in entries:
@@ -41,17 +41,17 @@ class Balls:
         rad = np.array(rads, dtype=np.float64).reshape(shape) * _UP + TINY
         return cls(np.array(mids, dtype=np.float64).reshape(shape), rad)
 
-    def __getitem__(self, index: Any) -> Balls:
-        return Balls(self.mid[index], self.rad[index])
+    def __getitem__(self, index: Any) -> BallArray:
+        return BallArray(self.mid[index], self.rad[index])
 
-    def __mul__(self, other: Balls) -> Balls:
+    def __mul__(self, other: BallArray) -> BallArray:
         """|xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
         mid = self.mid * other.mid
         rad = np.abs(self.mid) * other.rad + self.rad * (np.abs(other.mid) + other.rad)
-        return Balls(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
+        return BallArray(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
 
-    def reshape(self, *shape: int) -> Balls:
-        return Balls(self.mid.reshape(shape), self.rad.reshape(shape))
+    def reshape(self, *shape: int) -> BallArray:
+        return BallArray(self.mid.reshape(shape), self.rad.reshape(shape))
 
     def total(self) -> FloatArray:
         """Upper bounds of |entry|."""

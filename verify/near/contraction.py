@@ -32,7 +32,7 @@ from fractions import Fraction
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.verify.near.balls import TINY, Balls, growth
+from attncert.verify.near.balls import TINY, BallArray, growth
 
 LARGE = Fraction(2) ** 1000  # below a radius beyond float64
 
@@ -46,7 +46,7 @@ class Contraction:
     inside: bool
 
 
-def distances(inverse: FloatArray, errors: Balls) -> FloatArray:
+def distances(inverse: FloatArray, errors: BallArray) -> FloatArray:
     """Upper bounds η_i of |A f(u0)|. inverse: A, (N, N) float64, taken exactly."""
     gamma = growth(len(errors.mid) + 4)
     with np.errstate(all="ignore"):
@@ -55,7 +55,7 @@ def distances(inverse: FloatArray, errors: Balls) -> FloatArray:
         return (centre + spread) * (1 + 4 * gamma) + TINY * (1 + np.abs(inverse).sum(axis=1))
 
 
-def contractions(inverse: FloatArray, derivatives: Balls) -> FloatArray:
+def contractions(inverse: FloatArray, derivatives: BallArray) -> FloatArray:
     """Upper bounds κ_i of the row sums of |I - A f'(u)|."""
     N = len(inverse)
     gamma = growth(N + 4)

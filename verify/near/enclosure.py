@@ -21,12 +21,12 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
-from attncert.verify.near.balls import Balls
+from attncert.verify.near.balls import BallArray
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
 
 
-def errors(data: Dataset, layer: Layer, bits: int) -> Balls:
+def errors(data: Dataset, layer: Layer, bits: int) -> BallArray:
     """(T·m) outputs less labels at the weights themselves, each ball from `bits` bits."""
     with ctx.workprec(bits):
         differences = []
@@ -35,10 +35,12 @@ def errors(data: Dataset, layer: Layer, bits: int) -> Balls:
             _, _, means = run.forward(t)
             outputs = [sum(column, arb(0)) for column in zip(*means, strict=True)]
             differences += [x - arb(data.label_matrix[t, j]) for j, x in enumerate(outputs)]
-        return Balls.of(differences, (data.T * data.m,))
+        return BallArray.of(differences, (data.T * data.m,))
 
 
-def derivatives(data: Dataset, layer: Layer, unknowns: Sequence[int], radius: Fraction) -> Balls:
+def derivatives(
+    data: Dataset, layer: Layer, unknowns: Sequence[int], radius: Fraction
+) -> BallArray:
     """(T·m, N): of the outputs by the N unknowns, anywhere within `radius` of the weights.
 
     Weights are numbered key, query, value row by row and head by head, then output; only the
@@ -87,7 +89,7 @@ class _Run:
         means = [[_dot(p[h], scores[h * m + j]) for j in range(m)] for h in range(self.H)]
         return p, scores, means
 
-    def jacobian(self, unknowns: Sequence[int]) -> Balls:
+    def jacobian(self, unknowns: Sequence[int]) -> BallArray:
         T, d, m, H = self.data.T, self.data.d, self.data.m, self.H
         gammas: list[list[list[arb]]] = [[] for _ in range(H)]  # by head: rows (t, j)
         features: list[list[list[arb]]] = [[] for _ in range(H)]
@@ -103,11 +105,11 @@ class _Run:
             for h in range(H):
                 gammas[h] += gamma[h * m : (h + 1) * m]
                 features[h].append(z[h])
-        whole = Balls(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
-        e = Balls.of(arb_mat(self.data.query_matrix).entries(), (T, d))
+        whole = BallArray(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
+        e = BallArray.of(arb_mat(self.data.query_matrix).entries(), (T, d))
         chosen = np.asarray(unknowns, dtype=np.int64)
 
-        def put(first: int, block: Balls) -> None:
+        def put(first: int, block: BallArray) -> None:
             """Columns for the weights first, first + 1, ...: those that are unknowns."""
             where = np.flatnonzero((chosen >= first) & (chosen < first + block.mid.shape[2]))
             columns = chosen[where] - first
@@ -116,12 +118,12 @@ class _Run:
 
         for h in range(H):
             gamma_h, z_h = arb_mat(gammas[h]), arb_mat(features[h])
-            gamma_b = Balls.of(gamma_h.entries(), (T, m, d))
-            q = Balls.of(self.q[h].entries(), (T, self.d_h))
-            back = Balls.of((gamma_h * self.matrices["key"][h]).entries(), (T, m, self.d_h))
-            z_b = Balls.of(z_h.entries(), (T, d))
-            v = Balls.of((z_h * self.matrices["value"][h]).entries(), (T, self.d_v))
-            o = Balls.of(self.output[h].transpose().entries(), (m, self.d_v))
+            gamma_b = BallArray.of(gamma_h.entries(), (T, m, d))
+            q = BallArray.of(self.q[h].entries(), (T, self.d_h))
+            back = BallArray.of((gamma_h * self.matrices["key"][h]).entries(), (T, m, self.d_h))
+            z_b = BallArray.of(z_h.entries(), (T, d))
+            v = BallArray.of((z_h * self.matrices["value"][h]).entries(), (T, self.d_v))
+            o = BallArray.of(self.output[h].transpose().entries(), (m, self.d_v))
             start = h * self.part
             by_key = gamma_b[:, :, :, None] * q[:, None, None, :]
             put(start, by_key.reshape(T, m, -1))
@@ -134,7 +136,7 @@ class _Run:
                 by_output = np.zeros((2, T, m, self.d_v, m))
                 for j in range(m):
                     by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
-                put(start, Balls(by_output[0], by_output[1]).reshape(T, m, -1))
+                put(start, BallArray(by_output[0], by_output[1]).reshape(T, m, -1))
         return whole.reshape(T * m, len(unknowns))
 
 

@@ -17,7 +17,7 @@ from attncert.reports.words.exhibits import HeatMap, Matrix, Table
 from attncert.verify.audit import audit as auditing
 from attncert.verify.audit import edge_cases
 from attncert.verify.audit.audit import audit
-from attncert.verify.audit.edge_cases import Outcome
+from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.hypotheses.search import explore
 from attncert.verify.audit.hypotheses.study import Study
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
@@ -34,9 +34,9 @@ def canvas() -> Iterator[None]:
 
 
 @pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
+def bundled(monkeypatch: pytest.MonkeyPatch) -> list[CaseVerdict]:
     """What the edge cases are said to give; hypotheses take a while and are tested on their own."""
-    outcomes = [Outcome("n=d", name, "proved", Level.PROVED) for name in ("paper", "width-one")]
+    outcomes = [CaseVerdict("n=d", name, "proved", Level.PROVED) for name in ("paper", "width-one")]
     monkeypatch.setattr(edge_cases, "run", lambda *_: tuple(outcomes))
     studied = Study((explore(WEAKENINGS[0], 2, 0),))
     monkeypatch.setattr(auditing, "study", lambda *_: studied)
@@ -46,7 +46,7 @@ def bundled(monkeypatch: pytest.MonkeyPatch) -> list[Outcome]:
 @pytest.mark.parametrize(
     ("level", "status"), [(Level.PROVED, 0), (Level.UNDECIDED, 3), (Level.REFUTED, 1)]
 )
-def test_the_worst_case_decides(level: Level, status: int, bundled: list[Outcome]) -> None:
+def test_the_worst_case_decides(level: Level, status: int, bundled: list[CaseVerdict]) -> None:
     for data in (None, TINY):
         bundled[1] = replace(bundled[1], level=level, words="something else")
         answer = audit(data)
@@ -54,7 +54,7 @@ def test_the_worst_case_decides(level: Level, status: int, bundled: list[Outcome
         assert ("width-one on n=d: something else" in answer.reason) == (status > 0)
 
 
-def test_the_conclusion_says_what_was_examined(bundled: list[Outcome]) -> None:
+def test_the_conclusion_says_what_was_examined(bundled: list[CaseVerdict]) -> None:
     said = "bundled cases come out as they must (1 edge cases, 1 weakened hypotheses on "
     assert audit().statement.startswith(f"The {said}")
     both = audit(TINY)
@@ -68,7 +68,7 @@ def test_the_first_examples_of_nothing() -> None:
         audit(question=Audit(examples=3))
 
 
-def test_the_page_and_the_folder(bundled: list[Outcome]) -> None:
+def test_the_page_and_the_folder(bundled: list[CaseVerdict]) -> None:
     files = report(audit(TINY)).files
     page = files["report.md"].decode()
     assert "# Audit of tiny" in page and "| n=d | proved | proved |" in page

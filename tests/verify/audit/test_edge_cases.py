@@ -25,7 +25,7 @@ from attncert.constructions.progress import silent
 from attncert.reports.audit.tables import cases_table
 from attncert.reports.proof.figures import draw
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
-from attncert.verify.audit.edge_cases import Outcome, claim, run
+from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
@@ -353,7 +353,7 @@ def test_its_figures_are_drawn(case: Case) -> None:
 # As the audit runs them.
 
 
-def tried(*methods: Method, quick: bool = True) -> tuple[Outcome, ...]:
+def tried(*methods: Method, quick: bool = True) -> tuple[CaseVerdict, ...]:
     return run(methods, quick, 0, silent)
 
 

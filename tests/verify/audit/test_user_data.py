@@ -19,7 +19,7 @@ from attncert.constructions.progress import silent
 from attncert.reports.audit.tables import data_tables
 from attncert.verify.audit import audit as auditing
 from attncert.verify.audit import edge_cases, user_data
-from attncert.verify.audit.edge_cases import CASES, Outcome
+from attncert.verify.audit.edge_cases import CASES, CaseVerdict
 from attncert.verify.audit.hypotheses.search import explore
 from attncert.verify.audit.hypotheses.study import Study
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
@@ -100,8 +100,8 @@ def test_no_data_set_is_too_degenerate(name: str) -> None:
 @pytest.fixture
 def only_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled cases take a while and are tested on their own."""
-    fine = (Outcome("n=d", "paper", "proved", Level.PROVED),)
-    fine += (Outcome("n=d", "width-one", "proved", Level.PROVED),)
+    fine = (CaseVerdict("n=d", "paper", "proved", Level.PROVED),)
+    fine += (CaseVerdict("n=d", "width-one", "proved", Level.PROVED),)
     monkeypatch.setattr(edge_cases, "run", lambda *_: fine)
     studied = Study((explore(WEAKENINGS[0], 2, 0),))
     monkeypatch.setattr(auditing, "study", lambda *_: studied)

@@ -101,13 +101,6 @@ def test_between_the_zero_and_N_nothing_is_said() -> None:
     assert "rank 8 of 10" in found.why
 
 
-def _partitions(k: int, largest: int | None = None) -> list[tuple[int, ...]]:
-    if k == 0:
-        return [()]
-    top = min(k, largest or k)
-    return [(x, *rest) for x in range(1, top + 1) for rest in _partitions(k - x, x)]
-
-
 # Steps that were spoiled.
 
 

@@ -22,7 +22,7 @@ from attncert.verify.checker import Limits, near
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import near as fast_near
 from attncert.verify.near import enclosure
-from attncert.verify.near.balls import Balls
+from attncert.verify.near.balls import BallArray
 from attncert.verify.near.certificate import certify, layer_of
 from attncert.verify.near.contraction import contractions, distances, judged
 
@@ -140,10 +140,10 @@ def slow_derivatives(
 def test_constants_of_a_linear_map() -> None:
     """f(u) = J u - y with J known up to 1/8: all constants by hand."""
     inverse = np.array([[0.5, 0.0], [0.0, 0.25]])
-    derivative = Balls(np.diag([2.0, 4.0]), np.full((2, 2), 0.125))
+    derivative = BallArray(np.diag([2.0, 4.0]), np.full((2, 2), 0.125))
     kappa = contractions(inverse, derivative)
     assert np.all(kappa >= [0.125, 0.0625]) and np.allclose(kappa, [0.125, 0.0625])
-    eta = distances(inverse, Balls(np.array([1.0, -1.0]), np.array([0.5, 0.0])))
+    eta = distances(inverse, BallArray(np.array([1.0, -1.0]), np.array([0.5, 0.0])))
     assert np.all(eta >= [0.75, 0.25]) and np.allclose(eta, [0.75, 0.25])
     assert judged(eta, kappa, Fraction(7, 8)).inside  # 0.75 + 0.125 * 7/8 < 7/8
     assert not judged(eta, kappa, Fraction(6, 7)).inside  # equality up to rounding: not shown
@@ -175,14 +175,16 @@ def test_planted_defects_of_the_fast_check_show(
 ) -> None:
     path = written(case("distinct"), tmp_path)
     if defect == "errors of one":
-        monkeypatch.setattr(fast_near, "errors", lambda *_: Balls(np.ones(5), np.zeros(5)))
+        monkeypatch.setattr(fast_near, "errors", lambda *_: BallArray(np.ones(5), np.zeros(5)))
     elif defect == "no derivatives":
         true = enclosure.derivatives
         monkeypatch.setattr(
-            fast_near, "derivatives", lambda *a: Balls(0 * true(*a).mid, true(*a).rad)
+            fast_near, "derivatives", lambda *a: BallArray(0 * true(*a).mid, true(*a).rad)
         )
     else:
-        monkeypatch.setattr(fast_near, "errors", lambda *_: Balls(np.zeros(5), np.full(5, np.inf)))
+        monkeypatch.setattr(
+            fast_near, "errors", lambda *_: BallArray(np.zeros(5), np.full(5, np.inf))
+        )
     assert fast.check_file(path).status == "wrong"
 
 

@@ -129,7 +129,7 @@ def attack(
         case = adapt(case_number(question.seed, number, width_one=width_one))
         reason, holds = examine(case, build, promised)
         if reason is not None and holds:
-            failure = Failure(number, reason, case, *shrink(case, reason, build, promised))
+            failure = _failure(number, reason, case, build, promised)
             break
         if holds:
             (partition if holds == "partition" else built)[case.kind] += 1
@@ -248,23 +248,23 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
     return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}", holds or "partition"
 
 
-def shrink(
-    case: Case, reason: str, build: Build, promised: Promise = _hypothesis
-) -> tuple[Case, str]:
-    """A failing case from which no step of `smaller` can be taken, and its reason.
-
-    If something is promised of the case, then also of every smaller one.
-    """
+def _failure(number: int, reason: str, case: Case, build: Build, promised: Promise) -> Failure:
+    """The case shrunk. If something is promised of it, then also of every smaller one."""
     within = bool(promised(case))
-    going = True
-    while going:
-        going = False
-        for less in smaller(case):
-            failure, holds = examine(less, build, promised)
-            if failure is not None and holds and (not within or promised(less)):
-                case, reason, going = less, failure, True
-                break
-    return case, reason
+
+    def fails(less: Case) -> bool:
+        wrong, holds = examine(less, build, promised)
+        return wrong is not None and bool(holds) and (not within or bool(promised(less)))
+
+    smallest = shrink(case, fails)
+    return Failure(number, reason, case, smallest, examine(smallest, build, promised)[0] or reason)
+
+
+def shrink(case: C, fails: Callable[[C], bool]) -> C:
+    """A case that `fails`, a step of `smaller` from none that does."""
+    while (less := next(filter(fails, smaller(case)), None)) is not None:
+        case = less
+    return case
 
 
 def _fits(case: Case) -> bool:

@@ -12,13 +12,12 @@ weakening is defined. Every single verdict is exact.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from attncert.verify.audit.attack.search import smaller
+from attncert.verify.audit.attack.search import shrink
 from attncert.verify.audit.hypotheses.instance import Instance
 from attncert.verify.audit.hypotheses.steps import STEPS, ProofStep
 from attncert.verify.audit.hypotheses.weakenings import Weakening, draw
@@ -26,11 +25,9 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.universal import universal
 
-__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized", "shrink"]
+__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized"]
 
 _MOST = 4000  # instances drawn for a step that is expected to fail
-
-Holds = Callable[[Instance], bool]
 
 
 @dataclass(frozen=True)
@@ -113,13 +110,6 @@ def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level |
 
     small = shrink(x, fails)
     return Minimal(small, step.fails(small) or {}, memorized(small))
-
-
-def shrink(x: Instance, holds: Holds) -> Instance:
-    """An instance for which `holds`, and for none that is a step of `smaller` away."""
-    while (less := next(filter(holds, smaller(x)), None)) is not None:
-        x = less
-    return x
 
 
 def memorized(x: Instance) -> Claim:

@@ -25,7 +25,7 @@ _DRAWS = 20_000  # instances looked at for one that meets the condition
 
 
 @dataclass(frozen=True)
-class Shape:
+class Sizes:
     """Sizes that stay: n, r = min(n, d_h) and how d, H and T are drawn."""
 
     n: int
@@ -48,36 +48,36 @@ class Weakening:
     id: str
     hypothesis: str
     title: str
-    shape: Shape
+    sizes: Sizes
     breaks: frozenset[str]
     condition: Callable[[Instance], bool]
     why: str
 
     def met(self, x: Instance) -> bool:
         """Of the right sizes, with everything that remains."""
-        shape = self.shape
-        sizes = (x.n, x.r, x.m, x.values) == (shape.n, shape.r, shape.m, shape.values)
+        sizes = self.sizes
+        fits = (x.n, x.r, x.m, x.values) == (sizes.n, sizes.r, sizes.m, sizes.values)
         over = x.T - x.capacity
-        within = over == shape.surplus if shape.surplus else over <= 0
-        return sizes and within and self.condition(x)
+        within = over == sizes.surplus if sizes.surplus else over <= 0
+        return fits and within and self.condition(x)
 
 
 def draw(weakening: Weakening, rng: np.random.Generator) -> Instance:
     """Small integers, with dependent queries and rows planted in half of them each."""
-    shape = weakening.shape
+    sizes = weakening.sizes
     for _ in range(_DRAWS):
-        d, heads = int(rng.choice(shape.widths)), int(rng.choice(shape.heads))
-        capacity = heads * (shape.r - 1) + 1
-        T = capacity + shape.surplus if shape.surplus else int(rng.integers(1, capacity + 1))
+        d, heads = int(rng.choice(sizes.widths)), int(rng.choice(sizes.heads))
+        capacity = heads * (sizes.r - 1) + 1
+        T = capacity + sizes.surplus if sizes.surplus else int(rng.integers(1, capacity + 1))
         count = 1 if rng.random() < 0.5 else T
         x = Instance(
-            contexts=_contexts(rng, count, shape.n, d),
+            contexts=_contexts(rng, count, sizes.n, d),
             queries=_queries(rng, T, d),
             heads=heads,
-            width=shape.r,
+            width=sizes.r,
             kind=weakening.id,
-            m=shape.m,
-            values=shape.values,
+            m=sizes.m,
+            values=sizes.values,
         )
         if weakening.met(x):
             return x
@@ -118,69 +118,69 @@ def _all(x: Instance) -> bool:
 
 WEAKENINGS = (
     Weakening("A1-below-r-2", "A1", "every $r-1$ queries independent, $r=2$",
-              Shape(n=2, r=2, widths=(2, 3)), frozenset({"duals", "selector"}),
+              Sizes(n=2, r=2, widths=(2, 3)), frozenset({"duals", "selector"}),
               lambda x: _a1(x, 1) and not _a1(x, 2) and _a2(x, 2, 2),
               "duals and selector compare $r$ queries, so $r-1$ are not enough; nothing else looks "
               "at the queries"),
     Weakening("A1-below-r-3", "A1", "every $r-1$ queries independent, $r=3$",
-              Shape(n=3, r=3, widths=(3, 4)), frozenset({"duals", "selector"}),
+              Sizes(n=3, r=3, widths=(3, 4)), frozenset({"duals", "selector"}),
               lambda x: _a1(x, 2) and not _a1(x, 3) and _a2(x, 3, 3),
               "the same; with one shared context and $n\\ge3$ distinct queries are memorized anyway"
               " (docs/tightness.md, section 4)"),
     Weakening("A1-at-r", "A1", "every $r$ queries independent, not every $n$; $r=2<n=3$",
-              Shape(n=3, r=2, widths=(3,), heads=(2, 3)), frozenset(),
+              Sizes(n=3, r=2, widths=(3,), heads=(2, 3)), frozenset(),
               lambda x: _a1(x, 2) and not _a1(x, 3) and _a2(x, 3, 3),
               "a group has at most $r$ queries, a later group and one earlier query are $r$ "
               "together: A1 is never compared at $n$"),
     Weakening("A2-below-n-2", "A2", "contexts of rank $n-1$, $r=n=2$",
-              Shape(n=2, r=2, widths=(2, 3)), frozenset({"steering", "separator", "independence"}),
+              Sizes(n=2, r=2, widths=(2, 3)), frozenset({"steering", "separator", "independence"}),
               lambda x: _a1(x, 2) and _a2(x, 1, 1),
               "equal rows cannot be told apart; a first group needs $r$ independent rows to "
               "choose from"),
     Weakening("A2-below-n-3", "A2", "contexts of rank $n-1$, $r=n=3$",
-              Shape(n=3, r=3, widths=(3, 4)), frozenset({"steering", "separator", "independence"}),
+              Sizes(n=3, r=3, widths=(3, 4)), frozenset({"steering", "separator", "independence"}),
               lambda x: _a1(x, 3) and _a2(x, 2, 2),
               "the same with three tokens"),
     Weakening("A2-affine", "A2", "rank $n-1$, rows affinely independent, $r=n=2$",
-              Shape(n=2, r=2, widths=(2, 3)), frozenset({"independence"}),
+              Sizes(n=2, r=2, widths=(2, 3)), frozenset({"independence"}),
               lambda x: _a1(x, 2) and _a2(x, 1, 1, affine=2),
               "softmax does not see a shift: steering and separator need affinely independent rows "
               "only; the first group needs $r$ independent ones"),
     Weakening("A2-at-r", "A2", "contexts of rank $r=n-1$, $r=2<n=3$",
-              Shape(n=3, r=2, widths=(3,)), frozenset({"steering", "separator"}),
+              Sizes(n=3, r=2, widths=(3,)), frozenset({"steering", "separator"}),
               lambda x: _a1(x, 3) and _a2(x, 2, 2),
               "rank $r$ outgrows the span of $r-1$ rows, and a flat of dimension $r-2$; repeated "
               "rows still tie"),
     Weakening("A2-at-r-affine", "A2", "rank $r=n-1$, rows affinely independent, $r=2<n=3$",
-              Shape(n=3, r=2, widths=(3,)), frozenset(),
+              Sizes(n=3, r=2, widths=(3,)), frozenset(),
               lambda x: _a1(x, 3) and _a2(x, 2, 2, affine=3),
               "rank $r$ and affinely independent rows are all that the steps use of A2 where "
               "$r<n$"),
     Weakening("n-above-d", "n ≤ d",
               "$n=d+1$, $r=n$: contexts of rank $d$, affinely independent; every $d$ queries "
               "independent",
-              Shape(n=3, r=3, widths=(2,)), frozenset({"duals", "selector", "independence"}),
+              Sizes(n=3, r=3, widths=(2,)), frozenset({"duals", "selector", "independence"}),
               lambda x: _a1(x, x.d) and _a2(x, x.d, x.d, affine=x.n),
               "$r=d+1$ queries, or rows, of width $d$ are dependent; at capacity $T=H(n-1)+1=Hd+1$ "
               "exceeds the $Hd$ columns of $Z$"),
     Weakening("n-above-d-narrow", "n ≤ d", "$n=d+1$, $r=2\\le d$: the same contexts and queries",
-              Shape(n=3, r=2, widths=(2,)), frozenset(),
+              Sizes(n=3, r=2, widths=(2,)), frozenset(),
               lambda x: _a1(x, x.d) and _a2(x, x.d, x.d, affine=x.n),
               "for $r\\le d$ nothing compares more than $r\\le d$ vectors, and $d+1$ rows can be "
               "affinely independent"),
     Weakening("d_v-below-m", "d_v ≥ m", "$d_v=m-1=1$, $H=1$",
-              Shape(n=2, r=2, widths=(2, 3), heads=(1,), m=2), frozenset({"readout"}),
+              Sizes(n=2, r=2, widths=(2, 3), heads=(1,), m=2), frozenset({"readout"}),
               _all,
               "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank "
               "can still "
               "be met"),
     Weakening("T-above-capacity", "T ≤ H(r-1)+1", "one example more, $r=n$",
-              Shape(n=2, r=2, widths=(2, 3), surplus=1), frozenset({"groups"}),
+              Sizes(n=2, r=2, widths=(2, 3), surplus=1), frozenset({"groups"}),
               _all,
               "$H$ groups hold no more; with one shared context no weights do better, with distinct"
               " contexts some do"),
     Weakening("T-above-capacity-narrow", "T ≤ H(r-1)+1", "one example more, $r=2<n=3$",
-              Shape(n=3, r=2, widths=(3,), surplus=1), frozenset({"groups"}),
+              Sizes(n=3, r=2, widths=(3,), surplus=1), frozenset({"groups"}),
               _all,
               "$H$ groups hold no more, but heads of width one reach $H(n-1)+1$ "
               "(docs/width-one.md)"),
