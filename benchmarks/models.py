@@ -24,7 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from machine import machine
+from models_inputs import SHAPES, passages
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
@@ -36,9 +38,9 @@ MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 @dataclass(frozen=True)
 class Case:
-    """title: for the index. model, inputs, options: of attncert embed. paper: its row, in words.
-    "minilm", "crops", "text", "bpe" and the small models stand for paths. float32: subsets of the
-    paper's test."""
+    """title: for the index. model, inputs, options: of attncert embed; names of folders, or inputs
+    of text: a tokenizer, tokens of a passage, passages. paper: its row, in words. float32: subsets
+    of the paper's test."""
 
     title: str
     model: str
@@ -48,10 +50,7 @@ class Case:
     float32: int = 5000
 
 
-TEXT = ("--length", "256", "--count", "2000", "--tokenizer")
-TINY = ("--layer", "1", "--length", "64", "--count", "2000", "--tokenizer", "bpe")
 TRAINED = ("vit-before", "vit-trained", "gpt-before", "gpt-trained")
-SHORT = ("--length", "128", "--count", "2000", "--tokenizer", "minilm")
 CASES = {
     "vit-base-random": Case(
         "ViT-base/16, random weights, after one layer, 2,000 crops", "vit-base", "crops",
@@ -70,46 +69,44 @@ CASES = {
     ),
     "bert-base-random": Case(
         "BERT-base, random weights, after one layer, 2,000 passages of 256 tokens", "bert-base",
-        "text", ("--random", "--layer", "1", *TEXT, "minilm"),
+        "minilm 256 2000", ("--random", "--layer", "1"),
         "BERT-large, n = 512: 0 at k = n; 0.932 at k = 354",
     ),
     "gpt2-random": Case(
         "GPT-2 (small), random weights, after one layer, 2,000 passages of 256 tokens", "gpt2",
-        "text", ("--random", "--layer", "1", *TEXT, "bpe"),
+        "bpe 256 2000", ("--random", "--layer", "1"),
         "GPT-2-large, n = 1,024: 1.0 at k = n, 0 at k = d", 1000,
     ),
     "bert-large-random": Case(
         "BERT-large, random weights, after one layer, 1,200 passages of 512 tokens", "bert-large",
-        "text",
-        ("--random", "--layer", "1", "--length", "512", "--count", "1200", "--tokenizer", "minilm"),
+        "minilm 512 1200", ("--random", "--layer", "1"),
         "0 at k = n; 0.932 at k = 354", 1000,  # of 0.12 s each
     ),
     "gpt2-large-random": Case(
         "GPT-2-large, random weights, after one layer, 1,400 passages of 128 tokens",
-        "gpt2-large", "text",
-        ("--random", "--layer", "1", "--length", "128", "--count", "1400", "--tokenizer", "bpe"),
+        "gpt2-large", "bpe 128 1400", ("--random", "--layer", "1"),
         "n = 1,024: 1.0 at k = n, 0 at k = d", 1000,  # a set of 1,280 takes 1 s
     ),
     "gpt2-raw": Case(
-        "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "text",
-        ("--random", "--layer", "0", "--contexts", "20", *TEXT, "bpe"),
+        "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "bpe 256 2000",
+        ("--random", "--layer", "0", "--contexts", "20"),
         "0 everywhere", 200,
     ),
     "minilm-trained": Case(
         "all-MiniLM-L6-v2 (BERT family), trained weights, after one layer, 2,000 passages",
-        "minilm", "text", ("--layer", "1", *SHORT), "trained BERT-large: 0.9996 at k = 290",
+        "minilm", "minilm 128 2000", ("--layer", "1"), "trained BERT-large: 0.9996 at k = 290",
     ),
     "minilm-random": Case(
-        "the same shape with random weights", "minilm", "text",
-        ("--random", "--layer", "1", *SHORT), "random BERT-large: 0.9998 near k = 340",
+        "the same shape with random weights", "minilm", "minilm 128 2000",
+        ("--random", "--layer", "1"), "random BERT-large: 0.9998 near k = 340",
     ),
     "minilm-trained-float64": Case(
-        "all-MiniLM-L6-v2, trained weights, in float64", "minilm", "text",
-        ("--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run",
+        "all-MiniLM-L6-v2, trained weights, in float64", "minilm", "minilm 128 2000",
+        ("--layer", "1", "--dtype", "float64", "--contexts", "20"), "not run",
     ),
     "minilm-random-float64": Case(
-        "the same shape with random weights, in float64", "minilm", "text",
-        ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20", *SHORT), "not run",
+        "the same shape with random weights, in float64", "minilm", "minilm 128 2000",
+        ("--random", "--layer", "1", "--dtype", "float64", "--contexts", "20"), "not run",
     ),
     "vit-before": Case(
         "a small ViT (4 layers, d = 64) before training, after one layer, 1,797 digits",
@@ -121,10 +118,11 @@ CASES = {
     ),
     "gpt-before": Case(
         "a small GPT (4 layers, d = 128) before training, after one layer, 2,000 passages of 64 "
-        "tokens", "gpt-before", "text", TINY, "not run",
+        "tokens", "gpt-before", "bpe 64 2000", ("--layer", "1"), "not run",
     ),
     "gpt-trained": Case(
-        "the same after training on the text", "gpt-trained", "text", TINY, "not run",
+        "the same after training on the text", "gpt-trained", "bpe 64 2000", ("--layer", "1"),
+        "not run",
     ),
 }  # fmt: skip
 
@@ -204,7 +202,7 @@ def _places(work: Path, train: bool) -> dict[str, str]:
     """The inputs, and where they are asked for the small models, made where they are missing; and
     the trained model that comes with a package."""
     inputs = work / "inputs"
-    if not (inputs / "bpe" / "tokenizer.json").exists():
+    if not (inputs / "bpe" / "tokenizer.json").exists():  # which is written last
         subprocess.run(
             [sys.executable, ROOT / "benchmarks" / "models_inputs.py", inputs], check=True
         )
@@ -220,22 +218,30 @@ def _places(work: Path, train: bool) -> dict[str, str]:
     if hashlib.sha256(weights).hexdigest() != MINILM:
         sys.exit(f"{minilm}: not the weights of which SHA-256 is {MINILM}")
     return {
-        "crops": str(inputs / "crops.npy"),
-        "text": str(inputs / "text.txt"),
-        "bpe": str(inputs / "bpe"),
         "minilm": str(minilm),
-        "digits": str(inputs / "digits.npy"),
+        "text": str(inputs / "text.txt"),
         "training": str(inputs / "training.json"),
-        **{name: str(inputs / name) for name in TRAINED},
+        **{name: str(inputs / name) for name in ("bpe", "crops", "digits", *SHAPES, *TRAINED)},
     }
+
+
+def _inputs(name: str, places: dict[str, str]) -> str:
+    if name in places:
+        return places[name]
+    tokenizer, length, count = name.split()
+    text = Path(places["text"])
+    path = text.with_name(f"{tokenizer}-{length}-{count}.npy")
+    if not path.exists():
+        described = Path(places[tokenizer]) / "tokenizer.json"
+        np.save(path, passages(text.read_text(), described, int(length), int(count)))
+    return str(path)
 
 
 def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str, Any]:
     folder, out = work / "embeddings" / name, work / "reports" / name
-    options = [places.get(word, word) for word in case.options]
     embedding = None
     if not (folder / "manifest.json").exists():
-        words = ["embed", places.get(case.model, case.model), places[case.inputs], *options]
+        words = ["embed", places[case.model], _inputs(case.inputs, places), *case.options]
         embedding = _timed([*words, "--out", str(folder)])
     words = ["assume", str(folder), "--float32", str(case.float32), "--out", str(out)]
     return {"embed": embedding, "assume": _timed(words), "out": str(out)}

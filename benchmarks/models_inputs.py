@@ -2,10 +2,10 @@
 
     python benchmarks/models_inputs.py FOLDER
 
-writes crops.npy (2,000 crops of 224×224 from the photographs of scikit-image and scikit-learn),
-text.txt (documentation topics and docstrings of Python's standard library) and bpe/tokenizer.json
-(byte pairs, trained on that text). Nothing is downloaded. The photographs hold only about 110
-disjoint crops, so that 2,000 overlap; no two are the same.
+writes crops/ (2,000 crops of 224×224 from the photographs of scikit-image and scikit-learn),
+text.txt (documentation topics and docstrings of Python's standard library), the configurations of
+SHAPES, and bpe/tokenizer.json (byte pairs, trained on that text). Nothing is downloaded. The
+photographs hold only about 110 disjoint crops, so that 2,000 overlap; no two are the same.
 """
 
 from __future__ import annotations
@@ -18,6 +18,14 @@ from pathlib import Path
 import numpy as np
 
 SIDE, CROPS, VOCABULARY, SEED = 224, 2000, 8000, 0
+_LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+SHAPES = {  # other sizes as transformers has them
+    "vit-base": ("vit", {}),
+    "bert-base": ("bert", {}),
+    "bert-large": ("bert", {"hidden_size": 1024, **_LARGE}),
+    "gpt2": ("gpt2", {}),
+    "gpt2-large": ("gpt2", {"n_embd": 1280, "n_layer": 36, "n_head": 20}),
+}
 PHOTOGRAPHS = (
     "astronaut.png", "brick.png", "camera.png", "chelsea.png", "coffee.png", "coins.png",
     "grass.png", "gravel.png", "hubble_deep_field.jpg", "ihc.png", "moon.png",
@@ -83,9 +91,38 @@ def byte_pairs(text: str, size: int = VOCABULARY) -> str:
     return tool.to_str()
 
 
+def passages(text: str, tokenizer: Path, length: int, count: int) -> np.ndarray:
+    """(count, length): evenly spread, overlapping where they must, special tokens around each."""
+    from tokenizers import Tokenizer
+
+    tool = Tokenizer.from_file(str(tokenizer))
+    tool.no_padding()
+    tool.no_truncation()
+    words = len(tool.encode(text, add_special_tokens=False).ids)
+    body = length - tool.num_special_tokens_to_add(False)
+    step = min(body, (words - body) // (count - 1))
+    tool.enable_truncation(length, stride=body - step)
+    first = tool.encode(text)
+    rows = [one.ids for one in (first, *first.overflowing) if len(one.ids) == length]
+    return np.array(rows)[np.arange(count) * len(rows) // count]
+
+
+def save_images(folder: Path, images: np.ndarray) -> None:
+    from PIL import Image
+
+    folder.mkdir(exist_ok=True)
+    for i, image in enumerate(images):
+        Image.fromarray(image).save(folder / f"{i:04}.png")
+
+
 def main(folder: Path) -> None:
+    import transformers
+
     folder.mkdir(parents=True, exist_ok=True)
-    np.save(folder / "crops.npy", crops())
+    save_images(folder / "crops", crops())
+    for name, (kind, sizes) in SHAPES.items():
+        transformers.AutoConfig.for_model(kind, **sizes).save_pretrained(folder / name)
+    transformers.ViTImageProcessor().save_pretrained(folder / "vit-base")
     text = prose()
     (folder / "text.txt").write_text(text, encoding="utf-8")
     (folder / "bpe").mkdir(exist_ok=True)

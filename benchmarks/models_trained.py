@@ -2,7 +2,7 @@
 
     python benchmarks/models_trained.py FOLDER
 
-FOLDER holds what models_inputs.py wrote (text.txt, bpe/). Written are digits.npy (the 1,797 bundled
+FOLDER holds what models_inputs.py wrote (text.txt, bpe/). Written are digits/ (the 1,797 bundled
 digits as images), vit-before/, vit-trained/, gpt-before/ and gpt-trained/ (as transformers saves
 models), and training.json: loss and accuracy on inputs that were not trained on, and the time. One
 thread and one seed: equal runs on one machine give equal weights. Nothing is downloaded.
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from models_inputs import save_images
 from PIL import Image
 
 from attncert.constructions.data.digits import all_digits
@@ -50,7 +51,7 @@ def images() -> tuple[np.ndarray, np.ndarray]:
 
 def vit(folder: Path) -> dict[str, Any]:
     shown, answers = images()
-    np.save(folder / "digits.npy", shown)
+    save_images(folder / "digits", shown)
     processor = transformers.ViTImageProcessor(do_resize=False)
     images_in_turn = [Image.fromarray(image) for image in shown]
     pixels = processor(images_in_turn, return_tensors="pt")["pixel_values"]
@@ -69,6 +70,8 @@ def vit(folder: Path) -> dict[str, Any]:
         return {"loss": round(float(out.loss), 3), "accuracy": round(float(right), 4)}
 
     steps = EPOCHS * (SEEN // IMAGES)
+    for at in ("before", "trained"):
+        processor.save_pretrained(folder / f"vit-{at}")
     return trained(model, batches(), steps, judged, folder, "vit")
 
 

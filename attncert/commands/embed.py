@@ -5,26 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from attncert.terminal.options import Sources, command_of
-from attncert.terminal.output import Interrupted, answer_alone, print_json, say
+from attncert.terminal.output import answer_alone, print_json, say
 from attncert.verify.questions.embed import Embed
-
-__all__ = ["embed"]
 
 
 def _run(sources: Sources, options: Embed, out: str | None, as_json: bool) -> int:
     from attncert.terminal.progress import Stages
-    from attncert.verify.models.embed import RUN, embed
+    from attncert.verify.models.embed import embed
 
-    folder = Path(str(out))
-    try:
-        with answer_alone(), Stages() as progress:
-            summary = embed(
-                str(sources["model"]), str(sources["inputs"]), folder, options, progress
-            )
-    except KeyboardInterrupt:
-        if not (folder / RUN).exists():
-            raise
-        raise Interrupted(f"finished shards are kept in {out}; the same command goes on") from None
+    model, inputs = str(sources["model"]), str(sources["inputs"])
+    with answer_alone(), Stages() as progress:
+        summary = embed(model, inputs, Path(str(out)), options, progress)
     if as_json:
         print_json(summary)
     else:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from attncert.constructions.errors import InputError
-from attncert.verify.assume.embeddings import file_sha256, write_manifest, write_shard
+from attncert.verify.assume.embeddings import FORMAT, MANIFEST, file_sha256
+
+CONFIG = SimpleNamespace(model_type="fake", num_attention_heads=2)
 
 
 def random_states(inputs: int, tokens: int, width: int, seed: int = 0) -> np.ndarray:
@@ -27,11 +31,15 @@ def write_folder(folder: Path, states: np.ndarray, kept: list[int], **more: Any)
         part = [k for k in kept if start <= k < stop]
         contexts = states[part].reshape(-1, tokens, width)
         write_shard(folder / f"part-{number}.npz", states[start:stop, 0], contexts, part)
-    facts = {"inputs": inputs, "tokens": tokens, "width": width} | more
+    facts = {"format": FORMAT, "inputs": inputs, "tokens": tokens, "width": width} | more
     names = ["part-0.npz", "part-1.npz"]
-    hashes = {name: file_sha256(folder / name) for name in names}
-    write_manifest(folder / "manifest.json", facts, hashes)
+    shards = [{"file": name, "sha256": file_sha256(folder / name)} for name in names]
+    (folder / MANIFEST).write_text(json.dumps(facts | {"shards": shards}))
     return folder
+
+
+def write_shard(path: Path, queries: np.ndarray, contexts: np.ndarray, kept: list[int]) -> None:
+    np.savez(path, queries=queries, contexts=contexts, kept=np.array(kept, dtype=np.int64))
 
 
 @dataclass
@@ -41,6 +49,7 @@ class FakeNetwork:
     width: int = 6
     spoiled: int = -1  # the token that gives NaN
     provenance: Mapping[str, Any] = field(default_factory=lambda: {"model": "fake"})
+    model: Any = field(default_factory=lambda: SimpleNamespace(config=CONFIG))
 
     def states(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
         ids = batch["input_ids"]

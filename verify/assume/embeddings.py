@@ -11,7 +11,6 @@ write such a folder without us, so nothing here trusts one.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -92,23 +91,6 @@ def shard_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
             raise InputError(f"{MANIFEST}: file", "the name of an .npz in its folder, once", name)
         hashes[name] = entry.get("sha256")
     return hashes
-
-
-def write_shard(path: Path, queries: AnyArray, contexts: AnyArray, kept: Sequence[int]) -> None:
-    """One shard, in place at once or not at all. Equal arrays give equal bytes."""
-    staged = path.with_suffix(".partial")
-    with staged.open("wb") as file:
-        np.savez(file, queries=queries, contexts=contexts, kept=np.array(kept, dtype=np.int64))
-    os.replace(staged, path)
-
-
-def write_manifest(path: Path, facts: Mapping[str, Any], shards: Mapping[str, str]) -> None:
-    """facts: all but the format and the shards, which are names with their SHA-256."""
-    entries = [{"file": name, "sha256": digest} for name, digest in sorted(shards.items())]
-    text = json.dumps({"format": FORMAT, **facts, "shards": entries}, indent=1, sort_keys=True)
-    staged = path.with_suffix(".partial")
-    staged.write_text(text + "\n")
-    os.replace(staged, path)
 
 
 def file_sha256(path: Path) -> str:

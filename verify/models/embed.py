@@ -1,33 +1,32 @@
 """`attncert embed` as a function: a model's states of many inputs, in batches, to a folder.
 
-What one batch gives is one shard; memory holds the model and one batch. A run that was interrupted
-goes on where it ended: until it is finished its manifest is called run.json, and names the finished
-shards and their hashes. What depends on nothing but the manifest and the inputs is not made again.
+What one batch gives is one shard; memory holds the model and one batch. The manifest names the
+finished shards and their hashes, so that an interrupted run goes on where it ended.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.assume.embeddings import (
+    FORMAT,
     MANIFEST,
     file_sha256,
     read_manifest,
     shard_hashes,
-    write_manifest,
-    write_shard,
 )
-from attncert.verify.models.inputs import open_inputs, spread
-from attncert.verify.models.network import build, configuration
+from attncert.verify.models.inputs import open_inputs
+from attncert.verify.models.network import build
 from attncert.verify.questions.embed import Embed
-
-RUN = "run.json"
 
 
 def embed(
@@ -40,41 +39,39 @@ def embed(
     for what can be known then; a bad input later on leaves the shards before it.
     """
     progress("model", 0, 1)
-    config = configuration(model, options.random)
-    inputs = open_inputs(source, model, config, options)
-    network = build(model, config, options)
+    inputs = open_inputs(source, model, options)
+    network = build(model, options)
+    config = network.model.config
     _, tokens, width = network.states(inputs.batch(0, 1)).shape
     query = options.query or ("last" if config.model_type.startswith("gpt") else "first")
     place = 0 if query == "first" else -1
-    kept = spread(inputs.count, options.contexts)
+    number = min(options.contexts, inputs.count)
+    sample = np.arange(number) * inputs.count // max(number, 1)  # evenly spread
     facts = {
         "inputs": inputs.count, "tokens": tokens, "width": width,
         "heads": config.num_attention_heads, "head_width": width // config.num_attention_heads,
         "layer": options.layer, "query": query,
-        "provenance": {
-            **network.provenance, **inputs.provenance, "batch": options.batch,
-            "contexts kept": len(kept),
-        },
+        "provenance": {**network.provenance, **inputs.provenance, "batch": options.batch},
     }  # fmt: skip
     starts = range(0, inputs.count, options.batch)
     with path_errors("--out", "a folder that can be written", folder):
         finished, reused = _begin(folder, facts), 0
-        for number, start in enumerate(starts):
+        for i, start in enumerate(starts):
             progress("inputs", start, inputs.count)
-            path = folder / f"shard-{number:05d}.npz"
+            path = folder / f"shard-{i:05d}.npz"
             if path.exists() and file_sha256(path) == finished.get(path.name):
                 reused += 1
                 continue
-            stop = min(start + options.batch, inputs.count)
+            stop = start + options.batch
             states = network.states(inputs.batch(start, stop))
-            numbers = [k for k in kept if start <= k < stop]
-            contexts = states[[k - start for k in numbers]]
-            write_shard(path, states[:, place], contexts, numbers)
+            kept = sample[(start <= sample) & (sample < stop)]
+            np.savez(path, queries=states[:, place], contexts=states[kept - start], kept=kept)
             finished[path.name] = file_sha256(path)
-            write_manifest(folder / RUN, facts, finished)
-        os.replace(folder / RUN, folder / MANIFEST)
-    sizes = {"inputs": inputs.count, "tokens": tokens, "width": width, "kept": len(kept)}
-    return {"folder": str(folder), **sizes, "shards": len(starts), "reused": reused}
+            _write_manifest(folder / MANIFEST, facts, finished)
+    return {
+        "folder": str(folder), "inputs": inputs.count, "tokens": tokens, "width": width,
+        "kept": number, "shards": len(starts), "reused": reused,
+    }  # fmt: skip
 
 
 def _begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,10 +79,19 @@ def _begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     folder of anything else."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
-        write_manifest(folder / RUN, facts, {})
+        _write_manifest(folder / MANIFEST, facts, {})
     with suppress(InputError, OSError):
-        manifest = read_manifest(folder / RUN)
+        manifest = read_manifest(folder / MANIFEST)
         if facts.items() <= manifest.items():
             return shard_hashes(manifest)
     must = "new, empty, or the folder of the same run"
     raise InputError("--out", must, f"{folder}, which holds something else")
+
+
+def _write_manifest(path: Path, facts: Mapping[str, Any], shards: Mapping[str, str]) -> None:
+    """In place at once or not at all. shards: names with their SHA-256."""
+    entries = [{"file": name, "sha256": digest} for name, digest in sorted(shards.items())]
+    text = json.dumps({"format": FORMAT, **facts, "shards": entries}, indent=1, sort_keys=True)
+    staged = path.with_suffix(".partial")
+    staged.write_text(text + "\n")
+    os.replace(staged, path)

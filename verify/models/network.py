@@ -24,19 +24,6 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.embed import Embed
 
-_LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-SHAPES: Mapping[str, tuple[str, Mapping[str, int]]] = {
-    "vit-base": ("vit", {}),
-    "vit-large": ("vit", {"hidden_size": 1024, **_LARGE}),
-    "bert-base": ("bert", {}),
-    "bert-large": ("bert", {"hidden_size": 1024, **_LARGE}),
-    "gpt2": ("gpt2", {}),
-    "gpt2-medium": ("gpt2", {"n_embd": 1024, "n_layer": 24, "n_head": 16}),
-    "gpt2-large": ("gpt2", {"n_embd": 1280, "n_layer": 36, "n_head": 20}),
-}
-"""Shapes that --random knows without a configuration; other sizes as transformers has them."""
-
-MISSING = "used with the extra `models` (pip install 'attncert[models]')"
 _LARGE_COUNT = re.compile(r'label\w*": \d{6}|(?:layers?|depths?|experts)": \[?(?:\d+, )*\d{5}')
 _KERNEL = re.compile(r'implementation": "[^"]*/')
 
@@ -56,8 +43,7 @@ class Network:
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
         """The states (B, n, d) that enter block k + 1. Raises InputError for a model that has no
         such states of these inputs."""
-        import torch
-
+        torch, _ = libraries()
         tensors = {key: torch.from_numpy(array) for key, array in batch.items()}
         kind = self.model.dtype
         inputs = {k: x.to(kind) if x.is_floating_point() else x for k, x in tensors.items()}
@@ -73,35 +59,11 @@ class Network:
         return states
 
 
-def bare(name: str, random: bool) -> bool:
-    """Whether `name` is one of SHAPES: no files come with it."""
-    return random and name in SHAPES and not os.path.lexists(name)
-
-
-def configuration(name: str, random: bool) -> Any:
-    """transformers' configuration of a local folder, a model of the hub, or with `random` of one of
-    SHAPES. No code of a model is run. Raises InputError."""
-    _, transformers = libraries()
-    if bare(name, random):
-        kind, changes = SHAPES[name]
-        return transformers.AutoConfig.for_model(kind, **changes)
-    with foreign(
-        "one of the Hugging Face hub, in reach, or a folder with a config.json of a model"
-    ):
-        stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
-        if _LARGE_COUNT.search(stored):  # transformers makes lists of so many
-            raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
-        if _KERNEL.search(stored):  # transformers would fetch its code, and run it
-            raise InputError("MODEL", "one that names no attention code on a hub", name)
-        config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
-        if config.hidden_size % config.num_attention_heads or config.num_hidden_layers < 1:
-            raise InputError("MODEL", "one of layers whose width is a multiple of H", name)
-    return config
-
-
-def build(name: str, config: Any, options: Embed) -> Network:
-    """The model up to the block that the states enter. Raises InputError."""
+def build(name: str, options: Embed) -> Network:
+    """A local folder or a model of the hub, up to the block that the states enter. No code of a
+    model is run. Raises InputError."""
     (torch, transformers), layer = libraries(), options.layer
+    config = _configuration(name)
     if layer >= config.num_hidden_layers:
         must = f"from 0 to {config.num_hidden_layers - 1}, below a layer of this model"
         raise InputError("layer", must, layer)
@@ -137,7 +99,8 @@ def libraries() -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError:
-        raise InputError("attncert embed", MISSING, "without it") from None
+        must = "used with the extra `models` (pip install 'attncert[models]')"
+        raise InputError("attncert embed", must, "without it") from None
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return torch, transformers
@@ -158,6 +121,21 @@ def settings_sha256(config: Any) -> str:
     """Of all settings of a model or an image processor, without where they are stored."""
     settings = {**config.to_dict(), "_name_or_path": ""}
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _configuration(name: str) -> Any:
+    """As transformers has it, without what would make it run code or fill the memory."""
+    _, transformers = libraries()
+    with foreign("one of the Hugging Face hub, or a folder with a config.json of a model"):
+        stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
+        if _LARGE_COUNT.search(stored):  # transformers makes lists of so many
+            raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
+        if _KERNEL.search(stored):  # transformers would fetch its code, and run it
+            raise InputError("MODEL", "one that names no attention code on a hub", name)
+        config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+        if config.hidden_size % config.num_attention_heads or config.num_hidden_layers < 1:
+            raise InputError("MODEL", "one of layers whose width is a multiple of H", name)
+    return config
 
 
 def _tensors_sha256(model: Any) -> str:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attncert.verify.questions.question import Options, option
-from attncert.verify.questions.rules import SEED, SWITCH, TEXT, one_of, whole
-
-__all__ = ["Embed"]
+from attncert.verify.questions.rules import SEED, SWITCH, one_of, whole
 
 _COUNT = 10**6
 
@@ -18,10 +16,10 @@ class Embed(Options):
     """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
 
     command: ClassVar[str] = "embed"
-    example: ClassVar[str] = "attncert embed gpt2 passages.txt --count 1000 --out states"
+    example: ClassVar[str] = "attncert embed gpt2 text.txt --length 128 --out states"
     asked_of: ClassVar[tuple[str, ...]] = ("model", "inputs")
     model: ClassVar[str] = "name on the Hugging Face hub, or a local folder"
-    inputs: ClassVar[str] = "folder of images, text file, or .npy"
+    inputs: ClassVar[str] = "folder of images, text file, or .npy of tokens"
     folder: ClassVar[str] = "folder for the embeddings"
     needs_folder: ClassVar[bool] = True
 
@@ -31,15 +29,7 @@ class Embed(Options):
     )
     random: bool = option(False, SWITCH, "random weights, of a configuration alone")
     contexts: int = option(200, whole(0, _COUNT), "most contexts that are kept, evenly spread")
-    count: int | None = option(
-        None, whole(1, _COUNT), "so many inputs; passages overlap where they must"
-    )
-    length: int | None = option(
-        None, whole(1, _COUNT), "tokens of a passage; default: the model's most"
-    )
-    tokenizer: str | None = option(
-        None, TEXT, "tokenizer.json or a folder with it; default: the model's"
-    )
+    length: int | None = option(None, whole(1, _COUNT), "tokens of a passage, for a text")
     batch: int = option(32, whole(1, _COUNT), "inputs at a time, and in a shard")
     dtype: str = option(
         "float32", one_of("float32", "float64"), "the model's arithmetic: float32 | float64"

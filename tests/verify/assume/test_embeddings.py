@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.embedding_cases import random_states, write_folder
+from support.embedding_cases import random_states, write_folder, write_shard
 
 from attncert.constructions.errors import InputError
-from attncert.verify.assume.embeddings import load_embeddings, write_shard
+from attncert.verify.assume.embeddings import load_embeddings
 
 STATES = random_states(6, 3, 4)
 

@@ -15,7 +15,7 @@ from attncert.constructions.errors import InputError
 from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.models.embed import embed
 from attncert.verify.models.inputs import open_inputs
-from attncert.verify.models.network import Network, build, configuration
+from attncert.verify.models.network import Network, build
 from attncert.verify.questions.embed import Embed
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -46,8 +46,7 @@ def _libraries() -> None:
 
 
 def model_of(name: str | Path, layer: int = 1, **options: Any) -> Network:
-    settings = Embed(layer, **options)
-    return build(str(name), configuration(str(name), settings.random), settings)
+    return build(str(name), Embed(layer, **options))
 
 
 def saved(family: str, folder: Path, **options: Any) -> Any:
@@ -114,8 +113,9 @@ def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(InputError, match="weights are in safetensors files"):
         model_of(tmp_path)
+    transformers.BertConfig().save_pretrained(tmp_path / "base")
     with pytest.raises(InputError, match=r"memory: must be at least 418 MiB, .* not 417 MiB"):
-        model_of("bert-base", random=True, memory=417)
+        model_of(tmp_path / "base", random=True, memory=417)
     for content in ("{", "[]", "{}"):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(
@@ -265,51 +265,50 @@ def test_no_code_of_a_model_is_run(changes: dict[str, Any], tmp_path: Path) -> N
     assert not (tmp_path / "ran").exists()
 
 
+def images(folder: Path, **files: tuple[int, int]) -> str:
+    from PIL import Image
+
+    folder.mkdir()
+    for name, size in files.items():
+        Image.new("L", size, 255).save(folder / f"{name}.png")
+    return str(folder)
+
+
 def test_no_code_of_an_image_processor_is_run(tmp_path: Path) -> None:
     saved("vit", tmp_path)
     (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass C: pass\n")
     described = {"image_processor_type": "Own", "auto_map": {"AutoImageProcessor": "own.C"}}
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(described))
-    np.save(tmp_path / "x.npy", np.zeros((1, 4, 4, 3), np.uint8))
-    config = configuration(str(tmp_path), False)
     with pytest.raises(InputError, match="MODEL: must be one that takes images"):
-        open_inputs(str(tmp_path / "x.npy"), str(tmp_path), config, Embed())
+        open_inputs(images(tmp_path / "x", a=(4, 4)), str(tmp_path), Embed())
     assert not (tmp_path / "ran").exists()
 
 
 def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
     import transformers
-    from PIL import Image
 
-    folder, model = tmp_path / "images", str(tmp_path / "model")
+    folder, model = images(tmp_path / "images", a=(8, 4), c=(1, 401)), str(tmp_path / "model")
     saved("vit", Path(model))
-    config, settings = configuration(model, False), Embed()
-    folder.mkdir()
-    Image.new("L", (8, 4), 255).save(folder / "a.png")
-    inputs = open_inputs(str(folder), model, config, settings)
+    with pytest.raises(InputError, match="MODEL: must be one that takes images"):
+        open_inputs(folder, model, Embed())
+    size = {"height": 16, "width": 16}
+    kind = transformers.ViTImageProcessor
+    kind(size=size).save_pretrained(model)
+    inputs = open_inputs(folder, model, Embed())
     white = inputs.batch(0, 1)["pixel_values"]
     assert white.shape == (1, 3, 16, 16) and np.allclose(white, 1)
-    np.save(tmp_path / "x.npy", np.full((2, 4, 8, 3), 255, np.uint8))
-    arrays = open_inputs(str(tmp_path / "x.npy"), model, config, settings)
-    assert np.array_equal(arrays.batch(0, 2)["pixel_values"], np.vstack([white, white]))
-    own = transformers.ViTImageProcessor(
-        size={"height": 16, "width": 16}, image_mean=[1, 1, 1], image_std=[2, 2, 2]
-    )
-    own.save_pretrained(model)
-    other = open_inputs(str(folder), model, config, settings)
+    kind(size=size, image_mean=[1, 1, 1], image_std=[2, 2, 2]).save_pretrained(model)
+    other = open_inputs(folder, model, Embed())
     assert np.allclose(other.batch(0, 1)["pixel_values"], 0)
     assert inputs.provenance["processor sha256"] != other.provenance["processor sha256"]
-    config.image_size = 10**5  # an image would take 10^10 pixels
-    (Path(model) / "preprocessor_config.json").unlink()
-    with pytest.raises(InputError, match="images of less than 10,000 pixels"):
-        open_inputs(str(folder), model, config, settings)
-    config.image_size = 16
-    (folder / "b.jpg").write_bytes(b"no image")
-    Image.new("L", (1, 401)).save(folder / "c.png")
-    bad = open_inputs(str(folder), model, config, settings)
-    for k, said in ((1, r"b\.jpg: must be an image"), (2, r"c\.png: .* side over 100 times")):
-        with pytest.raises(InputError, match=said):
+    (Path(folder) / "b.jpg").write_bytes(b"no image")
+    bad = open_inputs(folder, model, Embed())
+    for k, line in ((1, r"b\.jpg: must be an image"), (2, r"c\.png: .* side over 100 times")):
+        with pytest.raises(InputError, match=line):
             bad.batch(k, k + 1)
+    kind(size={"height": 10**5, "width": 10**5}).save_pretrained(model)  # 10^10 pixels
+    with pytest.raises(InputError, match="images of less than 10,000 pixels"):
+        open_inputs(folder, model, Embed())
 
 
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
@@ -326,31 +325,25 @@ def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     tool.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "t.txt").write_text("a b c d b")
 
-    def read(length: int | None, count: int | None, name: str = "t.txt") -> Any:
-        class Config:
-            max_position_embeddings = 5
+    def read(length: int | None, name: str = "t.txt") -> Any:
+        return open_inputs(str(tmp_path / name), str(tmp_path), Embed(length=length))
 
-        settings = Embed(length=length, count=count)
-        return open_inputs(str(tmp_path / name), str(tmp_path), Config, settings)
-
-    assert read(4, None).batch(0, 9)["input_ids"].tolist() == [[0, 3, 4, 1], [0, 5, 6, 1]]
-    three = read(None, 3)
-    assert three.batch(1, 3)["input_ids"].tolist() == [[0, 4, 5, 6, 1], [0, 5, 6, 4, 1]]
-    assert three.provenance["overlap"] == 2
+    assert read(4).batch(0, 9)["input_ids"].tolist() == [[0, 3, 4, 1], [0, 5, 6, 1]]
+    assert read(7).batch(0, 9)["input_ids"].tolist() == [[0, 3, 4, 5, 6, 4, 1]]
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "bytes.txt").write_bytes(b"\xff")
-    for length, count, name, said in (
-        (2, None, "t.txt", "length: must be over 2 tokens"),
-        (-3, None, "t.txt", "length: must be a whole number from 1 to"),
-        (4, 9, "t.txt", "count: must be at most 4"),
-        (4, None, "empty.txt", "length: .* at most 2, of this text"),
-        (4, None, "bytes.txt", "INPUTS: must be a text in UTF-8"),
+    for length, name, line in (
+        (None, "t.txt", "length: must be given for a text"),
+        (2, "t.txt", "length: must be at least 3"),
+        (8, "t.txt", "length: must be at most 7, the tokens of this text"),
+        (4, "empty.txt", "length: must be at most 2, the tokens of this text"),
+        (4, "bytes.txt", "INPUTS: must be a text in UTF-8"),
     ):
-        with pytest.raises(InputError, match=said):
-            read(length, count, name)
+        with pytest.raises(InputError, match=line):
+            read(length, name)
     Tokenizer(models.WordLevel({"a": 0}, unk_token="[UNK]")).save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(InputError, match="tokenizer: must be a tokenizer that takes this text"):
-        read(4, None)
+    with pytest.raises(InputError, match=r"one with a tokenizer\.json that takes this text"):
+        read(4)
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(InputError, match="tokenizer: must be a tokenizer that takes this text"):
-        read(4, None)
+    with pytest.raises(InputError, match=r"one with a tokenizer\.json that takes this text"):
+        read(4)
