@@ -240,9 +240,11 @@ def _inputs(name: str, places: dict[str, str]) -> str:
 def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str, Any]:
     folder, out = work / "embeddings" / name, work / "reports" / name
     embedding = None
-    if not (folder / "manifest.json").exists():
+    finished = folder.with_suffix(".finished")
+    if not finished.exists():
         words = ["embed", places[case.model], _inputs(case.inputs, places), *case.options]
         embedding = _timed([*words, "--out", str(folder)])
+        finished.touch()
     words = ["assume", str(folder), "--float32", str(case.float32), "--out", str(out)]
     return {"embed": embedding, "assume": _timed(words), "out": str(out)}
 
