@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
+from attncert.constructions.errors import OutOfTime
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 
 _MOST = 300  # characters of an unexpected exception's message
@@ -65,7 +66,9 @@ def _silent(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 def _again(dropped: sys.UnraisableHookArgs) -> None:
     """Python drops what is raised where nobody can catch it (in a finalizer, in the callback of a
     weak reference). Ctrl-C and what counts as such come again a moment later, as a signal to this
-    thread, which may be asleep by then."""
+    thread, which may be asleep by then; the end of a time limit comes again by itself."""
+    if issubclass(dropped.exc_type, OutOfTime):
+        return
     if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
         again = (threading.get_ident(), signal.SIGINT)
         threading.Timer(_MOMENT, signal.pthread_kill, again).start()

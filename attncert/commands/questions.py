@@ -54,6 +54,7 @@ def _run(
     asked: _Asked, sources: Sources, question: Question, out: str | None, as_json: bool
 ) -> int:
     from attncert.reports.answers import report
+    from attncert.reports.report import Report
 
     subject, name = dict[str, Any](sources), question.command
     if path := sources.get("data"):
@@ -62,9 +63,11 @@ def _run(
         name = data if question.command == "prove" else f"{data}-{question.command}"
     answered, folder = _imported(asked.function), report_folder(out, name)
     require_apart(question.keeps, folder)
-    return deliver(
-        lambda progress: report(answered(*subject.values(), question, progress)), folder, as_json
-    )
+
+    def make(progress: Any) -> Report:
+        return report(answered(*subject.values(), question, progress))
+
+    return deliver(question, make, folder, as_json)
 
 
 def _imported(place: str) -> Callable[..., Any]:

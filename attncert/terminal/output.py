@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from attncert.terminal.quiet import quiet
 if TYPE_CHECKING:
     from attncert.reports.report import Report
     from attncert.terminal.progress import Stages
+    from attncert.verify.questions.question import Question
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
@@ -34,7 +35,9 @@ def require_apart(log: str | None, folder: str | Path) -> None:
         raise InputError("log", "a file outside the folder of the report (--out)", log)
 
 
-def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
+def deliver(
+    question: Question, make: Callable[[Stages], Report], folder: str | Path, as_json: bool
+) -> int:
     """Make a report, write it to `folder`, say what came out; returns its exit status.
 
     A folder that may not be written is refused before the work. Where the time for the work was
@@ -42,9 +45,10 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
     what is kept is an Interrupted.
     """
     from attncert.constructions.errors import OutOfTime
+    from attncert.reports.answers import envelope, verdict
     from attncert.reports.folder import check_folder, write
-    from attncert.reports.report import PAGE
     from attncert.terminal.progress import Stages
+    from attncert.verify.claims.answer import unanswered
 
     check_folder(folder)
     try:
@@ -55,18 +59,24 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
             raise
         raise Interrupted(f"no report was written; {interrupt}") from None
     except OutOfTime as over:
-        sentence = f"Undecided: {over}; nothing was written"
-        if as_json:
-            print_json({"standing": "undecided", "statement": sentence})
-        else:
-            say(sentence)
-        return 3
+        answer = unanswered(question, f"{over}; nothing was written")
+        _say(envelope(answer), [verdict(answer)], None, as_json)
+        return answer.exit_status
     write(report, folder)
-    if as_json:
-        print_json({**report.summary, "folder": str(Path(folder))})
-    else:
-        say(*report.sentences, f"Report: {Path(folder, PAGE)}")
+    _say(report.summary, report.sentences, Path(folder), as_json)
     return report.exit_status
+
+
+def _say(
+    summary: Mapping[str, Any], sentences: Sequence[str], folder: Path | None, as_json: bool
+) -> None:
+    """summary: for --json; folder: where the report is, None: nowhere."""
+    from attncert.reports.report import PAGE
+
+    if as_json:
+        print_json({**summary, "report": folder and str(folder)})
+    else:
+        say(*sentences, *([f"Report: {folder / PAGE}"] if folder else []))
 
 
 def answer_alone() -> AbstractContextManager[Any]:

@@ -58,6 +58,6 @@ def without_device(found: Any) -> Any:
         return {
             k: without_device(v)
             for k, v in found.items()
-            if k not in ("device", "primes", "folder")
+            if k not in ("device", "primes", "report")
         }
     return found

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
-from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.ids import OUT_OF_TIME, ClaimId
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
-__all__ = ["Answer", "Subject"]
+__all__ = ["Answer", "Subject", "unanswered"]
 
 
 class Named(Protocol):
@@ -105,3 +105,11 @@ class Answer:
         """In a notebook: the verdict."""
         text: str | None = face("answer", self)
         return text
+
+
+def unanswered(question: Question, reason: str) -> Answer:
+    """The answer of a question whose time is over: undecided, and nothing is known."""
+    claim = Claim(OUT_OF_TIME, f"{reason[0].upper()}{reason[1:]}.", Level.UNDECIDED)
+    return Answer(
+        question=question, data=Subject("data"), trace=ProofTrace([claim]), conclusion=claim.id
+    )

@@ -128,6 +128,7 @@ AGREEMENT: Final = ClaimId("interpolation.agreement")
 ENCLOSURE_ERROR: Final = ClaimId("enclosure.error")
 MEMORIZATION: Final = ClaimId("memorization")
 GIVEN_LABELS: Final = ClaimId("given-labels")
+OUT_OF_TIME: Final = ClaimId("out-of-time")
 
 # What no weights escape.
 TIGHTNESS_SPANS: Final = ClaimId("tightness.spans")

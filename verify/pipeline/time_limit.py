@@ -15,6 +15,7 @@ from types import FrameType
 from attncert.constructions.errors import InputError, OutOfTime
 
 _UNCERTAIN = 2.0  # by what factor an estimate may be off
+_AGAIN = 1.0  # seconds after which what Python dropped, as in a finalizer, is raised again
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def limited(seconds: float | None) -> Iterator[None]:
         raise OutOfTime(f"the proof did not end within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:

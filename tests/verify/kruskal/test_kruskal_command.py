@@ -188,7 +188,7 @@ def test_json_is_all_that_stdout_holds(
     found = json.loads(printed.out)
     upper = found["claims"][1]
     assert printed.err == "" and upper["witness"]["vectors"] == [0, 1, 2, 3]
-    assert found["folder"] == str(tmp_path / "o")
+    assert found["report"] == str(tmp_path / "o")
 
 
 # Bad input.

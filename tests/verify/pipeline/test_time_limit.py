@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from attncert.verify.pipeline.time_limit import limited, require_time
 TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # dropped, and again
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_proof_beyond_its_limit_is_one_line_and_status_3(
     as_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -29,10 +31,29 @@ def test_a_proof_beyond_its_limit_is_one_line_and_status_3(
     words = ["prove", "digits", "--examples", "600", "--time-limit", "0.2s", "--out", out]
     assert attncert.main([*words, *["--json"] * as_json]) == 3
     printed = capsys.readouterr()
-    told = json.loads(printed.out)["statement"] if as_json else printed.out.removesuffix("\n")
-    reason = "the proof did not end within 0.2 s"
-    assert told == f"Undecided: {reason}; nothing was written" and printed.err == ""
+    answer = json.loads(printed.out) if as_json else {"statement": printed.out.removesuffix("\n")}
+    opening, _, reason = answer["statement"].partition(": ")
+    assert opening == "Undecided, neither shown nor refuted" and printed.err == ""
+    assert reason == "The proof did not end within 0.2 s; nothing was written."
+    if as_json:
+        assert answer["standing"] == "undecided" and answer["settings"]["examples"] == 600
+        assert answer["report"] is answer["certificate"] is None
     assert not list(tmp_path.iterdir())
+
+
+def test_an_end_that_python_drops_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised in a finalizer ends nothing."""
+    dropped = list[object]()
+    monkeypatch.setattr("sys.unraisablehook", dropped.append)
+
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.3)
+
+    with pytest.raises(OutOfTime), limited(0.1):
+        Slow()
+        time.sleep(10)
+    assert len(dropped) == 1
 
 
 @pytest.mark.parametrize("limit", ["0", "-1s", "soon", "1d"])
