@@ -114,7 +114,9 @@ def flint_seconds(data: Dataset, layer: Layer) -> float:
     """The same question by the path of small layers; once, it is slow."""
     start = time.perf_counter()
     p = PRIMES_31[0]
-    rank = features.residue_rank(features.feature_matrix_mod(data, layer, p), p)
+    rank = features.residue_rank(
+        features.features_mod(data, [features.logits(head, data) for head in layer.heads], p), p
+    )
     if rank != data.T:
         raise RuntimeError(f"FLINT says {rank} of {data.T}")
     return time.perf_counter() - start

@@ -135,16 +135,11 @@ def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArr
     )
 
 
-def feature_matrix_mod(data: Dataset, layer: Layer, p: int) -> IntArray:
-    """Z mod p, (T, H·d) int64. Raises ZeroDivisionError, NotIntegral."""
-    return features_mod(data, (logits(head, data) for head in layer.heads), p)
-
-
 def feature_residues(
-    data: Dataset, tables: Sequence[ObjectArray], primes: Sequence[int] | None = None
+    data: Dataset, tables: Sequence[ObjectArray]
 ) -> Iterator[tuple[IntArray, int]]:
-    """(Z mod p, p) for those of the primes (PRIMES_31) modulo which the features exist."""
-    for p in PRIMES_31 if primes is None else primes:
+    """(Z mod p, p) for those of PRIMES_31 modulo which the features exist."""
+    for p in PRIMES_31:
         try:
             yield features_mod(data, tables, p), p
         except ZeroDivisionError:

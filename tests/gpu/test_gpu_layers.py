@@ -39,7 +39,9 @@ def test_the_rank_of_a_layer(gpu: Gpu, T: int, n: int, d: int, heads: int, share
     assert found.device.kind == "cuda"
     assert found.tried == layer_rank(data, layer, device="cpu").tried
     p = found.prime
-    assert found.rank == features.residue_rank(features.feature_matrix_mod(data, layer, p), p)
+    assert found.rank == features.residue_rank(
+        features.features_mod(data, [features.logits(head, data) for head in layer.heads], p), p
+    )
     rows = FeatureRows(data, layer, P, xp=gpu.xp).rows(0, min(T, 7)).get()
     assert np.array_equal(rows, FeatureRows(data, layer, P).rows(0, min(T, 7)))
 

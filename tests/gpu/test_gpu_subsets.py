@@ -15,7 +15,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.cuda import CudaKernels
-from attncert.verify.rank.modular import IndependenceTester, independent_subsets
+from attncert.verify.rank.modular import IndependenceTester
 
 pytestmark = pytest.mark.gpu
 P = PRIMES_FLOAT64[0]
@@ -93,7 +93,7 @@ def test_subsets_and_prefixes_equal_those_of_the_cpu(gpu: Gpu) -> None:
     subsets[4, 16] = subsets[4, 2]
     tester = IndependenceTester(table, device="cuda")
     found = tester.subsets(subsets)
-    assert found.device.kind == "cuda" and found.certified.sum() == 7
+    assert tester.device.kind == "cuda" and found.certified.sum() == 7
     want = IndependenceTester(table, device="cpu")
     assert np.array_equal(found.certified, want.subsets(subsets).certified)
     exact = [exact_rank(table[s].astype(np.float64)) == 17 for s in subsets]
@@ -104,7 +104,7 @@ def test_subsets_and_prefixes_equal_those_of_the_cpu(gpu: Gpu) -> None:
 @pytest.mark.parametrize("case", share([c for c in CASES if 0 < c.shape[0] <= c.shape[1]], 9))
 def test_planted_ranks(gpu: Gpu, case: Case) -> None:
     rows = case.shape[0]
-    found = independent_subsets(case.matrix, [list(range(rows))], device="cuda")
+    found = IndependenceTester(case.matrix, device="cuda").subsets([list(range(rows))])
     assert found.certified.tolist() == [case.rank == rows]
 
 
@@ -112,7 +112,7 @@ def test_a_table_on_the_device(gpu: Gpu) -> None:
     """Entries that are 0 modulo the first prime, and a table that is there already."""
     table = np.diag([float(P), 1.0, 2.0**-40])
     for given in (table, gpu.cupy.asarray(table)):
-        found = independent_subsets(given, [[0, 1, 2], [0, 1, 1]], device="cuda")
+        found = IndependenceTester(given, device="cuda").subsets([[0, 1, 2], [0, 1, 1]])
         assert found.certified.tolist() == [True, False]
         assert found.prime.tolist() == [PRIMES_FLOAT64[1], 0]
 

@@ -83,7 +83,11 @@ WEIGHTS = np.linspace(-1, 1, SHAPE.parameters)
 
 
 def logits(data: Dataset) -> Any:
-    return features.logits(LAYER.heads[0], data)
+    return all_logits(data)[0]
+
+
+def all_logits(data: Dataset) -> list[Any]:
+    return [features.logits(head, data) for head in LAYER.heads]
 
 
 def arrays(data: Dataset) -> tuple[Any, Any]:
@@ -106,7 +110,7 @@ def in_blocks(data: Dataset) -> Any:
 
 COMPUTED: dict[str, Callable[[Dataset], Any]] = {
     "exact features": lambda data: layers.features(LAYER.heads[0], data).tolist(),
-    "features mod p": lambda data: features.feature_matrix_mod(data, LAYER, P).tolist(),
+    "features mod p": lambda data: features.features_mod(data, all_logits(data), P).tolist(),
     "columns over Q": lambda data: features.exact_columns(logits(data), data, (0, 2)),
     "of a search": in_blocks,
     "rows of Z": lambda data: FeatureRows(data, LAYER, SMALL).rows(0, 4),

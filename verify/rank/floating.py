@@ -44,15 +44,10 @@ class RoundingVerdict(enum.Enum):
 
 @dataclass(frozen=True)
 class NumericalRank:
-    """rank: singular values above `tolerance`. A heuristic, never a proof.
-
-    spectrum: all singular values, decreasing, computed in `dtype`.
-    """
+    """rank: singular values above `tolerance`. A heuristic, never a proof."""
 
     rank: int
     tolerance: float
-    spectrum: tuple[float, ...]
-    dtype: str
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ def numerical_rank(table: Any, *, dtype: str = "float64") -> NumericalRank:
     values = _spectrum(array.astype(dtype))
     tolerance = max(array.shape) * float(np.finfo(_FORMATS[dtype]).eps) * max(values, default=0.0)
     count = sum(1 for value in values if value > tolerance)
-    return NumericalRank(count, tolerance, values, dtype)
+    return NumericalRank(count, tolerance)
 
 
 def robustness(table: Any) -> Robustness:

@@ -38,7 +38,6 @@ __all__ = [
     "IndependenceTester",
     "ModularRank",
     "SubsetRanks",
-    "independent_subsets",
     "modular_rank",
 ]
 
@@ -51,36 +50,17 @@ _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 class SubsetRanks:
     """Which subsets are proved independent over Q.
 
-    size:      k, vectors per subset.
     certified: (S,) bool; True is a proof, False is undecided.
     prime:     (S,) int64, the prime whose rank is the proof; 0 where undecided.
-    primes:    those tried, in order. device: where, and with which versions. seed: of the random
-               coordinates (they decide which prime succeeds, never whether a proof is one).
     """
 
-    size: int
     certified: BoolArray
     prime: IntArray
-    primes: tuple[int, ...]
-    device: Device
-    seed: int
 
     @property
     def undecided(self) -> IntArray:
         """Positions of the subsets that no prime certified."""
         return np.flatnonzero(~self.certified)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able summary."""
-        return {
-            "size": self.size,
-            "subsets": len(self.certified),
-            "certified": int(self.certified.sum()),
-            "undecided": self.undecided.tolist(),
-            "primes": [str(p) for p in self.primes],
-            "device": self.device.as_dict(),
-            "seed": self.seed,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +81,6 @@ class ModularRank:
     def full_row_rank(self) -> bool:
         """Proved over Q: the rows are independent."""
         return self.rank == self.shape[0]
-
-
-def independent_subsets(table: Any, subsets: Any, *, device: DeviceChoice = "auto") -> SubsetRanks:
-    """Certify that subsets of the rows of a table are linearly independent over Q.
-
-    table:   (N, d), see `residues.as_table`: floats are taken exactly.
-    subsets: (S, k) row indices; a subset that names a row twice is never certified.
-    device:  auto, cpu or cuda. Raises InputError for an unusable table.
-
-    >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
-    >>> ranks = independent_subsets(table, [[0, 2], [0, 1]], device="cpu")
-    >>> ranks.certified.tolist(), ranks.undecided.tolist(), ranks.prime.tolist()
-    ([True, False], [1], [1019, 0])
-    """
-    return IndependenceTester(table, device=device).subsets(subsets)
 
 
 def modular_rank(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
@@ -139,6 +104,7 @@ float64, not 2305843009213693951
 class IndependenceTester:
     """One table, prepared once modulo each prime, for any number of subsets.
 
+    table:       (N, d), see `residues.as_table`: floats are taken exactly. device: auto, cpu, cuda.
     coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
     them in all calls together; "projected" and "systematic" force it. Array engines project.
     memory: bytes that copies of the table and matrices may take. seed: of the random coordinates.
@@ -169,21 +135,23 @@ class IndependenceTester:
             self._ladder = _FLOAT64_STEPS
             self._xp, self._kernels = _array_engine(self.device, table)
 
-    @property
-    def primes(self) -> tuple[int, ...]:
-        """The primes of the ladder, in the order in which they are tried."""
-        return tuple(p for p, _ in self._ladder)
-
     def subsets(self, subsets: Any) -> SubsetRanks:
-        """See `independent_subsets`."""
+        """Certify that subsets of the rows, (S, k) indices, are linearly independent over Q.
+
+        A subset that names a row twice is never certified. Raises InputError where the memory does
+        not suffice.
+
+        >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
+        >>> ranks = IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]])
+        >>> ranks.certified.tolist(), ranks.undecided.tolist(), ranks.prime.tolist()
+        ([True, False], [1], [1019, 0])
+        """
         index = np.ascontiguousarray(subsets, dtype=np.int64)
         k = index.shape[1]
         use_form = self._use_systematic(k, len(index))
         lengths, prime = self._climb(index, k, use_form)
         certified = lengths == k
-        return SubsetRanks(
-            k, certified, np.where(certified, prime, 0), self.primes, self.device, self.seed
-        )
+        return SubsetRanks(certified, np.where(certified, prime, 0))
 
     def prefixes(self, permutations: IntArray) -> IntArray:
         """How long a prefix of each sequence of rows, (S, L), is proved independent over Q: (S,).

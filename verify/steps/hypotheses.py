@@ -32,7 +32,7 @@ from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.prove import A1_WORK
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.engines.cpu import profile
-from attncert.verify.rank.modular import independent_subsets
+from attncert.verify.rank.modular import IndependenceTester
 from attncert.verify.rank.rational import find_relation
 from attncert.verify.rank.residues import residues
 
@@ -267,7 +267,7 @@ def _looked_at(
     drawn = np.sort([rng.choice(data.T, k, replace=False) for _ in range(_SAMPLES)], axis=1)
     proved = np.zeros(_SAMPLES, dtype=bool)
     if k * data.d >= _WIDE:
-        proved = independent_subsets(data.queries, drawn, device="cpu").certified
+        proved = IndependenceTester(data.queries, device="cpu").subsets(drawn).certified
     yield from zip(drawn.tolist(), proved.tolist(), strict=True)
 
 

@@ -97,7 +97,9 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
 def test_features_mod_p_are_the_exact_ones(name: str) -> None:
     data, built = example(name)
     p = PRIMES_31[1]
-    found = verify_features.feature_matrix_mod(data, built.layer, p).tolist()
+    found = verify_features.features_mod(
+        data, [verify_features.logits(head, data) for head in built.layer.heads], p
+    ).tolist()
     exact = features(data, built.layer)
     assert found == [[x.numerator * pow(x.denominator, -1, p) % p for x in row] for row in exact]
 

@@ -240,6 +240,13 @@ def test_support_bounds_are_true(vectors: Vectors) -> None:
         upper = bound.value
 
 
+def test_a_coordinate_in_which_all_vectors_are_zero_is_no_obstacle() -> None:
+    table = np.random.default_rng(0).integers(1, 50, (40, 30))
+    table[:, 7] = 0
+    inside = coordinate_subspaces(Vectors.of(table), Budget())
+    assert [len(space.members) for space in inside] == [40]
+
+
 @pytest.mark.parametrize("d", [12, 30])
 def test_sparse_vectors_in_a_coordinate_subspace_are_found(d: int) -> None:
     rng = np.random.default_rng(d)
@@ -248,7 +255,7 @@ def test_sparse_vectors_in_a_coordinate_subspace_are_found(d: int) -> None:
     outside = np.setdiff1d(np.arange(d), axes)
     table[np.ix_(hidden, outside)] = 0
     vectors = Vectors.of(table)
-    inside = coordinate_subspaces(vectors)[0]
+    inside = coordinate_subspaces(vectors, Budget())[0]
     assert inside.coordinates == tuple(sorted(axes.tolist()))
     assert inside.members == tuple(hidden.tolist())
     bounds = list(support_bounds(vectors, d, Budget(work=1)))

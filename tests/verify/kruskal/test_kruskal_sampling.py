@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import (
@@ -189,16 +188,6 @@ def test_a_part_of_the_shards_says_how_many_it_is() -> None:
 
 
 # Settings.
-
-
-@pytest.mark.parametrize(
-    ("k", "count", "argument"), [(0, 5, "k"), (13, 5, "k"), (3, 0, "subsets"), (3, -1, "subsets")]
-)
-def test_settings_without_sense_are_refused(k: int, count: int, argument: str) -> None:
-    with pytest.raises(InputError, match=f"^{argument}: must be"):
-        Sampler.of(planted(), k, count)
-    with pytest.raises(InputError, match="seed: must be"):
-        Sampler.of(planted(), 3, 5).plan(-1)
 
 
 def test_a_log_is_about_these_numbers_and_these_draws() -> None:

@@ -12,7 +12,7 @@ import pytest
 from attncert.constructions.errors import InputError
 from attncert.verify.rank.engines import devices
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.rank.modular import independent_subsets
+from attncert.verify.rank.modular import IndependenceTester
 
 TABLE = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]]
 
@@ -20,7 +20,7 @@ TABLE = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]]
 def test_importing_and_using_the_cpu_never_imports_cupy() -> None:
     program = (
         "import sys, attncert.verify.rank.modular as m\n"
-        "m.independent_subsets([[1, 2], [3, 4]], [[0, 1]], device='cpu')\n"
+        "m.IndependenceTester([[1, 2], [3, 4]], device='cpu').subsets([[0, 1]])\n"
         "assert 'cupy' not in sys.modules\n"
         "print('no cupy')"
     )
@@ -34,7 +34,7 @@ def test_cuda_without_cupy_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(devices, "_load_cupy", missing)
     with pytest.raises(InputError, match=r"device: must be cpu or auto .*CuPy is not installed"):
-        independent_subsets(TABLE, [[0, 1]], device="cuda")
+        IndependenceTester(TABLE, device="cuda").subsets([[0, 1]])
 
 
 @pytest.mark.parametrize("failure", ["raises", "none"])
@@ -76,6 +76,6 @@ def test_the_namespace_comes_from_the_input() -> None:
     table = array_api_strict.asarray(TABLE)
     found = choose_device("auto", table)
     assert (found.kind, found.engine, found.name) == ("cpu", "array", "array_api_strict")
-    ranks = independent_subsets(table, [[0, 1], [0, 2]])
-    assert ranks.certified.tolist() == [True, True]
-    assert ranks.device == found
+    tester = IndependenceTester(table)
+    assert tester.subsets([[0, 1], [0, 2]]).certified.tolist() == [True, True]
+    assert tester.device == found

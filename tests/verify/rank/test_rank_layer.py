@@ -58,8 +58,12 @@ def by_head(rows: Any, heads: int) -> np.ndarray:
     return table.reshape(count, -1, heads).transpose(0, 2, 1).reshape(count, -1)
 
 
+def features_mod(data: Dataset, layer: Layer, p: int) -> np.ndarray:
+    return features.features_mod(data, [features.logits(head, data) for head in layer.heads], p)
+
+
 def flint_rank(data: Dataset, layer: Layer, p: int) -> int:
-    return features.residue_rank(features.feature_matrix_mod(data, layer, p), p)
+    return features.residue_rank(features_mod(data, layer, p), p)
 
 
 # Features.
@@ -90,7 +94,7 @@ def test_rows_are_the_features_modulo_p(
     unit = data.contexts.denominator * data.queries.denominator
     layer = Layer(tuple(Head(h.key * unit, h.query) for h in layer.heads))
     try:
-        want = features.feature_matrix_mod(data, layer, P)
+        want = features_mod(data, layer, P)
     except ZeroDivisionError:
         return
     want = want * (data.contexts.denominator % P) % P
@@ -108,7 +112,7 @@ def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
     data = Dataset.of([[1, 1], [3, 1]], [[1, 0], [1, 1], [2, 5]], [0, 1, 2])
     half = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 2)] * 2), fmpq_mat(2, 1, [1, 3])),))
     assert not is_integral(half.heads[0], data)
-    want = features.feature_matrix_mod(data, half, P)
+    want = features_mod(data, half, P)
     assert np.array_equal(FeatureRows(data, half, P).rows(0, 3) % P, want)
     assert layer_rank(data, half).rank == flint_rank(data, half, P)
     third = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 3)] * 2), fmpq_mat(2, 1, [1, 3])),))

@@ -6,10 +6,9 @@ elsewhere: they have w coordinates to agree in, not d. Random bases never see th
 digits' 1,782 queries lie in eight of sixteen coordinates, and 8 of the 57 do not lie in one random
 basis in 10^17.
 
-*Which subspaces:* for d <= 20 the number of vectors in each of the 2^d of them, by sums over
-subsets, in d 2^d additions. For larger d, grown greedily: from the support of a vector, add the
-coordinate that most of the nearly contained vectors ask for. *Inside*, where the price is known,
-all sets of the size that would be an improvement are looked at (`exhaustive`), cheapest first.
+*Which subspaces:* grown greedily, from the support of a vector, by the coordinate that most of the
+nearly contained vectors need. *Inside*, where the price is known, all sets of the size that would
+be an improvement are looked at (`exhaustive`), cheapest first.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation
 
-_EVERY = 20  # up to this width all coordinate subspaces are counted
 _TOP = 3  # kept of each dimension
 _SEEDS = 32  # supports from which subspaces are grown
 _DEAREST = 60.0  # nominal seconds of a search inside one subspace
@@ -44,22 +42,21 @@ class Subspace:
     members: tuple[int, ...]
 
 
-def coordinate_subspaces(vectors: Vectors, budget: Budget | None = None) -> list[Subspace]:
-    """The fullest coordinate subspaces of each dimension below d that hold two or more vectors.
+def coordinate_subspaces(vectors: Vectors, budget: Budget) -> list[Subspace]:
+    """Coordinate subspaces of each dimension below d that hold two or more vectors, fullest first.
 
     >>> v = Vectors.of([[1, 2, 0, 0], [3, 4, 0, 0], [5, 6, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0]])
-    >>> coordinate_subspaces(v)[0]
+    >>> coordinate_subspaces(v, Budget())[0]
     Subspace(coordinates=(0, 1), members=(0, 1, 2))
     """
     filled = np.asarray(vectors.array != 0)
-    chosen = _fullest(filled) if vectors.d <= _EVERY else _grown(filled, budget)
-    found = []
-    for coordinates in chosen:
+    subspaces = []
+    for coordinates in _grown(filled, budget):
         outside = np.setdiff1d(np.arange(vectors.d), coordinates)
         members = np.flatnonzero(~filled[:, outside].any(axis=1))
         if len(members) > 1:
-            found.append(Subspace(coordinates, tuple(members.tolist())))
-    return sorted(found, key=lambda s: (len(s.coordinates), -len(s.members), s.coordinates))
+            subspaces.append(Subspace(coordinates, tuple(members.tolist())))
+    return sorted(subspaces, key=lambda s: (len(s.coordinates), -len(s.members), s.coordinates))
 
 
 def support_bounds(
@@ -119,24 +116,8 @@ def _bound(found: Relation, space: Subspace) -> RankBound:
     )
 
 
-def _fullest(filled: BoolArray) -> list[tuple[int, ...]]:
-    """Coordinate sets, a few of each size, that contain the supports of most vectors."""
-    d = filled.shape[1]
-    count = np.bincount(filled @ (1 << np.arange(d)), minlength=1 << d)
-    for bit in range(d):  # count[s] becomes the number of vectors with support in s
-        pairs = count.reshape(-1, 2, 1 << bit)
-        pairs[:, 1] += pairs[:, 0]
-    sizes = np.bitwise_count(np.arange(1 << d))
-    chosen = []
-    for size in range(1, d):
-        sets = np.flatnonzero((sizes == size) & (count > 1))
-        best = sets[np.argsort(-count[sets], kind="stable")[:_TOP]]
-        chosen += [tuple(j for j in range(d) if s >> j & 1) for s in best.tolist()]
-    return chosen
-
-
-def _grown(filled: BoolArray, budget: Budget | None = None) -> list[tuple[int, ...]]:
-    """The same by growing; `_fullest` is the rule, this a heuristic for large d."""
+def _grown(filled: BoolArray, budget: Budget) -> list[tuple[int, ...]]:
+    """Coordinate sets, a few of each size, that contain the supports of many vectors."""
     supports, count = np.unique(filled, axis=0, return_counts=True)
     sizes = supports.sum(axis=1)
     d = filled.shape[1]
@@ -144,7 +125,7 @@ def _grown(filled: BoolArray, budget: Budget | None = None) -> list[tuple[int, .
         return []  # not one zero
     best: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
     for start in np.lexsort((-count, sizes))[:_SEEDS]:
-        if budget is not None and budget.over:
+        if budget.over:
             break
         inside = supports[start].copy()
         missing = (filled & ~inside).sum(axis=1)
@@ -152,6 +133,8 @@ def _grown(filled: BoolArray, budget: Budget | None = None) -> list[tuple[int, .
             held = int((missing == 0).sum())
             entry = (-held, tuple(np.flatnonzero(inside).tolist()))
             best[size] = sorted({*best.get(size, []), entry})[:_TOP]
+            if held == len(filled):
+                break
             near = filled[missing == missing[missing > 0].min()]
             added = int(np.argmax(near.sum(axis=0) * ~inside))
             inside[added] = True

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.errors import InputError, require_seed
 from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, is_record, record
 from attncert.verify.kruskal.vectors import Vectors
@@ -62,13 +61,8 @@ class Sampler:
         device: DeviceChoice = "auto",
         threads: int | None = None,
     ) -> Sampler:
-        """Random k-subsets, or with k None the sweep over all k. Raises InputError."""
-        most = min(vectors.N, vectors.d)
-        if k is not None and not 1 <= k <= most:
-            raise InputError("k", f"from 1 to min(N, d) = {most}", k)
-        if not 1 <= count <= 10**9:
-            raise InputError("subsets", "a whole number from 1 to 10^9", count)
-        kind, size = (PREFIXES, most) if k is None else (SUBSETS, k)
+        """Random k-subsets, 1 <= k <= min(N, d), or with k None the sweep over all k."""
+        kind, size = (PREFIXES, min(vectors.N, vectors.d)) if k is None else (SUBSETS, k)
         return cls(kind, size, vectors.sha256, vectors.N, vectors.d, count, device, threads)
 
     def plan(self, seed: int) -> Plan:
@@ -79,7 +73,6 @@ class Sampler:
         >>> Sampler(SUBSETS, 768, "", 2000, 768, 1000).plan(0).size
         64
         """
-        require_seed(seed, "seed")
         seconds = self.nominal_seconds()
         size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
         return Plan(self.kind, seed, self.expected, max(BLOCK, size))

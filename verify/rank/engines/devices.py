@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -44,10 +44,6 @@ class Device:
         cupy = _load_cupy()
         free, _ = cupy.cuda.runtime.memGetInfo()
         return min(memory, free + cupy.get_default_memory_pool().free_bytes())
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-able record for reports."""
-        return asdict(self)
 
 
 def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:
