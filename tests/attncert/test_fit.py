@@ -158,7 +158,7 @@ def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatc
     found = fit(data_set(5, 3, 3), Fit(heads=2))
     assert found.attempts[-1].descent.found and found.exit_status == 3
     assert found.standing is Level.UNDECIDED
-    assert "not seen to contract" in verdict(found)
+    assert "not shown to contract" in verdict(found)
     files = report(found).files
     assert "certificate.json" not in files and b"enclosed" not in files["report.md"].lower()
 

@@ -1,7 +1,7 @@
 """Edge cases: degenerate data, and what a construction does with each.
 
-Nothing is expected of a case but what the construction says itself: it proves the data, or names a
-hypothesis that is false, or all weights are shown to fail. A construction whose hypotheses all hold
+A construction has to do only what it says itself: it proves the data, or names a hypothesis that is
+false, or all weights are shown to fail. A construction whose hypotheses all hold
 and which proves nothing has broken its promise; that counts against it. (What must come out for
 each case, witnesses included, is a table of the tests.)
 """
@@ -164,11 +164,11 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
 
 
 def _outcome(method: Method, name: str, seed: int) -> CaseVerdict:
-    words, level = _tried(method, CASES[name](), seed)
+    words, level = _run_case(method, CASES[name](), seed)
     return CaseVerdict(name, method.name, words, level)
 
 
-def _tried(method: Method, data: Dataset, seed: int) -> tuple[str, Level]:
+def _run_case(method: Method, data: Dataset, seed: int) -> tuple[str, Level]:
     """What came out, in words; refuted where the construction promised more."""
     try:
         proof = prove(data, Prove(construction=method.name, claim="full-rank", seed=seed))

@@ -1,4 +1,4 @@
-"""A user's data set in an audit: what holds, who uses it, how strongly, and what no weights can do.
+"""A user's data set in an audit: what holds, which step uses it, and what no weights can do.
 
 The constructions audited are run on it by `prove`. Of a large data set the first examples only: its
 hypotheses are checked, and its groups built, on that part.
@@ -84,7 +84,7 @@ def _strength(data: Dataset, method: Method, proof: Proof) -> Strength:
 def claims(examined: Examined) -> list[Claim]:
     """The answer of each construction; last, that one of them memorizes the data: refuted where no
     weights do."""
-    each = [_said(name, proof) for name, proof in examined.proofs.items()]
+    each = [_claim_of(name, proof) for name, proof in examined.proofs.items()]
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
@@ -108,21 +108,21 @@ def limits(examined: Examined, seed: int) -> tuple[Claim, ...]:
     return (*row_bound(data), count, universal(data, heads, data.d, seed=seed))
 
 
-def _said(name: str, proof: Proof) -> Claim:
+def _claim_of(name: str, proof: Proof) -> Claim:
     """The conclusion of one construction, with the witness of the first thing that fails."""
     answer = proof.trace[proof.conclusion]
     failing = [answer, *proof.trace.failures(proof.conclusion)]
     witness = next((dict(c.witness) for c in failing if c.witness), None)
     return Claim(
         ClaimId(f"{ids.AUDIT_DATA}.{name}"),
-        f"{answer.statement}{_does_not_apply(proof)}",
+        f"{answer.statement}{_caveat(proof)}",
         proof.standing,
         witness=None if proof.holds else witness,
         source=f"`{proof.command}`",
     )
 
 
-def _does_not_apply(proof: Proof) -> str:
+def _caveat(proof: Proof) -> str:
     if not proof.holds:
         return ""
     theorem = proof.trace[ids.THEOREM]

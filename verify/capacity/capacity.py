@@ -31,7 +31,7 @@ from attncert.verify.labelling.certificate import labelling_certificate
 from attncert.verify.labelling.labelled import Labelled, Trial, label_all
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
-from attncert.verify.tightness.relations.probes import Reached
+from attncert.verify.tightness.relations.probes import RankedLayer
 
 __all__ = ["DataCapacity", "capacity"]
 
@@ -42,7 +42,7 @@ Certificate = Mapping[str, Any]
 class DataCapacity(Answer):
     """notions: the table, the strongest first. jacobian, universal, labelled: where its numbers
     come from. at_zero: weights of H heads at which all outputs are 0, with the largest rank of J
-    that was met. certificates: all there are, by what they are about; that of the strongest is
+    among those drawn. certificates: all there are, by what they are about; that of the strongest is
     `certificate`.
     """
 
@@ -97,22 +97,22 @@ def capacity(
     with _timed(seconds, "Jacobian"):
         law = jacobian(data, question, progress)
     with _timed(seconds, "universal"):
-        every = universal(data, law, question.seed, progress)
+        at_once = universal(data, law, question.seed, progress)
     with _timed(seconds, "every labelling"):
         labelled, at_zero = _zeros(data, law, question.seed, progress)
-    certificates, uncertified = _certificates(data, law, every, labelled, question)
-    table = notions(data, law, every, labelled, at_zero)
+    certificates, uncertified = _certificates(data, law, at_once, labelled, question)
+    table = notions(data, law, at_once, labelled, at_zero)
     return DataCapacity(
         question=question,
         data=data,
-        trace=ProofTrace(claims_of(data, law, every, labelled, at_zero, table)),
+        trace=ProofTrace(claims_of(data, law, at_once, labelled, at_zero, table)),
         conclusion=ids.LAW_CAPACITY,
         certificate=next(iter(certificates.values()), None),
         uncertified=uncertified,
         seconds=seconds,
         notions=table,
         jacobian=law,
-        universal=every,
+        universal=at_once,
         labelled=labelled,
         at_zero=at_zero,
         certificates=certificates,
@@ -137,16 +137,16 @@ def _zeros(
 
 
 def _certificates(
-    data: Dataset, law: Jacobian, every: Universal, labelled: Labelled, question: Capacity
+    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelled, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
     """By what they show, the strongest first; and why there is none."""
     provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
     why = "nothing was shown that a file could hold"
     try:
-        if every.full is not None and law.value_width >= data.m:
+        if at_once.full is not None and law.value_width >= data.m:
             certificates[About.UNIVERSAL] = _full_rank(
-                data, every.full, law.value_width, provenance
+                data, at_once.full, law.value_width, provenance
             )
         if labelled.proved:
             last = labelled.trials[-1]
@@ -162,7 +162,7 @@ def _certificates(
 
 
 def _full_rank(
-    data: Dataset, full: Reached, value_width: int, provenance: Certificate
+    data: Dataset, full: RankedLayer, value_width: int, provenance: Certificate
 ) -> Certificate:
     return certificate(
         data,

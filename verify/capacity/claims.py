@@ -23,7 +23,7 @@ _SOURCE = "ours; docs/given-labels.md"
 def claims_of(
     data: Dataset,
     law: Jacobian,
-    every: Universal,
+    at_once: Universal,
     labelled: Labelled,
     at_zero: Trial | None,
     table: tuple[Notion, ...],
@@ -31,7 +31,7 @@ def claims_of(
     """Part by part, each with its verdict on all labels of the examples; the conclusion last."""
     universal, labelling, _ = table
     return (
-        *every.claims,
+        *at_once.claims,
         _universal(data, law, universal),
         *(labelled.claims if labelled.proved else ()),
         *_zero(law, at_zero),

@@ -19,8 +19,8 @@ Let S be the examples with a row that takes part in a relation between rows of J
 every set of rows has its largest rank.
 Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
 m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
-kernel modulo the prime, whatever contexts are shared by whom; and what it proves, N(S), is computed
-from the data alone.
+kernel modulo the prime, however contexts are shared; N(S), which proves the bound, is computed from
+the data alone.
 """
 
 from __future__ import annotations

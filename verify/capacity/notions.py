@@ -46,12 +46,12 @@ class Notion:
 
 
 def notions(
-    data: Dataset, law: Jacobian, every: Universal, labelled: Labelled, at_zero: Trial | None
+    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelled, at_zero: Trial | None
 ) -> tuple[Notion, ...]:
     """The strongest notion first: what it serves, the next ones serve too."""
     m, needed, full = data.m, law.fewest, law.rank.full
     rank, bound = End(law.least, ids.LAW_RANK), End(law.most, ids.LAW_BOUND)
-    at_once, zero = End(every.least * m, every.below), End(0, None)
+    served, zero = End(at_once.least * m, at_once.below), End(0, None)
     if at_zero is not None:
         zero = End(at_zero.rank.rank, ids.LAW_ZERO)
     if labelled.heads is not None and labelled.heads <= law.heads:
@@ -59,20 +59,22 @@ def notions(
     universal = Notion(
         About.UNIVERSAL,
         ids.LAW_UNIVERSAL,
-        at_once,
-        min(End(every.most * m, every.above), End(law.most // m * m, ids.LAW_BOUND), key=_number),
-        None if every.needed is None or needed is None else max(every.needed, needed),
-        End(every.enough, ids.UNIVERSAL_ENOUGH) if every.enough else None,
+        served,
+        min(
+            End(at_once.most * m, at_once.above), End(law.most // m * m, ids.LAW_BOUND), key=_number
+        ),
+        None if at_once.needed is None or needed is None else max(at_once.needed, needed),
+        End(at_once.enough, ids.UNIVERSAL_ENOUGH) if at_once.enough else None,
     )
     each = _least(
         End(labelled.heads, ids.EVERY_LABELLING) if labelled.heads else None,
-        End(every.enough, ids.LAW_UNIVERSAL) if every.enough else None,
+        End(at_once.enough, ids.LAW_UNIVERSAL) if at_once.enough else None,
         End(2 * law.heads, ids.LAW_TWICE) if full else None,
     )
     some = _least(each, End(law.heads, ids.LAW_RANK) if full else None)
     return (
         universal,
-        Notion(About.EVERY_LABELLING, ids.LAW_EVERY, max(at_once, zero, key=_number), bound,
+        Notion(About.EVERY_LABELLING, ids.LAW_EVERY, max(served, zero, key=_number), bound,
                needed, each),
         Notion(About.THESE_LABELS, ids.LAW_THESE, rank, bound, needed, some),
     )  # fmt: skip

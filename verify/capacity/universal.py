@@ -20,7 +20,7 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.tightness.by_heads import ByHeads, by_heads, claims_by_heads
 from attncert.verify.tightness.columns import Columns, bound_claims, columns
 from attncert.verify.tightness.limits import label_limits
-from attncert.verify.tightness.relations.probes import Reached, best_rank, enough
+from attncert.verify.tightness.relations.probes import RankedLayer, best_rank, enough
 
 __all__ = ["Universal", "universal"]
 
@@ -44,7 +44,7 @@ class Universal:
     above: ids.ClaimId
     needed: int | None
     enough: int | None
-    full: Reached | None
+    full: RankedLayer | None
     columns: Columns
     claims: tuple[Claim, ...]
 
@@ -114,7 +114,7 @@ class _Ranks:
         return max((below, profile.prime), (drawn.rank, drawn.prime))
 
 
-def _full(ranks: _Ranks, needed: int, law_heads: int, seed: int) -> Iterator[Reached]:
+def _full(ranks: _Ranks, needed: int, law_heads: int, seed: int) -> Iterator[RankedLayer]:
     """Weights with rank Z = T: of as few heads as are known to have it, else of as many as are
     needed, as are asked for, and as are promised under A1 and A2."""
     data = ranks.data

@@ -51,7 +51,7 @@ class About(enum.Enum):
 
     UNIVERSAL = "universal"  # one choice of keys and queries serves every labelling
     EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
-    THESE_LABELS = "these labels"  # there are weights for the labels at hand
+    THESE_LABELS = "these labels"  # there are weights for the given labels
 
 
 _RANK = {level: rank for rank, level in enumerate(Level)}

@@ -1,6 +1,6 @@
-"""How records show themselves in a notebook: said from above, for imports go one way.
+"""How records look in a notebook: registered from above, because imports go one way.
 
-`attncert` fills this in when it is imported. Without it a record has no face but its repr.
+`attncert` registers the faces when it is imported. Without them a record has its repr alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def set_face(name: str, make: Callable[..., Any]) -> None:
 
 
 def face(name: str, record: Any, *rest: Any) -> Any:
-    """The record as somebody sees it; None, which notebooks skip, where nothing was said.
+    """The record's face; None, which notebooks skip, where none is registered.
 
     >>> face("nothing of that name", 1) is None
     True

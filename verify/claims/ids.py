@@ -41,7 +41,7 @@ def hypothesis(name: str) -> ClaimId:
 
 
 def hypothesis_name(claim_id: str) -> str | None:
-    """What `hypothesis` was given; None for other claims.
+    """The name of a hypothesis; None for other claims.
 
     >>> hypothesis_name("hypothesis.A1"), hypothesis_name("rank")
     ('A1', None)
@@ -58,7 +58,7 @@ def of_head(number: int, step: Step) -> ClaimId:
 
 
 def head_and_step(claim_id: str) -> tuple[int, Step] | None:
-    """What `of_head` was given; None for other claims.
+    """The head and the step; None for other claims.
 
     >>> head_and_step("head.3.selector"), head_and_step("rank")
     ((3, 'selector'), None)
@@ -67,7 +67,7 @@ def head_and_step(claim_id: str) -> tuple[int, Step] | None:
     return (int(match[1]), Step(match[2])) if match else None
 
 
-# Hypotheses of the theorems, and what is found in their place.
+# Hypotheses of the theorems, and what serves in their place.
 CONTEXT_SIZE: Final = hypothesis("context-size")
 TOKEN_COUNTS: Final = hypothesis("token-counts")
 VALUE_WIDTH: Final = hypothesis("value-width")
@@ -130,7 +130,7 @@ MEMORIZATION: Final = ClaimId("memorization")
 GIVEN_LABELS: Final = ClaimId("given-labels")
 OUT_OF_TIME: Final = ClaimId("out-of-time")
 
-# What no weights escape.
+# Limits for all weights.
 TIGHTNESS_SPANS: Final = ClaimId("tightness.spans")
 TIGHTNESS_BOUND: Final = ClaimId("tightness.bound")
 TIGHTNESS_UNIVERSAL: Final = ClaimId("tightness.universal")
@@ -153,7 +153,7 @@ WEAKENED_STEPS: Final = ClaimId("audit.steps")
 STRENGTH: Final = ClaimId("audit.strength")
 REMARK_1: Final = ClaimId("audit.remark-1")
 
-# A layer of somebody else's, and counts that no proof is made of.
+# A third-party layer, these labels, each labelling, and counts beside the proofs.
 LAYER_READ: Final = ClaimId("layer.read")
 LAYER_ERROR: Final = ClaimId("layer.error")
 LAYER_MEMORIZES: Final = ClaimId("layer.memorizes")

@@ -57,7 +57,7 @@ class Voice:
 
     title:   "... by the paper's construction"; else the construction's name. theorem, source: what
              it is the proof of, and where that is written; else in the words of its `Method`.
-             placed: what the bound counts ("": the bound is not told).
+             placed: what the bound counts ("": the bound is not stated).
     numbers: the paragraph above the table of heads. others: what the heat map shows left of a
              head's own group. general: what one instance does not show. without_a1: what carries
              the answer where A1 does not hold.
@@ -128,8 +128,8 @@ class Steered:
     rate:           bits of saturation that one more unit of c adds in the end, at the slowest of
                     the examples: exact. None where n = 1.
     least_to_lead, least_for_bits, least_for_rank: the least c ≥ 1 at which 1-p < 1/2 for all of
-                    them; at which they saturate as was asked; at which the rank is certified, all
-                    else in the head as it is. None: not asked, not looked for, or not found.
+                    them; at which they saturate as the question asks; at which the rank is
+                    certified, all else in the head unchanged. None: not asked or not found.
     curve:          (c, worst log2(1-p) over the earlier examples), float64.
     """
 

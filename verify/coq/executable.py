@@ -49,7 +49,7 @@ def executable() -> Path:
     """Raises InputError where it is not built."""
     program = home() / "build" / "attncert-kernel"
     if not program.is_file():
-        raise InputError("--verified", "built before, by attncert kernel build", "built here")
+        raise InputError("--verified", "used after attncert kernel build", "before it")
     return program
 
 
@@ -60,7 +60,7 @@ def build() -> Path:
     """
     absent = [tool for tool in _NEEDED if shutil.which(tool) is None]
     if absent:
-        must = f"run where Coq and OCaml are (Debian, Ubuntu: apt-get install {PACKAGES})"
+        must = f"run where Coq and OCaml are installed (Debian, Ubuntu: apt-get install {PACKAGES})"
         raise InputError("kernel build", must, f"without {', '.join(absent)}")
     folder = home()
     if folder != SOURCES:
@@ -100,16 +100,18 @@ def check_file(
     if _ENDS.get(run.returncode) != status:
         message = f"the executable ended with status {run.returncode}"
         return Verdict("over limit", None, f"verified: {message}", {})
-    claim, dims, outside = _told(path, limit_mib) if status != "over limit" else (None, {}, False)
+    claim, dims, outside = (
+        _heading(path, limit_mib) if status != "over limit" else (None, {}, False)
+    )
     if status == "unusable":
         claim, dims = None, {}
         message = "this checker reads no certificate with a data_file" if outside else message
     return Verdict(status, claim, f"verified: {message}", dims)
 
 
-def _told(path: str, limit_mib: float) -> tuple[str | None, dict[str, int], bool]:
+def _heading(path: str, limit_mib: float) -> tuple[str | None, dict[str, int], bool]:
     """Claim and dims of a file that the executable judged, and whether its data are in another
-    file: only said beside its verdict."""
+    file: shown beside its verdict, no part of it."""
     try:
         certificate = parse(path, Limits(math.inf, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):

@@ -59,7 +59,7 @@ def instance(
     claim = verdict.claim
     if claim not in _THEOREMS:
         raise InputError(
-            "--kernel", f"of a claim that is stated in Coq: {', '.join(_THEOREMS)}", claim
+            "--kernel", f"used for a claim that Coq states: {', '.join(_THEOREMS)}", claim
         )
     return verdict, theorem_of(certificates[0])
 
@@ -71,7 +71,9 @@ def check(text: str, target: Path) -> Checked:
     """
     folder = home()
     if shutil.which("coqc") is None or not (folder / "checker" / "words_sound.vo").is_file():
-        raise InputError("--kernel", "run where attncert kernel build was", "without the theory")
+        raise InputError(
+            "--kernel", "used after attncert kernel build", "without the compiled theory"
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -278,7 +280,7 @@ def _word_frac(x: Number) -> str:
 
 def _decimal(x: int) -> str:
     if x.bit_length() > _LONGEST:
-        must = f"of numbers of at most {_LONGEST} bits, unless it is an interpolation"
+        must = f"used for numbers of at most {_LONGEST} bits, or an interpolation"
         raise InputError("--kernel", must, f"one of {x.bit_length()}")
     return f"({x})"
 

@@ -28,18 +28,18 @@ def in_coq(*theorems: str) -> str:
     >>> in_coq("reduction.reduction")[:77]
     "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
     """
-    return _KERNEL + "; ".join(map(_told, theorems))
+    return _KERNEL + "; ".join(map(_citation, theorems))
 
 
 def names_a_theorem(text: str) -> bool:
     """Whether this is what `in_coq` says of some theorems, files and hashes included."""
-    known = {_told(theorem) for theorem in _headlines()}
+    known = {_citation(theorem) for theorem in _headlines()}
     named = text.removeprefix(_KERNEL).split("; ")
     return text.startswith(_KERNEL) and known.issuperset(named)
 
 
 @cache
-def _told(theorem: str) -> str:
+def _citation(theorem: str) -> str:
     if theorem not in _headlines():
         raise ValueError(f"{theorem} is no headline of verify/kernel")
     module, name = theorem.split(".")

@@ -40,5 +40,5 @@ def judge(cert: dict[str, Any], limits: Limits) -> str:
     need(claim in JUDGES, f"only {', '.join(JUDGES)} can be checked this way: leave out --fast")
     module = importlib.import_module(f"attncert.verify.fast.{JUDGES[claim]}")
     parts = CLAIMS[claim].parts(cert, limits)
-    with np.errstate(all="ignore"):  # what is not finite is not seen to hold
+    with np.errstate(all="ignore"):  # what is not finite does not pass
         return str(module.judge(cert, parts, limits))

@@ -20,7 +20,7 @@ from attncert.verify.checker.reading import Table
 from attncert.verify.near.contraction import contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
 
-MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not seen to hold
+MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown to hold
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
@@ -40,7 +40,7 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     contraction, radius = judged(eta, kappa, Fraction(p, q)), f"{cert['near']['radius']:.40}"
     constants = f"kappa {contraction.kappa:.3g}, first step {contraction.eta:.3g}"
     missed = f"{constants} in a radius of {radius}"
-    need(contraction.inside, f"the map is not seen to contract the box: {missed}", "wrong")
+    need(contraction.inside, f"the map was not shown to contract the box: {missed}", "wrong")
     return (
         f"weights within {radius} of these give the labels of all {T} examples, "
         f"exactly (contraction by {contraction.kappa:.2g} in {N} unknowns)"

@@ -49,7 +49,7 @@ class Near:
 
     radius: the box in which the theorem was applied. contraction: whether it did; why: if not.
     condition: of the square block, in float64. stepped: whether the layer is a step of Newton's map
-    on from the float64 weights that were given, instead of these very numbers.
+    on from the float64 weights, instead of these very numbers.
     """
 
     data: Dataset
@@ -122,7 +122,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
                 return Near(data, layer, unknowns, inverse, radius, tried, condition, "", moved)
         if not moved:
             layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
-    why = f"Newton's map is not seen to contract: eta {tried.eta:.2g}, kappa {tried.kappa:.2g}"
+    why = f"Newton's map was not shown to contract: eta {tried.eta:.2g}, kappa {tried.kappa:.2g}"
     return Near(data, layer, unknowns, inverse, radius, tried, condition, why, moved)
 
 

@@ -260,7 +260,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
 
 
 def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
-    """Why nothing is tried: T·m above N for the heads asked for, or for any number of heads."""
+    """Why nothing is tried: T·m is above N, for the heads of the question or any number of them."""
     labels = T * law.whole.labels
     if question.force:
         return ""
@@ -276,7 +276,7 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
         what += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
         f"{labels} labels need {labels} effective parameters, and {what}: almost all labels are "
-        "out of reach (these may not be: --force tries)"
+        "out of reach (these may be in reach: --force tries)"
     )
 
 

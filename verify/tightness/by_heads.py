@@ -11,7 +11,7 @@ elimination, counted by blocks of columns). From above, for all weights:
 
 with the bounds from above for R_H and from below for R_{H-1}. Where the rows of every live context
 are affinely independent, T less the relations is reached by enough heads (Theorem 6). Where some
-R_H is known and equals the limit T less the relations, so it is for all larger H.
+R_H equals the limit T less the relations, so do those of all larger H.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _MOST_HEADS = 64
 
 @dataclass(frozen=True)
 class ByHeads:
-    """below[h-1] ≤ R_h ≤ above[h-1] for h = 1, 2, ...; the last number of heads looked at is the
-    first that reaches the limit, or as many as were tried.
+    """below[h-1] ≤ R_h ≤ above[h-1] for h = 1, 2, ..., up to the first number of heads that reaches
+    the limit, or as many as were tried.
 
     limit: R_H ≤ limit for every H. reached: whether enough heads are known to reach it (Theorem 6).
     """
@@ -61,7 +61,7 @@ class ByHeads:
         return self.below == self.above and self.below[-1] == self.limit
 
     def fewest(self, rank: int) -> tuple[int | None, int | None]:
-        """The fewest heads that reach this rank: no fewer than the first, and the second do."""
+        """The fewest heads that reach this rank: at least the first, at most the second number."""
         least = next((h for h, x in enumerate(self.above, 1) if x >= rank), None)
         most = next((h for h, x in enumerate(self.below, 1) if x >= rank), None)
         return least, most

@@ -12,8 +12,8 @@ general vectors, one in each of the spaces
     R_t = { (c E_1 + δ_1, ..., c E_1 + δ_H) : δ_h in the span of the differences of context t }.
 
 Integer vectors drawn there have at most that rank, modulo a prime too; and any S gives at least the
-least. The set that can attain it is that of the vectors in some relation with the others. So where
-what it gives is the rank of the vectors drawn, both are the least: nothing rests on luck.
+least. Only one set can attain it: the vectors that are in some relation. So where its bound equals
+the rank of the vectors drawn, it is the least: nothing rests on luck.
 
 Contexts that are shared, or equal up to the order of their rows, with n independent rows have
 a = n - 1 and b = 1: H(n-1) + 1.
@@ -45,7 +45,7 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Columns:
     """One set S of examples, and what the spans of its contexts say of rank Z.
 
-    heads: for so many was S looked for. least: whether no set gives a lower bound for them.
+    heads: S was chosen for so many. least: whether no set gives a lower bound for them.
     """
 
     heads: int
@@ -64,8 +64,8 @@ class Columns:
 
 
 def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
-    """The set that gives the least bound; where the vectors would be too many, or unlucky, that of
-    all examples, which is not said to be the least. Exact.
+    """The set that gives the least bound. Where the vectors would be too many, or are unlucky: all
+    examples, not said to be the least. Exact.
 
     >>> data = Dataset.of([[[1, 0], [0, 1]]] * 3 + [[[1, 2], [3, 4]]], [[1, 1]] * 4, [0] * 4)
     >>> columns(data, 1).rank, len(columns(data, 1).members), columns(data, 1).least

@@ -1,8 +1,8 @@
-"""Limits that hold for all weights, on one data set: as claims, for where no weights were built.
+"""Limits for all weights on one data set, as claims: for a refusal, where no weights were built.
 
-The least of the bounds as one number is in universal.py. Here are the claims from which a reader
-sees that it holds, and only those that say something: a bound below T, a relation that exists, and,
-where nothing excludes them, weights that serve all labels.
+The least of the bounds as one number is in universal.py. Here are the claims that show it, and only
+those that say something: a bound below T, a relation that exists, and, where nothing excludes them,
+weights that serve all labels.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
 
 
 def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """Of these limits those that can exclude the given labels: their rank, and tied examples."""
+    """The limits that can exclude the given labels: their rank, and tied examples."""
     claims: list[Claim] = []
     if heads is not None and data.labelled:
         labels = label_rank(data, heads, value_width)
@@ -61,7 +61,7 @@ def impossible(
     value_width: int,
     data: Dataset,
 ) -> Claim:
-    """The conclusion from limits that exclude it: refuted, with why; labels before universal ones.
+    """The conclusion that these limits refute, with the reason; those for the labels come first.
 
     It rests on the bounds (which hold), not on the statements that they refute.
     """

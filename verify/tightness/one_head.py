@@ -29,7 +29,7 @@ MOST_TERMS = 100_000  # determinants in all: about a second
 
 
 def affordable(data: Dataset, rank: int) -> bool:
-    """Whether the identity is small enough to be looked at, and there is one to look at."""
+    """Whether there is an identity to decide, and it is small enough."""
     minors = (data.T - rank) * (data.d - rank)
     return minors > 0 and minors * data.n ** (rank + 1) <= MOST_TERMS
 

@@ -111,7 +111,7 @@ def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path
 
 def test_a_claim_that_coq_does_not_state_is_one_line(tmp_path: Path) -> None:
     path = written(case("shared"), tmp_path)
-    with pytest.raises(attncert.InputError, match="must be of a claim that is stated in Coq"):
+    with pytest.raises(attncert.InputError, match="must be used for a claim that Coq states"):
         instance.instance(path)
 
 

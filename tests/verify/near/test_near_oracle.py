@@ -66,7 +66,7 @@ def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
     confirm(near_certificate(near, construction="fit", produced_by={}), tmp_path)
     assert near.stepped and not certify(data, np.asarray(found.weights), shape).stepped
     monkeypatch.setattr("attncert.verify.near.certificate.stepped", lambda given, *_: given)
-    assert "not seen to contract" in certify(data, weights, shape).why
+    assert "not shown to contract" in certify(data, weights, shape).why
 
 
 # Random small data: plain, badly scaled, nearly contradictory, degenerate. What is certified are

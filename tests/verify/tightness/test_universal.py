@@ -15,7 +15,7 @@ from attncert.constructions.data.generators import family, random, signed_pairs
 from attncert.verify.claims.evidence import Level
 from attncert.verify.tightness import universal as module
 from attncert.verify.tightness.relations.probes import (
-    Reached,
+    RankedLayer,
     best_rank,
     random_layer,
 )
@@ -112,7 +112,7 @@ def test_what_neither_shows_is_undecided(monkeypatch: pytest.MonkeyPatch) -> Non
     assert claim.level is Level.UNDECIDED and claim.numbers["rank"] == 4
 
 
-def unlucky(data: Dataset, heads: int, enough: int, **options: int) -> Reached:
+def unlucky(data: Dataset, heads: int, enough: int, **options: int) -> RankedLayer:
     """The best layer, said to be one worse."""
     found = best_rank(data, heads, enough, **options)
     return replace(found, rank=found.rank - 1)

@@ -153,14 +153,14 @@ def attack(
 
 
 def _claim(name: str, tried: int, cases: str, failure: Failure | None) -> Claim:
-    """Sampled at best; of nothing promised nothing was tried."""
+    """Sampled at best; undecided where no case was promised."""
     level, witness = Level.SAMPLED, None
     numbers: dict[str, Any] = {"promised": tried}
     if failure is not None:
         level = Level.REFUTED
         witness = {"reason": failure.sentence} | failure.smallest.as_dict()
     elif not tried:
-        reason = "nothing is promised of any of them, so nothing was tried"
+        reason = "the construction promises nothing of these cases, so none was tried"
         level, witness = Level.UNDECIDED, {"reason": reason}
     else:
         numbers["failing fraction, at most (95 %)"] = (

@@ -98,7 +98,7 @@ def independence(x: Instance) -> Witness | None:
     [z'_s, L_s] and of the members placed.
     """
     first = x.groups[0]
-    for chosen in _chosen(x, first, [], [], x.d):
+    for chosen in _placements(x, first, [], [], x.d):
         if isinstance(chosen, dict):
             return chosen
     if len(x.groups) < 2:
@@ -106,12 +106,12 @@ def independence(x: Instance) -> Witness | None:
     second = x.groups[1]
     if x.n ** (2 * len(first)) * ((x.n + 1) * x.n) ** len(second) > _STATES:
         return None
-    for features in _chosen(x, first, [], [], x.d):
+    for features in _placements(x, first, [], [], x.d):
         assert isinstance(features, list)
         for latest in product(*(range(x.n) for _ in first)):
             placed = [[*features[k], *x.context(s)[latest[k]]] for k, s in enumerate(first)]
             for before in product(range(x.n + 1), repeat=len(second)):
-                for outcome in _chosen(x, second, placed, list(before), 2 * x.d):
+                for outcome in _placements(x, second, placed, list(before), 2 * x.d):
                     if isinstance(outcome, dict):
                         rows = [x.context(s).index(z) for s, z in zip(first, features, strict=True)]
                         mean = ["mean" if i == x.n else i for i in before]
@@ -137,7 +137,7 @@ STEPS = (
 )
 
 
-def _chosen(
+def _placements(
     x: Instance, group: tuple[int, ...], placed: list[list[int]], before: list[int], width: int
 ) -> Iterator[list[list[int]] | Witness]:
     """All ways to place the group's members at rows of their contexts, one after the other.

@@ -21,7 +21,7 @@ _BOUNDS = (1, 3, 9, 30, 999)  # of the entries of random keys and queries, tried
 
 
 @dataclass(frozen=True)
-class Reached:
+class RankedLayer:
     """A layer whose features have this rank modulo the prime, hence at least this over ℚ."""
 
     rank: int
@@ -30,7 +30,7 @@ class Reached:
     draws: int
 
 
-def enough(reached: Reached) -> Claim:
+def enough(reached: RankedLayer) -> Claim:
     """That some weights serve all labels at once. reached: of rank T."""
     return Claim(
         ids.UNIVERSAL_ENOUGH,
@@ -59,15 +59,15 @@ def random_layer(
 
 def best_rank(
     data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
-) -> Reached:
+) -> RankedLayer:
     """The random layer, of small integers, with the largest rank; stops at rank `enough`."""
     rng = np.random.default_rng(seed)
-    best: Reached | None = None
+    best: RankedLayer | None = None
     for draw in range(draws):
         layer = random_layer(data, heads, width, _BOUNDS[draw % len(_BOUNDS)], rng)
         rank, prime = features.rank_of(data, layer)
         if best is None or rank > best.rank:
-            best = Reached(rank, prime, layer, draw + 1)
+            best = RankedLayer(rank, prime, layer, draw + 1)
         if rank >= enough:
             break
     assert best is not None

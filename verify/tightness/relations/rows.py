@@ -75,7 +75,7 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
 
 
 def tied_examples(data: Dataset) -> tuple[int, ...]:
-    """Those that a relation can involve: what attention adds is 0, or occurs elsewhere too.
+    """The examples that a relation can involve: what attention adds to them is 0, or occurs twice.
 
     What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
     """
@@ -130,7 +130,7 @@ def row_bound(data: Dataset) -> tuple[Claim, ...]:
     """
     relations = row_relations(data)
     labels = (_labels(data, relations),) if data.labelled else ()
-    return _found(data, relations), _universal(data, relations), *labels
+    return _obeyed(data, relations), _universal(data, relations), *labels
 
 
 def complete(data: Dataset) -> bool:
@@ -226,7 +226,7 @@ def _centred(rows: list[list[int]], L: int) -> tuple[tuple[int, ...], list[list[
     return tuple(total), [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
 
 
-def _found(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
+def _obeyed(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     known = complete(data)
     return Claim(
         ids.ROWS_RELATIONS,
