@@ -70,7 +70,6 @@ def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Method]) -> Tabl
 def study_tables(study: Study) -> Iterator[Table]:
     yield _weakened(study.explored)
     yield _minimal(study.explored)
-    yield from _strengths(study)
     yield _remarks(study.remarks)
 
 
@@ -149,12 +148,6 @@ def _words(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _strengths(study: Study) -> Iterator[Table]:
-    note = "Counted in what was built, over all heads; 0: the step did not occur."
-    for name, uses in study.strengths.items():
-        yield Table(f"Strength used on bundled data: {name}", _USED, _used(uses), note)
-
-
 def _remarks(found: tuple[Remark, ...]) -> Table:
     columns = ("queries", "$n$", "$d_h$", "$H$", "Kruskal rank $\\kappa$ (all subsets)",
                "$T=H(\\min(n,d_h,\\kappa)-1)+1$", "A1", "memorization",
@@ -184,9 +177,5 @@ def numbers(study: Study) -> dict[str, Any]:
             for step, broken in e.broken.items()
             for level, m in broken.minimal.items()
         ],
-        "strengths": {
-            name: [[u.hypothesis, u.step, u.allowed, u.used] for u in uses]
-            for name, uses in study.strengths.items()
-        },
         "Remark 1": [r.holds for r in study.remarks],
     }

@@ -150,7 +150,6 @@ AUDIT: Final = ClaimId("audit")
 AUDIT_DATA: Final = ClaimId("audit.data")
 EDGE_CASES: Final = ClaimId("audit.edge-cases")
 WEAKENED_STEPS: Final = ClaimId("audit.steps")
-STRENGTH: Final = ClaimId("audit.strength")
 REMARK_1: Final = ClaimId("audit.remark-1")
 
 # A third-party layer, these labels, each labelling, and counts beside the proofs.

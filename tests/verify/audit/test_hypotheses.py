@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support import oracles
 
-from attncert.constructions import generic, paper
+from attncert.constructions import generic, paper, width_one
 from attncert.constructions.data.generators import family
 from attncert.reports.audit.tables import matrix
 from attncert.verify.audit.attack import cases as attack_data
@@ -27,8 +27,8 @@ from attncert.verify.audit.hypotheses.kruskal import (
 )
 from attncert.verify.audit.hypotheses.search import explore, memorized
 from attncert.verify.audit.hypotheses.steps import STEPS, separator
-from attncert.verify.audit.hypotheses.strength import Used, used
-from attncert.verify.audit.hypotheses.study import Study, claims, strengths
+from attncert.verify.audit.hypotheses.strength import used
+from attncert.verify.audit.hypotheses.study import Study, claims
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Weakening, draw
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
@@ -209,11 +209,14 @@ def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
 
 
 def test_the_strength_used_is_r_and_never_n() -> None:
-    records = {(u.hypothesis, u.step): u for u in strengths(0)["paper"]}
+    data = family(7, 4, 5, seed=0)
+    built = paper.build(data, head_width=3, heads=3, interior=False)
+    records = {(u.hypothesis, u.step): u for u in used(data, built, 1)}
     assert records["A1", "duals"].used == records["A1", "selector"].used == 3
     assert records["A1", "duals"].allowed == 4
     assert records["A2", "independence"].used == 3
-    wide = {(u.hypothesis, u.step): u for u in strengths(0)["width-one"]}
+    built = width_one.build(data, heads=2, saturated=True)
+    wide = {(u.hypothesis, u.step): u for u in used(data, built, 1)}
     assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
 
 
@@ -223,13 +226,6 @@ def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
     assert [(u.hypothesis, u.step) for u in used(data, built, 1)] == [("d_v ≥ m", "readout")]
     unknown = replace(paper.build(data), name="another")
     assert [u.step for u in used(data, unknown, 1)] == ["readout"]
-
-
-def test_a_strength_above_the_theorem_is_refuted() -> None:
-    too_much = Used("A1", "duals", "queries", allowed=3, used=4)
-    _, strength, _ = claims(Study(strengths={"paper": (too_much,)}))
-    assert strength.level is Level.REFUTED and strength.witness
-    assert strength.witness["reason"] == "paper uses A1 at strength 4 in duals, above 3"
 
 
 @pytest.mark.parametrize("kind", KINDS)
