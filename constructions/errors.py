@@ -81,8 +81,11 @@ class OutOfTime(BaseException):
 
 def _text(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 3 * _MOST:
-        return f"an integer of {value.bit_length()} bits"  # str() refuses the longest
-    return str(value)
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        return str(value)
+    except ValueError:  # integers within that Python does not write
+        return f"a {type(value).__name__} of too many digits"
 
 
 def whole(value: object) -> TypeGuard[int]:

@@ -20,6 +20,7 @@ from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.assume.embeddings import load_embeddings
+from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import half_the_gap
 from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.audit.layer.property import load_property
@@ -50,14 +51,18 @@ def test_groups_are_of_examples_that_a_file_may_have(tmp_path: Path) -> None:
     [
         (".".join(["a"] * 4097) + " = 1", "at most 8192 bytes"),
         (".".join(["a"] * 4000) + " = 1", "made of error, saturation, rank"),
-        (f"error = 0\nexamples = [{2**61 - 1}, {2**62 - 2}]", "whole numbers from 0 to 1000000"),
+        (f"error = 0\nexamples = [{2**61 - 1}, {2**62 - 2}]", "a list of numbers from 0 to 1, not"),
+        (f"error = [0x{'f' * 5000}]", "error: must be .* not a list of too many digits"),
+        (f"error = 0\nexamples = [0x{'f' * 5000}]", "a list of numbers from 0 to 1, not"),
     ],
 )
 def test_property_files(text: str, said: str, tmp_path: Path) -> None:
-    """tomllib takes time quadratic in the parts of a key; whole numbers can share a hash."""
+    """tomllib takes time quadratic in the parts of a key; whole numbers can share a hash, or have
+    more digits than Python writes."""
+    attention = Attention.of(small_layer(tmp_path), DATA)
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(InputError, match=said):
-        load_property(str(tmp_path / "x.toml"))
+        load_property(str(tmp_path / "x.toml"), attention)
 
 
 @pytest.mark.parametrize("value", [["a" * 99, 1], [[1, 0], [1]], [[2, 0]], [0.5, 1], {"mask": {}}])

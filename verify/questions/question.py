@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from attncert.constructions.errors import InputError
 from attncert.verify.questions.rules import Rule, whole
 
 __all__ = ["Option", "Options", "Question", "arguments", "flag", "option", "options"]
@@ -34,10 +33,7 @@ class Option:
         """The value that was given, None where the default is. Raises InputError."""
         if given is None and self.default is None:
             return None
-        try:
-            return self.rule.read(given)
-        except (ValueError, TypeError):
-            raise InputError(name, self.rule.must, given) from None
+        return self.rule.checked(name, given)
 
 
 def option(

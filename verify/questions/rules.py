@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
+from attncert.constructions.errors import InputError
+
 __all__ = [
     "DEVICES",
     "SEED",
@@ -47,6 +49,13 @@ class Rule:
     text: bool = False
     choices: tuple[str, ...] = ()
     file: bool = False
+
+    def checked(self, name: str, given: Any) -> Any:
+        """The value. Raises InputError, which says what `name` must be."""
+        try:
+            return self.read(given)
+        except (ValueError, TypeError):
+            raise InputError(name, self.must, given) from None
 
 
 def whole(low: int, high: int, shown: str = "") -> Rule:

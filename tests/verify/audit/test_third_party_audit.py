@@ -27,7 +27,7 @@ from attncert.verify.audit.layer.error import at_most, audit_layer
 from attncert.verify.audit.layer.layer import LayerAnswer, layer
 from attncert.verify.audit.layer.mask import seen
 from attncert.verify.audit.layer.near import exact_near
-from attncert.verify.audit.layer.property import judge, load_property, property_of
+from attncert.verify.audit.layer.property import judge, load_property
 from attncert.verify.claims.evidence import Level
 from attncert.verify.questions.layer import LayerQuestion
 
@@ -155,7 +155,7 @@ def judged(text: str, folder: Path, layer: ThirdParty = LAYER, data: Dataset = D
     path = folder / "property.toml"
     path.write_text(text)
     attention = Attention.of(weights_of(layer, folder), data)
-    return {claim.id: claim for claim in judge(load_property(str(path)), attention)}
+    return {claim.id: claim for claim in judge(load_property(str(path), attention), attention)}
 
 
 def test_errors_of_some_examples(tmp_path: Path) -> None:
@@ -190,14 +190,15 @@ def test_saturation_of_some_heads(tmp_path: Path) -> None:
         assert claim.level is Level.REFUTED and claim.witness["example"] in bad
 
 
-def test_a_limit_that_is_met_exactly_is_undecided() -> None:
+def test_a_limit_that_is_met_exactly_is_undecided(tmp_path: Path) -> None:
     """Weights 1/2, 1/4, 1/4: half of the attention is outside one row, in balls about a half."""
     ones = {name: [[1]] for name in ("query", "key", "value", "output")}
     data = Dataset.of([[1], [0], [0]], [[1]], [1])
     attention = Attention(data, of_arrays(ones).layer, "ln2")
     for bits, level in ((1, Level.UNDECIDED), (2, Level.REFUTED)):
-        (claim,) = judge(property_of({"saturation": bits}), attention)
-        assert claim.level is level
+        (tmp_path / "x.toml").write_text(f"saturation = {bits}")
+        claim, both = judge(load_property(str(tmp_path / "x.toml"), attention), attention)
+        assert claim.level is both.level is level
 
 
 def test_ranks(tmp_path: Path) -> None:
@@ -211,10 +212,8 @@ def test_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [f"error = 0x{'f' * 5000}", f"error = 0o1{'7' * 6000}"])
 def test_a_number_that_python_does_not_write_is_refused(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "property.toml"
-    path.write_text(text)
     with pytest.raises(InputError, match="must be a number, at least 0"):
-        load_property(str(path))
+        judged(text, tmp_path)
 
 
 PROPERTIES = [
@@ -250,11 +249,12 @@ BAD = {
     'error = "a"': "error: must be a number, at least 0",
     "saturation = 0": "saturation: must be a whole number from 1 to",
     "saturation = 1.5": "saturation: must be a whole number from 1 to",
-    'rank = "most"': 'rank: must be "full"',
-    "error = 1\nexamples = []": 'examples: must be "all", or a list of whole numbers from 0',
-    "error = 1\nheads = [0]": 'heads: must be "all", or a list of whole numbers from 1',
-    "error = 1\nexamples = [5]": "examples: must be numbers from 0 to 4, not 5",
-    "saturation = 1\nheads = [4]": "heads: must be numbers from 1 to 3, not 4",
+    'rank = "most"': "rank: must be full, not most",
+    "error = 1\nexamples = []": '"all", or a list of numbers from 0 to 4, not []',
+    "error = 1\nheads = [0]": 'heads: must be "all", or a list of numbers from 1 to 3, not [0]',
+    "error = 1\nexamples = [5]": 'examples: must be "all", or a list of numbers from 0',
+    "saturation = 1\nheads = [4]": '"all", or a list of numbers from 1 to 3, not [4]',
+    "saturation = 1\nheads = [true]": '"all", or a list of numbers from 1 to 3, not [True]',
 }
 
 

@@ -97,8 +97,6 @@ class Attention:
 
     def of_heads(self, heads: Sequence[int]) -> Attention:
         """These heads alone."""
-        if len(heads) == len(self.layer.heads):
-            return self
         values, output = self.layer.readout
         width, rows = values[0].ncols(), output.tolist()
         kept = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])

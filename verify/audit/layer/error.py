@@ -54,7 +54,7 @@ from attncert.verify.tightness.universal import bound_from_above
 _MOST_COMPARED = 10**7  # numbers of labels, for the least gap between two
 BITS = 256  # of the balls for weights, features and singular values
 _BRIEF = 12  # characters of a number that a sentence holds
-_SOURCE = "ours; docs/models-and-layers.md"
+SOURCE = "ours; docs/models-and-layers.md"
 
 
 @dataclass(frozen=True)
@@ -234,13 +234,13 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
         error = enclosed_error(data, attention.outputs, max_bits=1024)
         asked = enclosed_error(data, attention.outputs, tolerance=bound, strict=strict)
         return (
-            replace(error, id=ids.LAYER_ERROR, source=_SOURCE),
+            replace(error, id=ids.LAYER_ERROR, source=SOURCE),
             replace(
                 asked,
                 id=ids.LAYER_MEMORIZES,
                 statement=statement,
                 numbers={key: asked.numbers[key] for key in ("tolerance", "beyond", "open")},
-                source=_SOURCE,
+                source=SOURCE,
             ),
         )
     gaps = (features * _readout(attention) - data.label_matrix).tolist()
@@ -254,7 +254,7 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
         Level.PROVED,
         numbers={"error": shown[worst], "errors": shown},
         arithmetic=arithmetic,
-        source=_SOURCE,
+        source=SOURCE,
     )
     beyond = [t for t, x in enumerate(sizes) if not (x < bound or (x == bound and not strict))]
     memorizes = Claim.checked(
@@ -269,7 +269,7 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
             "open": [],
         },
         arithmetic=arithmetic,
-        source=_SOURCE,
+        source=SOURCE,
     )
     return error, memorizes
 
@@ -368,7 +368,7 @@ def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) ->
         numbers=numbers,
         witness=witness if level is Level.REFUTED else None,
         arithmetic=arithmetic,
-        source=_SOURCE,
+        source=SOURCE,
     )
 
 

@@ -85,16 +85,17 @@ def layer(
     """
     question = question or LayerQuestion()
     stored = _stored(weights, question)
-    asked = None if question.property is None else load_property(question.property)
     examples, recorded, masked = _examples(data, question, mask)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     _require_groups(stored, examples)
+    path = question.property
+    stated = None if path is None else load_property(path, attention)
     reading = read_claim(stored, attention, recorded, masked)
-    found, claims = None, _unread(reading)
+    audit, claims = None, _unread(reading)
     if not claims:
-        limit = _limit(question, asked, examples)
-        found = audit_layer(attention, limit=limit, groups=stored.groups, progress=progress)
-        claims = _claims(found, asked, spread(examples))
+        limit = _limit(question, stated, examples)
+        audit = audit_layer(attention, limit=limit, groups=stored.groups, progress=progress)
+        claims = _claims(audit, stated, spread(examples))
     return LayerAnswer(
         question=question,
         data=examples,
@@ -104,7 +105,7 @@ def layer(
         weights=stored,
         attention=attention,
         masked=masked,
-        audit=found,
+        audit=audit,
     )
 
 
@@ -148,13 +149,11 @@ def _require_groups(stored: StoredLayer, data: Dataset) -> None:
         raise InputError("groups", must, f"{len(groups)} groups of {members} examples")
 
 
-def _limit(question: LayerQuestion, asked: Property | None, data: Dataset) -> Limit:
+def _limit(question: LayerQuestion, stated: Property | None, data: Dataset) -> Limit:
     """The tolerance; without one, the error that the property allows, if it names one."""
-    if question.tolerance is not None:
-        return at_most(Fraction(question.tolerance))
-    if asked is not None and asked.error is not None:
-        return at_most(asked.error)
-    return default_limit(data)
+    error = None if stated is None else stated.get("error")
+    bound = question.tolerance or error
+    return default_limit(data) if bound is None else at_most(Fraction(bound))
 
 
 # Claims.
@@ -169,34 +168,29 @@ def _unread(reading: Claim | None) -> list[Claim]:
     return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
 
 
-def _claims(found: LayerAudit, asked: Property | None, width: Fraction) -> list[Claim]:
+def _claims(audit: LayerAudit, stated: Property | None, width: Fraction) -> list[Claim]:
     """The conclusion stands last."""
-    attention = found.attention
-    claims = [x for x in found.claims if x.id != ids.LAYER_MEMORIZES]
-    if found[ids.LAYER_ERROR].numbers["error"][1] != "0":  # else these are exact themselves
+    attention = audit.attention
+    claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
+    if audit[ids.LAYER_ERROR].numbers["error"][1] != "0":  # else these are exact themselves
         near = exact_near(attention)
         claims += [near.claim] if near else []
-    errors = _measured(found, width)
-    if asked is None:
-        return [*claims, errors]
-    judged = judge(asked, attention)
-    names = ", ".join(claim.id.removeprefix("property.") for claim in judged)
-    statement = f"The layer has the property of the file ({names})."
-    return [*claims, errors, *judged, Claim.together(ids.PROPERTY, statement, judged)]
+    claims.append(_measured(audit, width))
+    return claims if stated is None else [*claims, *judge(stated, attention)]
 
 
-def _measured(found: LayerAudit, width: Fraction) -> Claim:
+def _measured(audit: LayerAudit, width: Fraction) -> Claim:
     """Whether the errors are small enough, with their size relative to the labels."""
-    claim, size = found[ids.LAYER_MEMORIZES], error_size(found, width)
+    claim, size = audit[ids.LAYER_MEMORIZES], error_size(audit, width)
     if claim.level.holds:
         return replace(claim, statement=f"{claim.statement.removesuffix('.')}; {size}.")
     reason = f"{failing(claim.numbers)}; {size}"
     return replace(claim, witness=dict(claim.witness or {}) | {"reason": reason})
 
 
-def error_size(found: LayerAudit, width: Fraction) -> str:
+def error_size(audit: LayerAudit, width: Fraction) -> str:
     """The largest error, as it is and relative to the labels' spread."""
-    low, high = found[ids.LAYER_ERROR].numbers["error"]
+    low, high = audit[ids.LAYER_ERROR].numbers["error"]
     if high == "0":
         return "every output equals its label"
     relative = share(high, width)
