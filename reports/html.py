@@ -1,13 +1,12 @@
 r"""A report's page as one HTML file, made from its Markdown: the same text, and nothing to load.
 
 Mathematics is MathML, figures are inside, the proof graph is part of the page, so that its boxes
-are links. Without scripts everything can be read; the script sorts tables, shows what a box of the
-graph comes from, and opens what is folded before printing.
+are links. Without scripts everything can be read; the script shows what a box of the graph comes
+from, and opens what is folded before printing.
 
 What is foreign in the Markdown is text there, and stays text here. Of HTML only the few tags that
-our templates write are kept (`_TAGS`), of MathML only `_MATHML`; links lead into the page, to a
-file beside it or to our documentation; and the browser is told to run our script alone and to load
-nothing.
+our templates write are kept (`_TAGS`), of MathML only `_MATHML`; links lead into the page or to a
+file beside it; and the browser is told to run our script alone and to load nothing.
 
 >>> b'<msup><mi>x</mi><mn>2</mn></msup>' in html_page(b"# A page\n\n$x^2$\n", {})
 True
@@ -18,7 +17,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +29,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors.index import slugify, unique_slug
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, REPOSITORY, figure_file
+from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, figure_file
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import plain
 
@@ -39,7 +37,7 @@ GRAPH = figure_file("graph")
 _TAGS = re.compile(
     r"<details>(<summary>[^<>]*</summary>)?|</details>|</?span>|</?code>|<a id=\"[a-z0-9-]+\">|</a>"
 )
-_LINK = re.compile(r"#[\w-]+|[\w-]+(/[\w-]+)*\.[a-z0-9]+")  # or to our repository
+_LINK = re.compile(r"#[\w-]+|[\w-]+(/[\w-]+)*\.[a-z0-9]+")
 _MATHML = frozenset([
     "math", "mrow", "mi", "mo", "mn", "mtext", "mspace", "msup", "msub", "msubsup", "munder",
     "mover", "munderover", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd", "mstyle", "mpadded",
@@ -121,35 +119,6 @@ def _mathml(latex: str, block: bool) -> str:
     return ElementTree.tostring(element, encoding="unicode", short_empty_elements=False)
 
 
-def sort_key(cell: str) -> str:
-    r"""By what a cell of a table is sorted, from its Markdown: the sign of the number that it
-    begins with and the logarithm of its size; "" for text.
-
-    >>> sort_key("1,451 bits"), sort_key("$2^{-21.0}$"), sort_key("$1.50\\cdot 10^{400}$")
-    ('1 10.503', '1 -21.000', '1 1329.356')
-    >>> sort_key(r"\-3"), sort_key("0"), sort_key("none")
-    ('-1 1.585', '0 0.000', '')
-    """
-    text = re.sub(r"^(about|below) |[$`]", "", cell.strip().removeprefix("\\"))
-    if found := re.match(r"(-?)([\d.,]+)\\cdot 10\^\{(-?\d+)\}", text):
-        size = _log2(found[2]) + int(found[3]) * math.log2(10)
-    elif found := re.match(r"(-?)2\^\{(-?\d+(?:\.\d+)?)\}", text):
-        size = float(found[2])
-    elif found := re.match(r"()2\^\{(-?)10\^\{(\d+)\}\}", text):
-        size = float(f"{found[2]}1e{found[3]}")
-    elif found := re.match(r"(-?)(\d[\d,]*(?:\.\d+)?)(?![\w^])", text):
-        size = _log2(found[2])
-    else:
-        return ""
-    sign = 0 if size == -math.inf else -1 if found[1] else 1
-    return f"{sign} {size if sign else 0.0:.3f}"
-
-
-def _log2(digits: str) -> float:
-    x = float(digits.replace(",", ""))
-    return math.log2(x) if x else -math.inf
-
-
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -213,9 +182,7 @@ def _image(tokens: _Tokens, k: int, env: Any) -> str:
 
 def _link_open(tokens: _Tokens, k: int, env: Any) -> str:
     target = str(tokens[k].attrs.get("href", ""))
-    documentation = REPOSITORY and target.startswith(f"{REPOSITORY}/")
-    ours = documentation or _LINK.fullmatch(target)
-    return f'<a href="{escape(target)}">' if ours else "<a>"
+    return f'<a href="{escape(target)}">' if _LINK.fullmatch(target) else "<a>"
 
 
 def _table_open(tokens: _Tokens, k: int, env: Any) -> str:
@@ -226,17 +193,11 @@ def _table_open(tokens: _Tokens, k: int, env: Any) -> str:
 
 
 def _cell_open(tokens: _Tokens, k: int, env: Any) -> str:
-    content = tokens[k + 1].content
-    key = sort_key(content)
-    sorts = f' data-sort="{key}"' if key else ""
-    return f"<td{_class(tokens[k], content)}{sorts}>"
+    return f"<td{_class(tokens[k], tokens[k + 1].content)}>"
 
 
 def _header_open(tokens: _Tokens, k: int, env: Any) -> str:
-    inside = tokens[k + 1].children or []
-    formula = any(t.type == "math_inline" for t in inside)
-    spoken = f' abbr="{escape(_plain(inside))}"' if formula else ""
-    return f'<th scope="col"{_class(tokens[k], "")}{spoken}>'
+    return f'<th scope="col"{_class(tokens[k], "")}>'
 
 
 def _class(token: Token, content: str) -> str:

@@ -19,7 +19,6 @@ __all__ = [
     "HTML_PAGE",
     "MARK",
     "PAGE",
-    "REPOSITORY",
     "Report",
     "figure_file",
     "holds",
@@ -27,7 +26,6 @@ __all__ = [
 
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
 HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
-REPOSITORY = ""  # where docs/ is read on the web, e.g. https://github.com/NAME/attncert
 
 PAGE, HTML_PAGE = "report.md", "report.html"  # the file to read first; the same for a browser
 FILES = (

@@ -19,7 +19,7 @@ from attncert.verify.labelling.certificate import CONSTRUCTION
 NAMES = {
     About.UNIVERSAL: "all labels at once",
     About.EVERY_LABELLING: "each labelling",
-    About.THESE_LABELS: "these labels",
+    About.THESE_LABELS: "some labellings",
 }
 EXTRA = "certificate-every-labelling.json"  # where that of all labels at once is certificate.json
 
@@ -31,7 +31,6 @@ def room(answer: DataCapacity) -> Room:
         "who": sized(law.heads, law.head_width, law.value_width),
         "rows": [_row(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),
-        "simple": min(law.rank.rows, law.law),
     }
     return Room(
         "capacity.md.j2",
@@ -49,7 +48,7 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
         "heads": law.heads,
         "notions": [
             {
-                "notion": notion.about.value,
+                "notion": NAMES[notion.about],
                 "labels": {"at least": notion.least, "at most": notion.most, "of": law.rank.rows},
                 "heads": {"needed": notion.needed, "enough": _number(notion.enough)},
                 "certificate": _file(answer, notion.about),
@@ -112,12 +111,16 @@ def _sentence(answer: DataCapacity, notion: Notion) -> str:
     ends = f"{notion.least:,}"
     if notion.least < notion.most:
         ends += f" to {notion.most:,}"
-    who, labels = counted(law.heads, "head"), counted(law.rank.rows, "label")
+    who, labels = counted(law.heads, "head"), counted(law.rank.rows, "label number")
     line = f"{NAMES[notion.about].capitalize()}: {ends} of {labels} by {who}"
     if notion.needed is None:
         return f"{line}; no number of heads serves all."
-    enough = "not known" if notion.enough is None else f"{notion.enough.number:,}"
-    return f"{line}; for all: {counted(notion.needed, 'head')} at least, enough: {enough}."
+    fewest = f"{notion.needed:,}"
+    if notion.enough is None:
+        fewest += " or more"
+    elif notion.enough.number > notion.needed:
+        fewest += f" to {notion.enough.number:,}"
+    return f"{line}; the fewest heads that serve all: {fewest}."
 
 
 def _parts(answer: DataCapacity) -> list[tuple[str, list[Line]]]:

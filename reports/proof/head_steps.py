@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from attncert.reports.proof.rows import NONE
 from attncert.reports.proof.view import bundle, by_head
+from attncert.reports.words.claims import evidence
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
@@ -42,9 +43,11 @@ class HeadStep:
 
 @dataclass(frozen=True)
 class HeadSteps:
-    """columns, rows: steps and standings, (heads, cell, ...). alike: numbers that all heads share.
-    number_columns, number_rows: the others, (head, cell, ...). written: claims to write out."""
+    """numbers: of the claims about heads, among all. columns, rows: steps and standings, (heads,
+    cell, ...). alike: numbers that all heads share. number_columns, number_rows: the others, (head,
+    cell, ...). written: claims to write out."""
 
+    numbers: str
     steps: tuple[HeadStep, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -67,7 +70,9 @@ def head_steps(proof: Proof) -> HeadSteps | None:
     alike, columns, rows, complete = _numbers(of, names)
     weak = [c for claims in heads.values() for c in claims
             if c.level is not Level.PROVED or c.witness]  # fmt: skip
+    order = enumerate(proof.trace.order, start=1)
     return HeadSteps(
+        numbers=indices(k for k, claim_id in order if head_and_step(claim_id)),
         steps=tuple(_told(name, of, anchors, places) for name in names),
         columns=tuple(words(name) for name in names),
         rows=_standings(proof, of, names),
@@ -118,16 +123,16 @@ def _told(
     for h, claim in having.items():
         for hypothesis, strength in claim.uses.items():
             uses.setdefault((hypothesis, strength), []).append(h)
-    evidence: dict[str, list[int]] = {}
+    hows: dict[str, list[int]] = {}
     for h, claim in having.items():
-        evidence.setdefault(_evidence(claim), []).append(h)
+        hows.setdefault(evidence(claim), []).append(h)
     return HeadStep(
         anchor=anchors[name],
         name=name,
         heads="" if len(having) == len(of) else f"{_heads(list(having))} only",
         statement=f"for the first of them: {first.statement}" if differs else first.statement,
         evidence="; ".join(
-            how if len(evidence) == 1 else f"{how} ({_heads(hs)})" for how, hs in evidence.items()
+            how if len(hows) == 1 else f"{how} ({_heads(hs)})" for how, hs in hows.items()
         ),
         uses=tuple(
             (hypothesis, strength if len(hs) == len(having) else f"{strength} ({_heads(hs)})")
@@ -135,11 +140,6 @@ def _told(
         ),
         premises=_premises(having, anchors, places),
     )
-
-
-def _evidence(claim: Claim) -> str:
-    how = f"{claim.level.value}, {claim.arithmetic}" if claim.arithmetic else claim.level.value
-    return f"{how}; {claim.source}" if claim.source else how
 
 
 def _premises(

@@ -22,6 +22,7 @@ from attncert.reports.proof.records import certificate_sha256, exhibits, first_l
 from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
 from attncert.reports.report import figure_file
+from attncert.reports.words.claims import evidence
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.numbers import count, indices, value, words
 from attncert.reports.words.templating import TEMPLATES
@@ -48,8 +49,8 @@ class WrittenStep:
 
     number: int
     claim: Claim
-    level: str
     standing: str
+    evidence: str
     numbers: list[tuple[str, str]]
     witness: list[str]
     rests_on: list[tuple[str, str]]
@@ -100,7 +101,7 @@ def _instead(proof: Proof) -> tuple[str, ...]:
 
 
 def references(proof: Proof) -> str:
-    """BibTeX of everything that the report refers to: the paper only where a claim names it."""
+    """BibTeX of the software, and of the paper where a claim names it."""
     text = (TEMPLATES / "references.bib").read_text("utf-8")
     if any("paper" in claim.source for claim in proof.trace):
         return text
@@ -156,7 +157,6 @@ def _context(proof: Proof) -> dict[str, object]:
         "first_layer": first_layer_bytes(proof) is not None,
         "data_file": (proof.certificate or {}).get("data_file"),
         "built": proof.layer is not None,
-        "references": references(proof).strip(),
     }
 
 
@@ -219,8 +219,8 @@ def _step(
     return WrittenStep(
         number=place[claim.id],
         claim=claim,
-        level=claim.level.value,
         standing=proof.trace.standing(claim.id).value,
+        evidence=evidence(claim),
         numbers=[(words(k), value(x)) for k, x in claim.numbers.items()],
         witness=readable(claim.witness or {}),
         rests_on=links,

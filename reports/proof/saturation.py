@@ -70,7 +70,7 @@ def table(proof: Proof) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns and rows, one for each head that steers; without what is empty for all."""
     asked = proof.saturation
     columns = (
-        "head", "rows $L_s$ of the earlier examples", "rate: bits for each unit of $c$",
+        "head", "rows $L_s$ of the earlier examples", "rate $\\rho$: bits for each unit of $c$",
         "least $c$: rows lead", "least $c$: rank", f"least $c$: {asked.bits if asked else 0} bits",
         "$c$ chosen", "worst $1-p$ there",
     )  # fmt: skip

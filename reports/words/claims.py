@@ -21,6 +21,7 @@ class Line:
     standing: str
     statement: str
     numbers: str
+    evidence: str
     witness: list[str]
 
 
@@ -33,7 +34,19 @@ def lines(claims: Iterable[Claim]) -> list[Line]:
             trace.standing(claim.id).value,
             claim.statement,
             "; ".join(f"{words(k)} {value(x)}" for k, x in claim.numbers.items()),
+            evidence(claim),
             [x for x in readable(claim.witness or {}) if len(x) <= MOST_WITNESS],
         )
         for claim in trace
     ]
+
+
+def evidence(claim: Claim) -> str:
+    """The claim's own level, its arithmetic and its source.
+
+    >>> from attncert.verify.claims.evidence import Level
+    >>> evidence(Claim("rank", "rank $Z = T$", Level.PROVED, arithmetic="mod 97", source="ours"))
+    'proved, mod 97; ours'
+    """
+    how = f"{claim.level.value}, {claim.arithmetic}" if claim.arithmetic else claim.level.value
+    return f"{how}; {claim.source}" if claim.source else how

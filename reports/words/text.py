@@ -14,10 +14,8 @@ from collections.abc import Iterator
 from html.entities import html5
 
 from attncert.constructions.foreign import printable
-from attncert.reports.report import REPOSITORY
 
 _MATH = re.compile(r"\$([^$]+)\$")
-_DOCUMENT = re.compile(r"\bdocs/[a-z0-9-]+\.md\b")
 
 
 def markdown(text: str) -> str:
@@ -106,17 +104,8 @@ def _math_markdown(math: str) -> str:
 def _prose_markdown(prose: str) -> str:
     prose = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", re.sub(r"\\", r"\\\\", prose))
     prose = re.sub(r"([`*\[\]~#])", r"\\\1", prose)
-    prose = _entities(prose).replace("|", "&#124;").replace("$", "<span>$</span>")
-    return _DOCUMENT.sub(_document, prose)
-
-
-def _document(name: re.Match[str]) -> str:
-    """A file of docs/, as a link that leads there from any folder."""
-    return f"[{name[0]}]({REPOSITORY}/blob/main/{name[0]})" if REPOSITORY else name[0]
-
-
-def _entities(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    prose = prose.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return prose.replace("|", "&#124;").replace("$", "<span>$</span>")
 
 
 # --- LaTeX to Unicode ---------------------------------------------------------------------------

@@ -111,7 +111,6 @@ def test_a_page_without_scripts_is_whole(browser: Any, folders: dict[str, Path])
     """Mathematics, tables, graph and links need none; boxes then lead to their steps at once."""
     with opened(browser, folders["small"], DESKTOP, java_script_enabled=False) as window:
         assert window.locator("math").count() > 50
-        assert window.locator("table button").count() == 0
         window.get_by_role("link", name="rank: proved, step 15").click()
         assert window.url.endswith("#step-15")
 
@@ -127,28 +126,6 @@ def test_nothing_foreign_runs(browser: Any, folders: dict[str, Path]) -> None:
     refused = pytest.raises(AssertionError, match="Content Security Policy")
     with refused, opened(browser, page, DESKTOP) as window:
         assert window.title() != "ran"
-
-
-def test_tables_sort_by_mouse_and_by_keyboard(browser: Any, folders: dict[str, Path]) -> None:
-    with opened(browser, folders["digits-like"], DESKTOP) as window:
-        table = window.locator("table").filter(has=window.locator("th", has_text="logit range"))
-        heads = table.locator("th").all_inner_texts()
-        column = next(k for k, head in enumerate(heads) if head.startswith("logit range"))
-        button = table.locator("th").nth(column).get_by_role("button")
-
-        def cells() -> list[int]:
-            rows = table.locator("tbody tr").all()
-            found = [row.locator("td").nth(column).inner_text() for row in rows]
-            return [int(x.replace(",", "")) for x in found]
-
-        before = cells()
-        button.click()
-        assert cells() == sorted(before)
-        button.focus()
-        window.keyboard.press("Enter")
-        assert cells() == sorted(before, reverse=True)
-        sorts = [head.get_attribute("aria-sort") for head in table.locator("th").all()]
-        assert [s for s in sorts if s] == ["descending"] and sorts[column] == "descending"
 
 
 def test_a_box_shows_its_ancestors_and_then_leads_to_its_step(

@@ -163,7 +163,7 @@ def test_every_box_links_to_its_step_and_the_answer_is_marked(kind: str) -> None
     targets = re.findall(r'<a href="\.\./report\.html#([a-z0-9-]+)" class="box"', svg)
     assert len(targets) == len(diagram(proof.trace).boxes) == svg.count("<a ")
     assert all(f'<a id="{target}"></a>' in markdown for target in targets)
-    listed = next(x for x in markdown.splitlines() if x.startswith("To the boxes' steps: "))
+    listed = next(x for x in markdown.splitlines() if x.startswith("Steps of the boxes: "))
     assert re.findall(r"\]\(#([a-z0-9-]+)\)", listed) == targets
     assert len(re.findall(r'aria-label="[^"]*, the answer"', svg)) == 1
     assert len(svg) < 40_000 and float(re.findall(r'width="([\d.]+)"', svg)[0]) <= 1000

@@ -51,7 +51,7 @@ def test_no_construction_speaks_for_another(construction: str, never: list[str])
     """Hypotheses and the bibliography apart, which name the paper in every report."""
     _, report = told(construction)
     numbers = report[report.index("## The construction in numbers") :]
-    body = numbers[: numbers.index("<details><summary>BibTeX")]
+    body = numbers[: numbers.index("## References")]
     kept = "\n".join(
         block for block in body.split('<a id="') if not block.startswith("step-")
         or "`hypothesis." not in block.splitlines()[0]
@@ -80,7 +80,7 @@ def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
     report = report_page(prove(load(str(EXAMPLES / "not-all-placed.json")))).decode()
     before, _, _ = report.partition("## The claim")
     assert "places more than 4 of the 6 examples" in before
-    assert "Not in the largest part: 3, 5." in before
+    assert "Examples not placed: 3, 5." in before
     assert "| `universal.enough` | proved |" in before
 
 

@@ -14,7 +14,7 @@ from support.file_strategies import UNICODE
 from support.proof_fixtures import HOSTILE, rendered
 
 from attncert.reports import html
-from attncert.reports.html import html_page, mathml, sort_key
+from attncert.reports.html import html_page, mathml
 from attncert.reports.report import HTML_MARK, MARK
 from attncert.reports.words import text
 
@@ -164,14 +164,3 @@ def test_our_own_mathematics_is_understood() -> None:
     assert "<mi>Z</mi>" in mathml(r"\operatorname{rank}Z=T") and "rank</mo>" in mathml(
         r"\operatorname{rank}Z=T"
     )
-
-
-def test_cells_sort_by_size() -> None:
-    cells = [
-        "0", "below $2^{-10^{250}}$", "$2^{-137000}$", "$2^{-21.0}$", "0.0154", "1", "1,451 bits",
-        "$1.50\\cdot 10^{400}$", "about $2.66\\cdot 10^{950}$ (317 bits)",
-    ]  # fmt: skip
-    keys = [tuple(map(float, sort_key(cell).split())) for cell in cells]
-    assert keys == sorted(keys)
-    assert [sort_key(cell) for cell in ("–", "none", "proved", "head 1", "2x")] == [""] * 5
-    assert float(sort_key("-8").split()[0]) == -1.0

@@ -214,14 +214,3 @@ def test_no_wording_promotes_a_level() -> None:
     assert with_word == {Level.KERNEL, Level.PROVED}
     assert set(WORDING) == set(Level)
     assert all(bool(WORDING[x].gap) == (x not in with_word) for x in Level)
-
-
-def test_files_of_docs_are_links_once_the_repository_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told = "ours; docs/width-one.md, section 3"
-    assert text.markdown(told) == told or text.REPOSITORY
-    monkeypatch.setattr(text, "REPOSITORY", "https://example.org/name/attncert")
-    link = "[docs/width-one.md](https://example.org/name/attncert/blob/main/docs/width-one.md)"
-    assert text.markdown(told) == f"ours; {link}, section 3"
-    assert text.markdown("docs/../evil.md") == "docs/../evil.md"

@@ -48,13 +48,17 @@ def _who(law: Jacobian, times: int = 1) -> str:
 
 def _conclusion(law: Jacobian) -> Claim:
     """Known from both sides, or between them. At the level of what it rests on."""
-    labels, known = counted(law.rank.rows, "label", "the"), law.decided
+    known, labels = law.decided, law.rank.rows
+    dimension = f"The outputs on these examples, over all weights of {_who(law)},"
+    reached = (
+        "an open set of labellings is output exactly, each by weights of its own"
+        if law.rank.full
+        else "almost no labelling is output by any weights"
+    )
     statement = (
-        f"With weights that may depend on them, {_who(law)} serve {law.least:,} of {labels}, no "
-        "fewer and no more."
+        f"{dimension} have dimension {law.least:,} of {labels:,}: {reached}."
         if known
-        else f"How many of {labels} {_who(law)} serve, with weights that may depend on them, is "
-        "known."
+        else f"{dimension} have a dimension that is known."
     )
     witness = {
         "reason": f"between {law.least:,} (certified) and {law.most:,} (no weights exceed it)"

@@ -64,7 +64,10 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     assert (least.name, least.examples) == ("the examples in relations", 20)
     assert least.law is not None
     assert answer.jacobian.least == least.bound == least.law + 6 < min(26, answer.jacobian.law)
-    assert "**Finding:**" in report(answer).files["report.md"].decode()
+    assert (
+        f"| {least.name} | {least.bound} | {least.law} |"
+        in report(answer).files["report.md"].decode()
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_what_the_bounds_do_not_explain_is_undecided(monkeypatch: pytest.MonkeyP
     answer = capacity(signed_pairs())
     assert not answer.holds and answer.exit_status == 3
     assert "Between 3 (certified) and 4" in verdict(answer)
-    assert "No bound here explains it in full" in report(answer).files["report.md"].decode()
+    assert "The two do not meet" in report(answer).files["report.md"].decode()
 
 
 def test_the_three_notions_are_told_apart() -> None:
@@ -192,11 +195,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert attncert.main(line) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == (
-        "Proved. With weights that may depend on them, 2 heads of width 1 (values: 1) serve 11 of "
-        "the 11 labels, no fewer and no more."
+        "Proved. The outputs on these examples, over all weights of 2 heads of width 1 (values: "
+        "1), have dimension 11 of 11: an open set of labellings is output exactly, each by weights "
+        "of its own."
     )
     assert printed[1] == (
-        "All labels at once: 8 of 11 labels by 2 heads; for all: 3 heads at least, enough: 3."
+        "All labels at once: 8 of 11 label numbers by 2 heads; the fewest heads that serve all: 3."
     )
     for name, claim in (("", "full-rank"), ("-every-labelling", "every-labelling")):
         path = out / f"certificate{name}.json"
