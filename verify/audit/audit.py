@@ -99,11 +99,11 @@ def _conclusion(
 ) -> Claim:
     """What was examined, and that it came out as it must."""
     drawn = sum(e.drawn for e in studied.explored)
-    what = (
+    scope = (
         f"{len({x.case for x in cases})} edge cases, {len(studied.explored)} weakened hypotheses "
         f"on {drawn:,} small data sets, {len(studied.remarks)} sizes of Remark 1"
     )
-    statement = f"The bundled cases come out as they must ({what})."
+    statement = f"The bundled cases come out as they must ({scope})."
     if about:
         data = about[0].statement.removesuffix(".")
         statement = f"{data}, and the {statement[4:]}"

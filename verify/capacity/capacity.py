@@ -127,13 +127,13 @@ def _zeros(
         return Labelled(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
     try:
-        fewest = label_all(data, None, *sizes, seed=seed, progress=progress)
+        smallest = label_all(data, None, *sizes, seed=seed, progress=progress)
     except InputError as large:
-        fewest = Labelled(data, why=str(large))
-    if fewest.heads is not None and fewest.heads <= law.heads:
-        return fewest, None
-    here = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
-    return (here if here.proved else fewest), here.best
+        smallest = Labelled(data, why=str(large))
+    if smallest.heads is not None and smallest.heads <= law.heads:
+        return smallest, None
+    labelled = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
+    return (labelled if labelled.proved else smallest), labelled.best
 
 
 def _certificates(

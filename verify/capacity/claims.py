@@ -42,14 +42,14 @@ def claims_of(
     )
 
 
-def _who(law: Jacobian, times: int = 1) -> str:
+def _sized(law: Jacobian, times: int = 1) -> str:
     return sized(times * law.heads, law.head_width, law.value_width)
 
 
 def _conclusion(law: Jacobian) -> Claim:
     """Known from both sides, or between them. At the level of what it rests on."""
     known, labels = law.decided, law.rank.rows
-    dimension = f"The outputs on these examples, over all weights of {_who(law)},"
+    dimension = f"The outputs on these examples, over all weights of {_sized(law)},"
     reached = (
         "an open set of labellings is output exactly, each by weights of its own"
         if law.rank.full
@@ -80,7 +80,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
     trivial = least.bound == labels
     yield Claim(
         ids.LAW_BOUND,
-        f"The Jacobian of the outputs by all weights of {_who(law)} has rank at most "
+        f"The Jacobian of the outputs by all weights of {_sized(law)} has rank at most "
         f"{least.bound}, whatever the weights.",
         Level.PROVED if trivial else Level.ARGUED,
         numbers={"bound": least.bound, "from": least.name, "Tm": labels, "N": law.law},
@@ -98,7 +98,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
     if law.rank.full:
         yield Claim(
             ids.LAW_TWICE,
-            f"Every labelling is memorized by {_who(law, 2)}.",
+            f"Every labelling is memorized by {_sized(law, 2)}.",
             Level.PROVED,
             rests_on=(ids.LAW_RANK,),
             source=f"{_SOURCE}, Theorem 13",
@@ -112,7 +112,7 @@ def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
     rank = at_zero.rank
     yield Claim(
         ids.LAW_ZERO,
-        f"At some weights of {_who(law)} all outputs are 0 and {rank.rank} rows of the Jacobian "
+        f"At some weights of {_sized(law)} all outputs are 0 and {rank.rank} rows of the Jacobian "
         "are independent: any values of these labels are output by some weights.",
         Level.PROVED,
         numbers={
@@ -127,9 +127,9 @@ def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
 
 def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
     narrow = law.value_width < data.m
-    who = _who(law) if narrow else f"{counted(law.heads, 'head')}, of any width,"
+    heads = _sized(law) if narrow else f"{counted(law.heads, 'head')}, of any width,"
     statement = (
-        f"One choice of keys and queries of {who} serves all labels of "
+        f"One choice of keys and queries of {heads} serves all labels of "
         f"{counted(data.T, 'example', 'the')}."
     )
     return _verdict(notion, law, statement, "rank Z = T was not met, and is not excluded")
@@ -137,7 +137,7 @@ def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
 
 def _every(law: Jacobian, labelled: Labelled, notion: Notion) -> Claim:
     reason = f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met"
-    statement = f"Every labelling is memorized by {_who(law)}."
+    statement = f"Every labelling is memorized by {_sized(law)}."
     return _verdict(notion, law, statement, labelled.why or reason)
 
 
@@ -162,11 +162,11 @@ def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Clai
 
 def _these(law: Jacobian) -> Claim:
     """What the rank says of single labellings: an open set is reachable, or almost none."""
-    who, source = _who(law), f"{_SOURCE}, Theorem 11"
+    heads, source = _sized(law), f"{_SOURCE}, Theorem 11"
     if law.rank.full:
         return Claim(
             ids.LAW_THESE,
-            f"The labellings that some weights of {who} output contain an open set. Whether they "
+            f"The labellings that some weights of {heads} output contain an open set. Whether they "
             "contain the given one is another question (attncert fit).",
             Level.PROVED,
             rests_on=(ids.LAW_RANK,),
@@ -175,7 +175,7 @@ def _these(law: Jacobian) -> Claim:
     if law.most < law.rank.rows:
         return Claim(
             ids.LAW_THESE,
-            f"Almost no labelling is output by any weights of {who}: the reachable ones have "
+            f"Almost no labelling is output by any weights of {heads}: the reachable ones have "
             "measure zero. The given one may be among them.",
             Level.ARGUED,
             rests_on=(ids.LAW_BOUND,),
@@ -183,7 +183,7 @@ def _these(law: Jacobian) -> Claim:
         )
     return Claim(
         ids.LAW_THESE,
-        f"Whether {who} reach an open set of labellings, or almost none, is open.",
+        f"Whether {heads} reach an open set of labellings, or almost none, is open.",
         Level.UNDECIDED,
         witness={"reason": "the two sides do not meet"},
         source=source,

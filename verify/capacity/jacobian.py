@@ -151,11 +151,11 @@ def _uppers(data: Dataset, sizes: _Sizes, members: Sequence[int]) -> list[Upper]
     if b <= T:
         uppers.append(Upper("(R)", b * m + matrices(heads * min(width, a), T - b)))
     values = span.bound(heads, 0, width)
-    moved = T * min(m, heads * min(data.n - 1, width, d))
-    uppers.append(Upper("(L)", min(values, rank_bound) + moved))
+    freedom = T * min(m, heads * min(data.n - 1, width, d))
+    uppers.append(Upper("(L)", min(values, rank_bound) + freedom))
     if a == d and heads <= d * m:
         free = min(heads - 1, max(d - width, 0) * max(m - width, 0))
-        uppers.append(Upper("(L')", values - heads * (heads - 1 - free) + moved))
+        uppers.append(Upper("(L')", values - heads * (heads - 1 - free) + freedom))
     return uppers
 
 

@@ -17,7 +17,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.capacity.jacobian import Jacobian
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted
-from attncert.verify.tightness.by_heads import ByHeads, by_heads, claims_by_heads
+from attncert.verify.tightness.by_heads import RankProfile, profile_claims, rank_profile
 from attncert.verify.tightness.columns import Columns, bound_claims, columns
 from attncert.verify.tightness.limits import label_limits
 from attncert.verify.tightness.relations.probes import RankedLayer, best_rank, enough
@@ -58,7 +58,7 @@ def universal(
     known = label_limits(data, heads, law.value_width)
     bound = columns(data, heads, seed)
     progress("ranks by heads", 0, 1)
-    ranks = _Ranks(data, by_heads(data, seed), bound, law.spans)
+    ranks = _Ranks(data, rank_profile(data, seed), bound, law.spans)
     reached = ranks.reached(heads // copies, seed)
     needed = next((h for h in range(1, data.T + 1) if ranks.above(h) >= data.T), None)
     progress("weights for all labels", 0, 1)
@@ -76,7 +76,7 @@ def universal(
         bound,
         (
             *known,
-            *claims_by_heads(data, ranks.profile),
+            *profile_claims(data, ranks.profile),
             *(() if served else _reached(heads // copies, reached)),
             *((enough(full),) if full else ()),
             *_above(data, heads, ranks),
@@ -89,7 +89,7 @@ class _Ranks:
     """What is known of the largest rank of Z for every number of heads."""
 
     data: Dataset
-    profile: ByHeads
+    profile: RankProfile
     columns: Columns
     spans: Spans
 
@@ -110,8 +110,8 @@ class _Ranks:
         most = self.above(heads)
         if below == most or self.data.T * heads * self.data.d > _MOST_FEATURES:
             return below, profile.prime
-        drawn = best_rank(self.data, heads, most, seed=seed)
-        return max((below, profile.prime), (drawn.rank, drawn.prime))
+        layer = best_rank(self.data, heads, most, seed=seed)
+        return max((below, profile.prime), (layer.rank, layer.prime))
 
 
 def _full(ranks: _Ranks, needed: int, law_heads: int, seed: int) -> Iterator[RankedLayer]:
@@ -122,9 +122,9 @@ def _full(ranks: _Ranks, needed: int, law_heads: int, seed: int) -> Iterator[Ran
     counts = [known] if known else sorted({needed, law_heads, generic.promised_heads(data)})
     for heads in counts:
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
-            drawn = best_rank(data, heads, data.T, seed=seed)
-            if drawn.rank == data.T:
-                yield drawn
+            layer = best_rank(data, heads, data.T, seed=seed)
+            if layer.rank == data.T:
+                yield layer
 
 
 def _reached(heads: int, reached: tuple[int, int] | None) -> Iterator[Claim]:

@@ -115,7 +115,7 @@ def derivatives(
     rows: list[list[int]] = [[] for _ in range(m)]
     columns, e = ([[x % p for x in column] for column in columns], [x % p for x in e])
     tokens = list(zip(*columns, strict=True))
-    for x, (keys, query, values, out, mixed) in zip(logits, heads, strict=True):
+    for x, (keys, query, values, output, mixed) in zip(logits, heads, strict=True):
         limits.on_time()
         powers = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
         s = sum(powers) % p
@@ -134,6 +134,6 @@ def derivatives(
             back = [dot_mod(column, g, p) for column in keys]  # K^T g
             row += [a * b % p for a in g for b in q]
             row += [a * b % p for a in e for b in back]
-            row += [a * b[j] % p for a in z for b in out]
+            row += [a * b[j] % p for a in z for b in output]
             row += [b if j == k else 0 for b in hidden for k in range(m)]
     return rows

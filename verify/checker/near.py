@@ -124,18 +124,18 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
     heads = []
     for h in range(H):
         K, Q, V = (matrix[h] for matrix in weights[:3])
-        out = weights[3][h * d_v : (h + 1) * d_v]
-        columns = [vector(column) for column in zip(*out, strict=True)]
+        output = weights[3][h * d_v : (h + 1) * d_v]
+        columns = [vector(column) for column in zip(*output, strict=True)]
         mixed = [vector([inner(vector(row), o) for row in V]) for o in columns]
         turned = [[vector(column) for column in zip(*x, strict=True)] for x in (K, Q, V)]
-        heads.append(([vector(row) for row in K], *turned, out, mixed))
+        heads.append(([vector(row) for row in K], *turned, output, mixed))
         on.limits.on_time()
     for t, e in enumerate(queries):
         E = contexts[t if len(contexts) > 1 else 0]
         across, total, by_head = list(zip(*E, strict=True)), [(0, 0)] * m, []
-        for K, keys, querys, values, out, mixed in heads:
+        for K, keys, query_columns, values, output, mixed in heads:
             on.limits.on_time()
-            q = vector([combination(e, unit_e, column) for column in querys])
+            q = vector([combination(e, unit_e, column) for column in query_columns])
             w = vector([inner(row, q) for row in K])
             p = on.softmax([combination(token, unit, w) for token in E])
             scores = [vector([combination(token, unit, c) for token in E]) for c in mixed]
@@ -152,19 +152,19 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
             back = [[inner(key, vector(gamma)) for key in keys] for gamma in gammas]
             z = [combination(column, unit, p) for column in across]
             v = [inner(value, vector(z)) for value in values]
-            by_head.append((list(zip(*q, strict=True)), gammas, back, z, v, out))
+            by_head.append((list(zip(*q, strict=True)), gammas, back, z, v, output))
         rows = []
         for j in range(m if unknowns is not None else 0):
             row = []
             for kind, h, a, b in unknowns:
-                q, gammas, back, z, v, out = by_head[h]
+                q, gammas, back, z, v, output = by_head[h]
                 if kind == "key":
                     row.append(product(gammas[j][a], q[b]))
                 elif kind == "query":
                     c, r = back[j][b]
                     row.append((e[a] * c // unit_e, up(abs(e[a]) * r, unit_e) + 1))
                 elif kind == "value":
-                    row.append(product(z[a], out[b][j]))
+                    row.append(product(z[a], output[b][j]))
                 else:  # output: a is its row within the head, b the label
                     row.append(v[a] if b == j else (0, 0))
             rows.append(row)

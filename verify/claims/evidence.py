@@ -91,8 +91,8 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
     """
-    who = "any number of heads" if heads is None else counted(heads, "head")
-    return f"{who} of width {head_width} (values: {value_width})"
+    number = "any number of heads" if heads is None else counted(heads, "head")
+    return f"{number} of width {head_width} (values: {value_width})"
 
 
 def widened(labels: int, values: int | None) -> str:

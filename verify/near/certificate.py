@@ -91,25 +91,25 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     nothing.
     """
     layer, N = layer_of(weights, shape), data.T * data.m
-    nothing = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
+    blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
     if shape.parameters < N:
         why = f"{N} labels need as many unknowns, and there are {shape.parameters} weights"
-        return Near(data, layer, (), *nothing, why)
+        return Near(data, layer, (), *blank, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):
         J = jacobian(*arrays, weights, shape, present=data.present)[1]
         J = J.reshape(N, shape.parameters)
     if not np.isfinite(J).all():
-        return Near(data, layer, (), *nothing, "derivatives beyond the range of float64")
+        return Near(data, layer, (), *blank, "derivatives beyond the range of float64")
     unknowns = independent_columns(J)
     block = J[:, list(unknowns)]
     try:
         inverse = on_grid(np.linalg.inv(block), float(np.abs(block).sum()))
     except np.linalg.LinAlgError:
-        return Near(data, layer, unknowns, *nothing, "the Jacobian is singular")
+        return Near(data, layer, unknowns, *blank, "the Jacobian is singular")
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
-    tried, radius = Contraction(math.inf, math.inf, False), Fraction(0)
-    for moved in (False, True):
+    contraction, radius = Contraction(math.inf, math.inf, False), Fraction(0)
+    for after_step in (False, True):
         wrong = errors(data, layer, ERROR_BITS)
         eta = distances(inverse, wrong)
         if not np.isfinite(eta).all():
@@ -117,13 +117,16 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
         for slack in _SLACK:
             radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
             kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
-            tried = judged(eta, kappa, radius)
-            if tried.inside:
-                return Near(data, layer, unknowns, inverse, radius, tried, condition, "", moved)
-        if not moved:
+            contraction = judged(eta, kappa, radius)
+            if contraction.inside:
+                return Near(
+                    data, layer, unknowns, inverse, radius, contraction, condition, "", after_step
+                )
+        if not after_step:
             layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
-    why = f"Newton's map was not shown to contract: eta {tried.eta:.2g}, kappa {tried.kappa:.2g}"
-    return Near(data, layer, unknowns, inverse, radius, tried, condition, why, moved)
+    constants = f"eta {contraction.eta:.2g}, kappa {contraction.kappa:.2g}"
+    why = f"Newton's map was not shown to contract: {constants}"
+    return Near(data, layer, unknowns, inverse, radius, contraction, condition, why, after_step)
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
@@ -133,10 +136,10 @@ def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) ->
     [Fraction(1, 2), Fraction(89478485, 33554432)]
     """
     grid = 2 ** max(0, _FINER - math.frexp(np.abs(step).max())[1])
-    moved = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
+    exact = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
     for k, x in zip(unknowns, step.tolist(), strict=True):
-        moved[k] -= Fraction(round(Fraction(x) * grid), grid)
-    return moved
+        exact[k] -= Fraction(round(Fraction(x) * grid), grid)
+    return exact
 
 
 def independent_columns(J: FloatArray) -> tuple[int, ...]:

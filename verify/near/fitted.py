@@ -191,15 +191,15 @@ class _Search:
                 return
 
     def _attempt(self, shape: Shape, seed: int) -> Attempt:
-        which = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
+        name = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
         bound = self.law.bound(shape.heads, shape.head_width, shape.value_width)
         contexts, queries, labels, present = self.arrays
-        training, begin = None, seed
+        training, origin = None, seed
         xp = self.place.namespace
         if self.question.optimizer == "adam":
             steps = self.question.steps or STEPS
             with self._timed("train"):
-                step = _stage(self.progress, f"training, {which}", steps)
+                step = _stage(self.progress, f"training, {name}", steps)
                 training = train(
                     contexts,
                     queries,
@@ -210,12 +210,12 @@ class _Search:
                     steps=steps,
                     progress=step,
                 )
-            begin = xp.asarray(training.weights)
+            origin = xp.asarray(training.weights)
         with self._timed("fit"):
-            step = _stage(self.progress, f"fit, {which}", MAX_STEPS)
-            there = None if present is None else xp.asarray(present)
+            step = _stage(self.progress, f"fit, {name}", MAX_STEPS)
+            tokens = None if present is None else xp.asarray(present)
             E, e, y = (xp.asarray(array) for array in (contexts, queries, labels))
-            descent = descend(E, e, y, shape, begin, present=there, progress=step)
+            descent = descend(E, e, y, shape, origin, present=tokens, progress=step)
         descent = replace(descent, weights=to_host(descent.weights))
         return Attempt(shape.heads, seed, bound, descent, training)
 
@@ -267,16 +267,16 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
     if question.heads is None:
         if law.fewest_heads(question.head_width, value_width) is not None:
             return ""
-        what = "no number of heads has so many"
+        capacity = "no number of heads has so many"
     else:
         bound = law.bound(question.heads, question.head_width, value_width)
         if labels <= bound:
             return ""
-        what = f"{sized(question.heads, question.head_width, value_width)} "
-        what += f"{'has' if question.heads == 1 else 'have'} {bound}"
+        capacity = f"{sized(question.heads, question.head_width, value_width)} "
+        capacity += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
-        f"{labels} labels need {labels} effective parameters, and {what}: almost all labels are "
-        "out of reach (these may be in reach: --force tries)"
+        f"{labels} labels need {labels} effective parameters, and {capacity}: almost all labels "
+        "are out of reach (these may be in reach: --force tries)"
     )
 
 

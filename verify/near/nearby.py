@@ -45,11 +45,11 @@ def nearby(data: Dataset, layer: Layer) -> Nearby | None:
     near = certify(data, _stepped(data, weights, shape), shape)
     if not near.holds:
         return Nearby(near, None)
-    moved = Fraction(0)
+    distance = Fraction(0)
     for before, after in zip(layer.matrices, near.layer.matrices, strict=True):
         for x in (after - before).entries():
-            moved = max(moved, abs(Fraction(int(x.p), int(x.q))))
-    return Nearby(near, moved + near.radius)
+            distance = max(distance, abs(Fraction(int(x.p), int(x.q))))
+    return Nearby(near, distance + near.radius)
 
 
 def nearby_claim(nearby: Nearby) -> Claim:

@@ -33,7 +33,7 @@ from attncert.verify.tightness import one_head
 from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import complete, few_tied, row_relations
 
-__all__ = ["ByHeads", "by_heads", "claims_by_heads"]
+__all__ = ["RankProfile", "profile_claims", "rank_profile"]
 
 _SOURCE = "ours; docs/tightness.md, sections 6 and 7"
 _BOUNDS = (3, 30, 999)  # of the random integers
@@ -42,7 +42,7 @@ _MOST_HEADS = 64
 
 
 @dataclass(frozen=True)
-class ByHeads:
+class RankProfile:
     """below[h-1] ≤ R_h ≤ above[h-1] for h = 1, 2, ..., up to the first number of heads that reaches
     the limit, or as many as were tried.
 
@@ -67,12 +67,12 @@ class ByHeads:
         return least, most
 
 
-def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
+def rank_profile(data: Dataset, seed: int = 0) -> RankProfile:
     """R_H from both sides. Exact; deterministic in the seed.
 
     >>> from attncert.constructions.data.generators import signed_pairs
-    >>> found = by_heads(signed_pairs())
-    >>> found.below, found.above, found.limit, found.decided
+    >>> profile = rank_profile(signed_pairs())
+    >>> profile.below, profile.above, profile.limit, profile.decided
     ((2, 3), (2, 3), 3, True)
     """
     few = few_tied(data)
@@ -95,7 +95,7 @@ def by_heads(data: Dataset, seed: int = 0) -> ByHeads:
         if below[h - 1] == limit:
             break
     count = len(above)
-    return ByHeads(tuple(below[:count]), tuple(above), limit, few and complete(data), prime)
+    return RankProfile(tuple(below[:count]), tuple(above), limit, few and complete(data), prime)
 
 
 def _one_head_is_known(data: Dataset, rank: int, seed: int) -> bool:
@@ -129,7 +129,7 @@ def _profile(data: Dataset, heads: int, bound: int, seed: int) -> tuple[list[int
     return [0] * heads, PRIMES_31[0]
 
 
-def claims_by_heads(data: Dataset, profile: ByHeads) -> tuple[Claim, ...]:
+def profile_claims(data: Dataset, profile: RankProfile) -> tuple[Claim, ...]:
     """Reached, bound, and what is known of the largest ranks."""
     heads = len(profile.below)
     reached = Claim(
@@ -167,7 +167,7 @@ def claims_by_heads(data: Dataset, profile: ByHeads) -> tuple[Claim, ...]:
     return reached, bound, exact
 
 
-def _open(profile: ByHeads) -> str:
+def _open(profile: RankProfile) -> str:
     pairs = enumerate(zip(profile.below, profile.above, strict=True), 1)
     numbers = [str(h) for h, (low, high) in pairs if low < high]
     if profile.below[-1] < profile.limit:

@@ -77,8 +77,8 @@ def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
         return whole
     rank, members = related_rows(_drawn(data, heads, seed), PRIMES_FLOAT64[0])
     some = spans(data.take(members)) if members else Spans(0, 0, 0, data.m)
-    chosen = Columns(heads, data.T, members, some, True)
-    return next((x for x in (replace(whole, least=True), chosen) if x.rank == rank), whole)
+    related = Columns(heads, data.T, members, some, True)
+    return next((x for x in (replace(whole, least=True), related) if x.rank == rank), whole)
 
 
 def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
@@ -88,8 +88,8 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
     differences = (rows[:, 1:] - rows[:, :1]) % p
     factors = rng.integers(0, p, (data.T, heads, data.n - 1))
     scale = rng.integers(0, p, (data.T, 1, 1))
-    drawn = (scale * rows[:, :1] + factors @ differences) % p
-    table: IntArray = drawn.reshape(data.T, heads * data.d)
+    vectors = (scale * rows[:, :1] + factors @ differences) % p
+    table: IntArray = vectors.reshape(data.T, heads * data.d)
     return table
 
 
@@ -116,10 +116,11 @@ def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
 def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
     """The spans of the set, exact; and the bound, a theorem of Coq for contexts of one length."""
     a, b, size = bound.spans.differences, bound.spans.common, len(bound.members)
-    which = "all contexts" if size == data.T else f"the contexts of $S$, {counted(size, 'example')}"
+    members = f"the contexts of $S$, {counted(size, 'example')}"
+    contexts = "all contexts" if size == data.T else members
     spanned = Claim(
         ids.TIGHTNESS_SPANS,
-        f"Differences of tokens within {which}: {a} dimensions; the tokens add {b}."
+        f"Differences of tokens within {contexts}: {a} dimensions; the tokens add {b}."
         if size
         else "$S$ is empty: $Z$ has $T$ rows.",
         Level.PROVED,

@@ -64,10 +64,10 @@ def _collected(
 ) -> Iterator[int]:
     """The coefficients of the exponential sum, one for each exponent."""
     sums: dict[tuple[int, ...], int] = {}
-    for chosen in product(*contexts):
-        pairs = list(zip(chosen, queries, strict=True))
+    for tokens in product(*contexts):
+        pairs = list(zip(tokens, queries, strict=True))
         width = range(len(queries[0]))
         exponent = tuple(sum(row[a] * e[b] for row, e in pairs) for a in width for b in width)
-        minor = fmpz_mat([[row[j] for j in columns] for row in chosen])
+        minor = fmpz_mat([[row[j] for j in columns] for row in tokens])
         sums[exponent] = sums.get(exponent, 0) + int(minor.det())
     yield from sums.values()

@@ -13,7 +13,7 @@ from attncert.constructions.data.generators import family, random, signed_pairs
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness import one_head
-from attncert.verify.tightness.by_heads import by_heads, claims_by_heads
+from attncert.verify.tightness.by_heads import profile_claims, rank_profile
 from attncert.verify.tightness.relations.probes import best_rank, random_layer
 from attncert.verify.tightness.relations.rows import complete, row_relations
 
@@ -35,19 +35,19 @@ def diagonal(T: int) -> Dataset:
     ],
 )
 def test_every_number_of_heads_is_decided(data: Dataset, ranks: tuple[int, ...]) -> None:
-    found = by_heads(data)
+    found = rank_profile(data)
     assert found.below == found.above == ranks and found.decided and found.reached
-    *_, exact = claims_by_heads(data, found)
+    *_, exact = profile_claims(data, found)
     assert exact.level is Level.ARGUED
 
 
 def test_an_identity_of_one_head_bounds_them_all() -> None:
     """R_1 = 2 for all weights, so R_H = min(2H, 7)."""
-    found = by_heads(diagonal(7))
+    found = rank_profile(diagonal(7))
     assert found.below == found.above == (2, 4, 6, 7) and found.decided
     assert found.fewest(7) == (4, 4)
     eye, ones = np.eye(3, dtype=int), np.ones((3, 3), dtype=int)
-    other = by_heads(Dataset.of([eye, ones - eye, 2 * eye], [[1, 2, 3]] * 3, [0] * 3))
+    other = rank_profile(Dataset.of([eye, ones - eye, 2 * eye], [[1, 2, 3]] * 3, [0] * 3))
     assert other.below == other.above == (2, 3) and other.decided
 
 
@@ -77,10 +77,10 @@ def test_one_head_exceeds_what_is_no_identity() -> None:
 
 def test_a_zero_that_no_bound_explains_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_head, "MOST_TERMS", 0)
-    found = by_heads(diagonal(7))
+    found = rank_profile(diagonal(7))
     assert found.below == (2, 4, 6, 7) and found.above == (3, 6, 7, 7) and found.limit == 7
     assert not found.decided and found.reached  # A2 holds: Theorem 6
-    *_, exact = claims_by_heads(diagonal(7), found)
+    *_, exact = profile_claims(diagonal(7), found)
     assert exact.level is Level.UNDECIDED and exact.witness == {"open for H in": "1, 2, 3"}
     assert found.fewest(7) == (3, 4)
 
@@ -91,7 +91,7 @@ def test_concavity_bounds_what_comes_next() -> None:
     for _ in range(20):
         contexts = rng.integers(-1, 2, (6, 3, 3))
         data = Dataset.of(contexts, rng.integers(-1, 2, (6, 3)), [0] * 6)
-        found = by_heads(data)
+        found = rank_profile(data)
         assert all(a <= b for a, b in zip(found.below, found.above, strict=True))
         increments = np.diff([0, *found.above])
         for h, (a, b) in enumerate(zip(found.below, found.above, strict=True), 1):
@@ -113,6 +113,6 @@ def test_affinely_independent_rows_have_no_other_relations() -> None:
 
 def test_the_claims_tell_it() -> None:
     data = signed_pairs()
-    trace = ProofTrace(claims_by_heads(data, by_heads(data)))
+    trace = ProofTrace(profile_claims(data, rank_profile(data)))
     assert trace.standing("heads.exact") is Level.ARGUED  # type: ignore[arg-type]
     assert trace["heads.reached"].numbers["ranks"] == "2, 3"  # type: ignore[index]

@@ -139,14 +139,14 @@ def _subsets(count: int, size: int) -> IntArray:
 
 def _full_rank(make: Callable[[int], IntArray], count: int) -> IntArray:
     """`count` matrices (n, d) of rank n; make(k) draws k."""
-    out = make(count)
+    matrices = make(count)
     for _ in range(_DRAWS):
-        dependent = ~_each_independent(out)
+        dependent = ~_each_independent(matrices)
         if not dependent.any():
-            return out
-        out[dependent] = make(int(dependent.sum()))
-    out[dependent] = np.eye(*out.shape[1:], dtype=np.int64)
-    return out
+            return matrices
+        matrices[dependent] = make(int(dependent.sum()))
+    matrices[dependent] = np.eye(*matrices.shape[1:], dtype=np.int64)
+    return matrices
 
 
 def _uniform(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:

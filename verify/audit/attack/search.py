@@ -135,12 +135,12 @@ def attack(
             (partition if holds == "partition" else built)[case.kind] += 1
         else:
             outside[reason or "rank T"] += 1
-    tried = built.total() + partition.total()
+    served = built.total() + partition.total()
     cases = f"cases {start} to {number} of seed {question.seed}"
     return AttackAnswer(
         question=question,
         data=Subject(name),
-        trace=ProofTrace([_claim(name, tried, cases, failure)]),
+        trace=ProofTrace([_claim(name, served, cases, failure)]),
         conclusion=ids.ATTACK,
         uncertified="a search has no file",
         stop=number + 1,
@@ -152,24 +152,24 @@ def attack(
     )
 
 
-def _claim(name: str, tried: int, cases: str, failure: Failure | None) -> Claim:
+def _claim(name: str, served: int, cases: str, failure: Failure | None) -> Claim:
     """Sampled at best; undecided where no case was promised."""
     level, witness = Level.SAMPLED, None
-    numbers: dict[str, Any] = {"promised": tried}
+    numbers: dict[str, Any] = {"promised": served}
     if failure is not None:
         level = Level.REFUTED
         witness = {"reason": failure.sentence} | failure.smallest.as_dict()
-    elif not tried:
+    elif not served:
         reason = "the construction promises nothing of these cases, so none was tried"
         level, witness = Level.UNDECIDED, {"reason": reason}
     else:
         numbers["failing fraction, at most (95 %)"] = (
-            math.ceil(10**6 * failing_at_most(0, tried)) / 10**6
+            math.ceil(10**6 * failing_at_most(0, served)) / 10**6
         )
     return Claim(
         ids.ATTACK,
         f"The construction {name} fails on no case that it promises to serve"
-        + (f": no failure in {tried:,} of the {cases}." if level.holds else f", {cases}."),
+        + (f": no failure in {served:,} of the {cases}." if level.holds else f", {cases}."),
         level,
         numbers,
         witness,

@@ -205,18 +205,18 @@ def _untied(data: Dataset) -> bool:
 
 
 def _parts(data: Dataset) -> list[_Parts]:
-    out = []
+    parts = []
     L = math.lcm(*(data.counts or (data.n,)))
     contexts = [_centred(as_if_once(data, t), L) for t in range(len(data.contexts))]
     for t in range(data.T):
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())
         if primitive is None or not any(map(any, centred)):
-            out.append(_Parts(total, {}))
+            parts.append(_Parts(total, {}))
             continue
         rows = Key(sorted(tuple(r * x for x in row) for row in centred))
-        out.append(_Parts(total, {(primitive, rows): Fraction(1, r)}))
-    return out
+        parts.append(_Parts(total, {(primitive, rows): Fraction(1, r)}))
+    return parts
 
 
 def _centred(rows: list[list[int]], L: int) -> tuple[tuple[int, ...], list[list[int]]]:
@@ -272,14 +272,14 @@ def _broken(data: Dataset, relations: Iterable[Relation]) -> BrokenRelation | No
 
 def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
     broken = broken_relation(data)
-    which = "" if complete(data) else " found here"
+    scope = "" if complete(data) else " found here"
     witness: dict[str, Any] = {}
     if broken is not None:
         gap = [numeral(x) for x in broken.gap]
         witness = broken.relation.as_dict() | {"combination of the labels": gap}
     return Claim.checked(
         ids.ROWS_LABELS,
-        f"Given labels: they satisfy every relation{which} between rows that holds for all "
+        f"Given labels: they satisfy every relation{scope} between rows that holds for all "
         "weights.",
         not witness,
         witness,

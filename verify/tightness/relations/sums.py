@@ -99,9 +99,9 @@ def same_sums(kinds: Sequence[Rows], weights: Mapping[int, int]) -> bool:
     """
     sides = []
     for sign in (1, -1):
-        drawn = [kinds[j] for j, w in weights.items() for _ in range(max(sign * w, 0))]
+        multisets = [kinds[j] for j, w in weights.items() for _ in range(max(sign * w, 0))]
         total, ways = Counter({Key((0,) * len(kinds[0][0])): 1}), 1
-        for rows in drawn:
+        for rows in multisets:
             if len(total) * len(rows) > MOST_TERMS:
                 return False
             sums: Counter[Key] = Counter()
