@@ -1,6 +1,6 @@
 """The report of `attncert kruskal`: interval, witness, and apart from them what was sampled.
 
-What is proved, sampled and numerical stands in separate sections that say so.
+What is proved and what is sampled stands in separate sections that say so.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from attncert.reports.answers import Room
-from attncert.reports.words.numbers import count, percent, real, size
+from attncert.reports.words.numbers import count, percent, size
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.ids import KRUSKAL_UPPER
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.floating import RoundingVerdict
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
@@ -36,8 +35,6 @@ def room(answer: KruskalRank) -> Room:
         "sweep": sampled if isinstance(sampled, Sweep) else None,
         "chances": _chances(sampled),
         "sweep_rows": _sweep_rows(sampled),
-        "rounding_rows": _rounding_rows(answer),
-        "all_robust": all(r.robustness.verdict is RoundingVerdict.ROBUST for r in answer.rounding),
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
         "work_command": _with_work(answer),
     }
@@ -67,17 +64,6 @@ def _exhibits(answer: KruskalRank) -> dict[str, Any]:
         },
         "interval": answer.interval.as_dict(),
         "sampled": None if sampled is None else sampled.as_dict(),
-        "rounding": [
-            {
-                "subset": r.number,
-                "verdict": r.robustness.verdict.value,
-                "level": r.robustness.level,
-                "sigma min": float(f"{r.robustness.sigma_min:.3g}"),
-                "rounding": float(f"{r.robustness.rounding:.3g}"),
-                "float32 rank": r.float32.rank,
-            }
-            for r in answer.rounding
-        ],
         "depends on time": answer.timed,
     }
 
@@ -117,20 +103,6 @@ def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
         rows.append((ks, size(sampled.independent(k)), percent(sampled.failing_at_most(k))))
         first = k + 1
     return rows
-
-
-def _rounding_rows(answer: KruskalRank) -> list[tuple[str, ...]]:
-    return [
-        (
-            str(r.number),
-            "independent" if r.robustness.relation is None else "dependent",
-            f"{r.float32.rank} of {answer.question.k}",
-            real(r.robustness.sigma_min),
-            real(r.robustness.rounding),
-            r.robustness.verdict.value,
-        )
-        for r in answer.rounding
-    ]
 
 
 def _with_work(answer: KruskalRank) -> str:

@@ -1,11 +1,8 @@
 """What `attncert kruskal` claims: both ends of the interval, the conclusion, and apart from them
-what was sampled and what is numerical."""
+what was sampled."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from attncert.verify.claims import ids
@@ -13,7 +10,6 @@ from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.floating import NumericalRank, Robustness
 
 _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
@@ -21,26 +17,19 @@ _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
 _MOST_MEMBERS = 8  # of a dependent set that a sentence names
 
 
-@dataclass(frozen=True)
-class RoundedSubset:
-    """One sampled subset: exact, numerical in float32, and against the rounding of the data."""
-
-    number: int
-    robustness: Robustness
-    float32: NumericalRank
-
-
 def claims(
     vectors: Vectors,
     k: int | None,
     interval: Interval,
     sampled: Samples | Sweep | None,
-    rounding: Sequence[RoundedSubset],
 ) -> tuple[Claim, ...]:
     """The conclusion stands last."""
-    ends = (_lower(interval.lower), _upper(interval.upper))
+    low, high = interval.lower, interval.upper
+    ends = (
+        _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {low.value}.", low),
+        _end(ids.KRUSKAL_UPPER, f"The Kruskal rank is at most {high.value}.", high),
+    )
     beside = [] if sampled is None or not sampled.drawn else [sampled.claim()]
-    beside += [_rounding(k, rounding)] if k and rounding else []
     return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
 
 
@@ -60,33 +49,21 @@ def members(bound: RankBound) -> str:
     return f"vectors {', '.join(map(str, indices[:-1]))} and {indices[-1]} are dependent"
 
 
-def _lower(bound: RankBound) -> Claim:
-    return _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {bound.value}.", bound)
-
-
-def _upper(bound: RankBound) -> Claim:
-    witness = None
-    if bound.dependency is not None:
-        witness = _witness(bound)
-    return _end(ids.KRUSKAL_UPPER, f"The Kruskal rank is at most {bound.value}.", bound, witness)
-
-
-def _end(
-    claim_id: ids.ClaimId, statement: str, bound: RankBound, witness: dict[str, Any] | None = None
-) -> Claim:
+def _end(claim_id: ids.ClaimId, statement: str, bound: RankBound) -> Claim:
     return Claim(
         claim_id,
         f"{statement} {bound.statement}",
         bound.level,
         numbers={"method": bound.method, **bound.numbers},
-        witness=witness,
+        witness=_witness(bound),
         arithmetic="balls" if bound.level is Level.ENCLOSED else _EXACT,
         source=_SOURCE,
     )
 
 
-def _witness(bound: RankBound) -> dict[str, Any]:
-    assert bound.dependency is not None
+def _witness(bound: RankBound) -> dict[str, Any] | None:
+    if bound.dependency is None:
+        return None
     relation = bound.dependency.as_dict()
     return {"vectors": relation["indices"], "coefficients": relation["coefficients"]}
 
@@ -115,14 +92,15 @@ def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
     statement = f"Every {k} of {counted(vectors.N, 'vector', 'the')} are independent."
     if k == 1:
         statement = f"None of {counted(vectors.N, 'vector', 'the')} is zero."
-    answer = interval.answers(k)
-    if answer:
-        level, witness, premises = Level.PROVED, None, _ENDS[:1]
-    elif answer is None:
+    independent = interval.answers(k)
+    witness: dict[str, Any] | None = None
+    if independent:
+        level, premises = Level.PROVED, _ENDS[:1]
+    elif independent is None:
         between = f"the Kruskal rank is from {low.value} to {high.value}"
         level, witness, premises = Level.UNDECIDED, {"reason": between}, _ENDS
     else:
-        witness = {"reason": members(high), **_witness(high)}
+        witness = {"reason": members(high)} | (_witness(high) or {})
         level, premises = Level.REFUTED, _ENDS[1:]
     return Claim(
         ids.KRUSKAL_EVERY,
@@ -133,19 +111,4 @@ def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
         arithmetic="comparison of integers",
         rests_on=premises,
         source=_SOURCE,
-    )
-
-
-def _rounding(k: int, rounding: Sequence[RoundedSubset]) -> Claim:
-    """Of random subsets against rounding: singular values in floating point."""
-    verdicts = Counter(each.robustness.verdict.value for each in rounding)
-    return Claim(
-        ids.SAMPLED_ROUNDING,
-        f"Of {counted(len(rounding), 'random subset')} of {counted(k, 'vector')}, "
-        + ", ".join(f"{count} {'is' if count == 1 else 'are'} {v}" for v, count in verdicts.items())
-        + ".",
-        Level.NUMERICAL,
-        {"subsets": len(rounding), **verdicts},
-        arithmetic="float64 singular values against a bound on rounding",
-        source="ours; verify/rank/floating.py",
     )

@@ -16,8 +16,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, say, silent
 from attncert.verify.certificate import TooLarge, dependent_set, produced_by
@@ -25,10 +23,9 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
-from attncert.verify.kruskal.claims import RoundedSubset, claims
+from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.outlook import outlook
-from attncert.verify.kruskal.sampling.draws import sequences
 from attncert.verify.kruskal.sampling.jobs import Job, sampling_job
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import Sampler
@@ -37,7 +34,6 @@ from attncert.verify.pipeline.run import versions
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.rank.floating import numerical_rank, robustness
 from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import Cluster, threads_of
 from attncert.verify.scale.engine import dask as connected
@@ -45,23 +41,17 @@ from attncert.verify.scale.log import Log
 
 _SHARE = 0.25  # of the time, at most, for subsets
 _MARGIN, _START = 4.0, 2.0  # times their price, and seconds to begin with
-_ROUNDED_SUBSETS = 8
-_MOST_FLOAT32 = 1e37  # above it there is no float32 rank to compare with
-_ROUNDED_WORK = 10**10  # k^2 d, summed over the subsets whose spectrum is computed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
-    """interval: proved. sampled: random subsets; None where there were none to look at. rounding:
-    of some random subsets, where k is given and the vectors are floats. certificate: of the
-    dependent set behind the upper end.
-    """
+    """interval: proved. sampled: random subsets; None where there were none to look at.
+    certificate: of the dependent set behind the upper end."""
 
     question: Kruskal
     data: Vectors
     interval: Interval
     sampled: Samples | Sweep | None = None
-    rounding: tuple[RoundedSubset, ...] = ()
 
     @property
     def timed(self) -> bool:
@@ -77,7 +67,7 @@ def kruskal(
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or whatever its `of` takes: nested lists, a
     NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
     ℚ), or enclosed (coherence); assumed where a log stands in for a search; without k it always
-    holds. Random subsets are claims of their own, sampled, and rounding is numerical. Source:
+    holds. Random subsets are claims of their own, sampled. Source:
     docs/commands.md. Raises InputError, also for a log that contradicts what is proved here. Ctrl-C
     is a KeyboardInterrupt that says what was proved, and what the log keeps.
 
@@ -142,8 +132,7 @@ def _ranked(
 ) -> KruskalRank:
     start = time.monotonic()
     interval, sampled = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
-    rounding = _rounding(vectors, question)
-    trace = claims(vectors, question.k, interval, sampled, rounding)
+    trace = claims(vectors, question.k, interval, sampled)
     certificate, uncertified = certified(vectors, interval.upper.dependency, question)
     return KruskalRank(
         question=question,
@@ -156,7 +145,6 @@ def _ranked(
         versions=versions(choose_device(question.device)),
         interval=interval,
         sampled=sampled,
-        rounding=rounding,
     )
 
 
@@ -223,20 +211,3 @@ def certified(
         return dependent_set(vectors, dependency, by), ""
     except TooLarge as reason:
         return None, str(reason)
-
-
-def _rounding(vectors: Vectors, question: Kruskal) -> tuple[RoundedSubset, ...]:
-    """The first random subsets: as few as keep the work bounded, and none of exact numbers."""
-    k = question.k
-    if k is None or question.drawn == 0 or vectors.array.dtype.kind != "f":
-        return ()
-    if float(np.abs(vectors.array).max()) > _MOST_FLOAT32:
-        return ()
-    count = max(1, min(_ROUNDED_SUBSETS, question.drawn, _ROUNDED_WORK // (k * k * vectors.d)))
-    drawn = sequences(vectors.N, k, question.seed, 0, count).tolist()
-    return tuple(
-        RoundedSubset(
-            i, robustness(vectors.array[rows]), numerical_rank(vectors.array[rows], dtype="float32")
-        )
-        for i, rows in enumerate(drawn)
-    )

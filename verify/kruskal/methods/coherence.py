@@ -66,14 +66,10 @@ def nominal_seconds(N: int, d: int) -> float:
 def _unit_rows(array: AnyArray) -> FloatArray | None:
     """Rows of length one up to rounding; None if a row is zero."""
     if array.dtype == object:
-        shift = [max(abs(x).bit_length() for x in row) for row in array.tolist()]
-        rows = [
-            [float(x >> (s - 64)) if s > 64 else float(x) for x in row]
-            for row, s in zip(array.tolist(), shift, strict=True)
-        ]
-        table = np.array(rows)
-    else:
-        table = array.astype(np.float64)
+        bits = [max(abs(x).bit_length() for x in row) for row in array.tolist()]
+        shift = np.array([max(0, b - 64) for b in bits], dtype=object)
+        array = array >> shift[:, None]
+    table = array.astype(np.float64)
     top = np.abs(table).max(axis=1)
     if (top == 0).any():
         return None
