@@ -1,8 +1,8 @@
 """`attncert audit` as a function: what a construction meets on bundled cases, and on a user's data.
 
-The conclusion holds where everything came out as it must: refuted by a construction that breaks its
-promise, by a step with an unexpected outcome, or by data that no weights serve; else undecided
-where anything is.
+The conclusion holds where everything came out as it must. It is refuted by a construction that
+breaks its promise, by a step with an unexpected outcome, or by data that no weights serve; else it
+is undecided where any part is.
 """
 
 from __future__ import annotations

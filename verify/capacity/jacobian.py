@@ -7,8 +7,8 @@ weights says how many labels these examples can carry (docs/given-labels.md, The
                           labelling;
     largest rank < T·m    almost no labelling is reachable (Sard).
 
-*From below*: the rank of J at random integers, modulo a prime, is a lower bound; no luck is needed
-for its truth. *From above*: for every set S of examples
+*From below*: the rank of J at random integers, modulo a prime, is a lower bound, whatever is drawn.
+*From above*: for every set S of examples
 
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 

@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> int:
     line = json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}"
     try:
         print(line, flush=True)
-    except OSError:  # a full disk, a closed pipe: who sees no answer is to get no status of one
+    except OSError:  # a full disk, a closed pipe: the status of an answer that nobody saw
         return int(checker.EXIT["unusable"])
     return int(checker.EXIT[verdict.status])
 

@@ -4,7 +4,7 @@ first-layer.json (`attncert-first-layer/1`, docs/certificate.md) holds data, and
 a skip connection: one head whose keys and queries are 0, so that the query and each row attend to
 all rows alike, and whose values copy. So every vector x of an example becomes x plus the mean of
 its rows. Checked exactly: this makes the data of the certificate. The certificate is about a second
-layer: what holds of it, the two do together.
+layer: what holds for it, the two layers do together.
 """
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What a check may take: time, memory, the length of numbers.
 
-Loops over examples, rows and numbers look at the deadline, and what could grow long is allowed
-before it is made. Above a limit the check ends, and says nothing of the claim.
+Loops over examples, rows and numbers look at the deadline. What could grow long is allowed before
+it is computed. Above a limit the check ends and says nothing about the claim.
 """
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
 def rounding(cert: Any, limits: Limits) -> str:
     """Each number of contexts and queries is the multiple of `grid` nearest to the number before,
-    of two as near the even multiple; labels are as they were."""
+    of two equally near the even one; labels are unchanged."""
     claim = cert.get("rounding")
     if claim is None:
         return ""

@@ -1,9 +1,9 @@
 """`attncert fit` as a function: heads by the capacity law, a fit, a claim about these labels.
 
 What excludes these labels for all weights comes first, as in `prove`: tied examples, too large a
-rank. A fit that does not end at a solution says nothing of the kind: it is undecided. Above the
-dimension count N (`constructions/given/law.py`) almost all labels are out of reach, and a fit is
-tried only if that is asked for.
+rank. A fit that does not end at a solution excludes nothing: it is undecided. Above the dimension
+count N (`constructions/given/law.py`) almost all labels are out of reach, and a fit is tried only
+with `--force`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """What each head does on each example, in float64: saturation, and which head carries it.
 
-The proofs give every head a group of examples, and saturate it on earlier ones. What a search found
-is looked at in the same way. The output on example t is Σ_h c_h(t), c_h = O_hᵀV_hᵀz_h(t). A
-constant in c_h tells no examples apart, and heads may trade constants; so a head *carries* the
-example where c_h(t) less the average of c_h over all examples is the largest (maximum norm). Its
-share is that size over the sum of the sizes of all heads: near 1 where one head does the work, near
-1/H where all do.
+The proofs give every head a group of examples, and saturate it on earlier ones. Weights that a
+search found are examined in the same way. The output on example t is Σ_h c_h(t), with
+c_h = O_hᵀV_hᵀz_h(t). A constant in c_h tells no examples apart, and heads may trade constants; so a
+head *carries* the example where c_h(t) less the average of c_h over all examples is the largest
+(maximum norm). Its share is that size over the sum of the sizes of all heads: near 1 where one head
+does the work, near 1/H where all do.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import trace_defects as traces
 from support import trace_rules
 from support.trace_rules import broken
 
@@ -73,25 +72,3 @@ def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.Mo
     proof = prove(curve(5, 3, 4), Prove())
     assert "head.1.rank" not in proof.trace
     assert broken(proof) == {}
-
-
-@pytest.mark.parametrize(
-    ("account", "rule", "words"),
-    [
-        (traces.without_edge("theorem", "hypothesis.A1"), "edges", "does not name hypothesis.A1"),
-        (traces.left_out("head.2.rank"), "complete", "head.2.rank is missing"),
-        (traces.sampled_called_proved(), "levels", "A1 is proved, at most sampled"),
-        (traces.failed_premise_ignored(), "standing", "stands as proved, not undecided"),
-        (traces.number("parameters", "parameters", 86), "numbers", "parameters is 86, not 87"),
-        (traces.modulo(2**61 - 1), "primes", "2 has order 61 modulo 2305843009213693951"),
-        (traces.modulo(2147483577), "primes", "2147483577 is no prime"),
-        (
-            traces.witness("hypothesis.A1", "A1 false", traces.all_zero),
-            "witnesses",
-            "hypothesis.A1: the coefficients give no relation",
-        ),
-    ],
-)
-def test_a_violation_says_what_and_where(account: traces.Account, rule: str, words: str) -> None:
-    proof = replace(account.proof, trace=account.kind(account.claims))
-    assert any(words in violation for violation in broken(proof)[rule])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from support.tightness_cases import EYE
@@ -107,12 +105,3 @@ def test_every_place_gives_the_same_verdict(seed: int) -> None:
     if heads * width < min(T, m):
         assert refuted and universal(data, heads, width) is Level.REFUTED
     assert not (refuted and universal(data, heads, width) is Level.PROVED), "never both"
-
-
-def test_outputs_of_narrow_values_have_small_rank() -> None:
-    """The count itself, on numbers: T×m outputs C W_O of one head of width one have rank one."""
-    rng = np.random.default_rng(0)
-    values, output = rng.integers(-3, 4, (3, 1)), rng.integers(1, 4, (1, 3))
-    weights = [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)], [1, 0, 0], [0, 0, 1]]
-    outputs = np.array(weights, dtype=float) @ values @ output
-    assert np.linalg.matrix_rank(outputs) == 1

@@ -4,7 +4,7 @@ Every κ queries are independent and some κ + 1 are not: decided by exhausting 
 T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at and
 above κ; above it in groups of κ, not of d_h, which the grouping finds. One example more: data of
 the first kind (all queries in a space of dimension κ) admit no larger groups, so that the
-construction ends there. Whether other weights of that width serve one more is asked, too.
+construction ends there. It is also decided whether other weights of that width serve one more.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What each weakening breaks, by search: minimal data, and whether memorization survives there.
 
-Instances are drawn until so many were seen and every step that is expected to fail has failed. The
+Instances are drawn until there are enough and every step that must fail has failed. The
 first failing instance of a step is shrunk until nothing can be taken away: on whatever `smaller`
 makes of it the step can be taken again, or more than the one hypothesis is weakened. The
 first failing instance where memorization fares otherwise is shrunk likewise, its verdict kept.
