@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.data_files import traced
 from support.embedding_cases import random_states, write_folder
 
 from attncert.constructions.data.dataset import Dataset
@@ -22,7 +21,6 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import half_the_gap
-from attncert.verify.audit.layer.mask import read_mask
 from attncert.verify.audit.layer.property import load_property
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
@@ -63,20 +61,6 @@ def test_property_files(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(InputError, match=said):
         load_property(str(tmp_path / "x.toml"), attention)
-
-
-@pytest.mark.parametrize("value", [["a" * 99, 1], [[1, 0], [1]], [[2, 0]], [0.5, 1], {"mask": {}}])
-def test_masks_in_json_hold_bits_alone(value: Any, tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(json.dumps(value))
-    with pytest.raises(InputError, match="mask: must be an array of 0 and 1"):
-        read_mask(str(tmp_path / "x.json"), DATA)
-
-
-def test_a_long_text_in_a_mask_makes_no_entry_longer(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(json.dumps(["a" * 10**5, *[1] * 100]))
-    with traced() as peak, pytest.raises(InputError):
-        read_mask(str(tmp_path / "x.json"), DATA)
-    assert peak() < 5 * 2**20
 
 
 def test_empty_rows_are_counted_when_repeated() -> None:

@@ -2,7 +2,6 @@
 
 A subset of k vectors counts as independent where the float32 rank at the usual tolerance is k. This
 is numerical; it stands beside the exact answer on the same vectors (docs/models-and-layers.md).
-One BLAS thread: for matrices of this size more of them are no quicker, and get in each other's way.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.kruskal.sampling.draws import sequences
@@ -46,18 +44,17 @@ def float32_test(
     """sizes: (k, how many subsets). The subsets are those that are tested exactly, from the first.
 
     >>> vectors = Vectors.of([[1.0, 0.0], [1.0, 1e-9], [0.0, 1.0]])
-    >>> [dict(found.ranks) for found in float32_test(vectors, [(2, 50), (1, 3)], seed=0)]
+    >>> [dict(test.ranks) for test in float32_test(vectors, [(2, 50), (1, 3)], seed=0)]
     [{1: 14, 2: 36}, {1: 3}]
     """
     if float(np.abs(vectors.array).max()) > _MOST:
         return ()
-    table, found = vectors.array.astype(np.float32), []
-    with threadpool_limits(1):
-        for k, count in sizes:
-            start, ranks = time.monotonic(), Counter[int]()
-            for i, rows in enumerate(sequences(vectors.N, k, seed, 0, count)):
-                ranks[int(np.linalg.matrix_rank(table[rows]))] += 1
-                progress(f"float32, k = {k}", i + 1, count)
-            if count:
-                found.append(Float32Test(k, dict(sorted(ranks.items())), time.monotonic() - start))
-    return tuple(found)
+    table, tests = vectors.array.astype(np.float32), []
+    for k, count in sizes:
+        start, ranks = time.monotonic(), Counter[int]()
+        for i, rows in enumerate(sequences(vectors.N, k, seed, 0, count)):
+            ranks[int(np.linalg.matrix_rank(table[rows]))] += 1
+            progress(f"float32, k = {k}", i + 1, count)
+        if count:
+            tests.append(Float32Test(k, dict(sorted(ranks.items())), time.monotonic() - start))
+    return tuple(tests)

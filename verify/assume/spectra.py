@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from attncert.constructions.arrays import AnyArray
 from attncert.verify.rank import rational
@@ -74,10 +73,9 @@ class Spectrum:
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """Of numbered sets (m, d), in their order; as many in memory as there are threads, each with
-    one BLAS thread."""
+    """Of numbered sets (m, d), in their order; as many in memory as there are threads."""
     threads, numbered = available_threads(), iter(tables)
-    with ThreadPoolExecutor(threads) as pool, threadpool_limits(1):
+    with ThreadPoolExecutor(threads) as pool:
         while block := list(islice(numbered, threads)):
             yield from pool.map(_spectrum, *zip(*block, strict=True))
 

@@ -325,8 +325,6 @@ def test_exact_masked_features() -> None:
             {"data": Dataset.of([[1] * 4], [[1] * 4], [[0, 1]])},
             "layer: output: must be of m = 2 columns, the width of the data's labels, not 1",
         ),
-        ({"unit": "2"}, "logit_unit: must be e or ln2, not 2"),
-        ({"scale": "d"}, "scale: must be none or sqrt-d or sqrt-model, not d"),
     ],
 )
 def test_bad_conventions(options: dict[str, Any], line: str) -> None:

@@ -29,6 +29,7 @@ from attncert.verify.audit.layer.mask import seen
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.property import judge, load_property
 from attncert.verify.claims.evidence import Level
+from attncert.verify.near.nearby import nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(40)
@@ -122,7 +123,11 @@ def plain_layer() -> tuple[Any, Any]:
 def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
     arrays, data = plain_layer()
     plain = exact_near(Attention(data, of_arrays(arrays).layer))
-    assert plain is not None and plain.distance is not None and plain.claim.level is Level.ENCLOSED
+    assert (
+        plain is not None
+        and plain.distance is not None
+        and nearby_claim(plain).level is Level.ENCLOSED
+    )
     scaled = exact_near(  # √4 is 2: the same layer, whose queries are twice as long
         Attention(data, of_arrays(arrays | {"query": 2 * arrays["query"]}).layer, scale="sqrt-d")
     )

@@ -12,9 +12,7 @@ from support.small_layers import SHAPES, Planted, fractions, outputs, planted, t
 from support.three_routes import HOLDS, levels, routes
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
-from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation import multiprecision, rational, symbolic
 
@@ -116,21 +114,3 @@ def test_the_tolerance_bounds_the_real_rounding_error(name: str, bits: int) -> N
             value = (-1) ** sign * int(mantissa) * Fraction(2) ** int(exponent)
             assert abs(value - b) <= tolerance
     assert claim.level is Level.REFUTED  # a label that is off by 1 is far outside of it
-
-
-# --- bad input ------------------------------------------------------------------------------------
-
-
-def test_what_does_not_fit_is_named() -> None:
-    p = planted(SHAPES["distinct"])
-    bare = Layer(tuple(replace(h, value=None) for h in p.layer.heads))
-    with pytest.raises(InputError, match=r"^layer: must be complete"):
-        Attention(p.data, bare)
-    with pytest.raises(InputError, match=r"^layer: must be of one head or more"):
-        Attention(p.data, Layer((), p.layer.output))
-    with pytest.raises(InputError, match=r"^layer.heads\[1\].key: must be 4×2, not 3×2"):
-        Attention(p.data, with_head(p.layer, 1, key=fmpq_mat(3, 2)))
-    with pytest.raises(InputError, match=r"^layer.heads\[0\].value: must be 4×1"):
-        Attention(p.data, with_head(p.layer, 0, value=fmpq_mat(5, 1)))
-    with pytest.raises(InputError, match=r"^layer.output: must be 2×1, not 2×2"):
-        Attention(p.data, replace(p.layer, output=fmpq_mat(2, 2)))

@@ -29,7 +29,6 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
 from attncert.verify.interpolation.enclosure import softmax
-from attncert.verify.questions.layer import SCALES, UNITS
 
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
 _EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
@@ -37,11 +36,8 @@ _EXACT_BITS = 300_000  # of all exponents together, up to which weights are writ
 
 @dataclass(frozen=True)
 class Attention:
-    """A layer on a data set. biased: the last entry of every token is a 1 that was appended, and no
-    part of d.
-
-    Raises InputError where shapes do not fit, or T·H·n is above MOST_WEIGHTS.
-    """
+    """A complete layer on data whose widths it has. biased: the last entry of every token is a 1
+    that was appended, and no part of d. Raises InputError where T·H·n is above MOST_WEIGHTS."""
 
     data: Dataset
     layer: Layer
@@ -52,13 +48,6 @@ class Attention:
 
     def __post_init__(self) -> None:
         data = self.data
-        _require_complete(data, self.layer)
-        for argument, value, known in (
-            ("logit_unit", self.unit, UNITS),
-            ("scale", self.scale, SCALES),
-        ):
-            if value not in known:
-                raise InputError(argument, " or ".join(known), value)
         count = data.T * len(self.layer.heads) * data.n
         if count > MOST_WEIGHTS:
             raise InputError("layer", f"one of at most {MOST_WEIGHTS} softmax weights", count)
@@ -201,22 +190,3 @@ class Attention:
         for t, row in enumerate(exponents):
             weights[t, : len(row)] = softmax_mod(np.array([row], dtype=object), p)[0]
         return weights
-
-
-def _require_complete(data: Dataset, layer: Layer) -> None:
-    """Raise InputError where a matrix is missing or its shape does not fit the data."""
-    if not layer.heads:
-        raise InputError("layer", "of one head or more", "without heads")
-    values = layer.heads[0].value
-    if layer.output is None or values is None or any(h.value is None for h in layer.heads):
-        raise InputError("layer", "complete: heads with values, and an output", "without them")
-    widths = {"key": layer.head_width, "query": layer.head_width, "value": values.ncols()}
-    for h, head in enumerate(layer.heads):
-        for part, width in widths.items():
-            _require_shape(f"layer.heads[{h}].{part}", getattr(head, part), data.d, width)
-    _require_shape("layer.output", layer.output, len(layer.heads) * values.ncols(), data.m)
-
-
-def _require_shape(argument: str, matrix: fmpq_mat, rows: int, columns: int) -> None:
-    if (matrix.nrows(), matrix.ncols()) != (rows, columns):
-        raise InputError(argument, f"{rows}×{columns}", f"{matrix.nrows()}×{matrix.ncols()}")

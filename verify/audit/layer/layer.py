@@ -40,6 +40,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.near.nearby import nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
 
 _NOTHING = "nothing about third-party weights has a file"
@@ -174,7 +175,7 @@ def _claims(audit: LayerAudit, stated: Property | None, width: Fraction) -> list
     claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
     if audit[ids.LAYER_ERROR].numbers["error"][1] != "0":  # else these are exact themselves
         near = exact_near(attention)
-        claims += [near.claim] if near else []
+        claims += [nearby_claim(near)] if near else []
     claims.append(_measured(audit, width))
     return claims if stated is None else [*claims, *judge(stated, attention)]
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
+from attncert.constructions.data.loading import read_source
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 
-_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "attended to"
+_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "seen"
 _NAMED = 6  # arrays of a file, in a line that refuses it
 
 
@@ -68,18 +68,17 @@ def causal_mask(data: Dataset) -> BoolArray:
 def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
     """The mask in a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
-    .npz or JSON with `mask`, or a list alone: 1 or true where a row is attended to. With
-    `attn_mask` or `key_padding_mask`, as torch.nn.MultiheadAttention takes them: true where it is
-    hidden. Returns True where a row is attended to; and what the file, as `record` saves it, says
-    besides of the layer's outputs. Raises InputError.
+    An .npz with `mask`: 1 or true where a row is seen. Or with `attn_mask` or `key_padding_mask`,
+    as torch.nn.MultiheadAttention takes them: true where it is hidden. Returns True where a row is
+    seen; and what the file, as `record` saves it, says besides of the layer's outputs. Raises
+    InputError.
     """
-    arrays = read_source(path, {"npz": _archive, "json": _json})
+    arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # of any suffix
     key = next(name for name in arrays if name in _TRUE)
     array = arrays[key]
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        kind = "other entries" if array.dtype == object else f"{array.dtype} and other numbers"
         must = "an array of 0 and 1, or of booleans"
-        raise InputError("mask", must, f"{path}: {key} of {kind}")
+        raise InputError("mask", must, f"{path}: {key} of {array.dtype} and other numbers")
     if array.shape == (data.n,):
         array = np.broadcast_to(array, (data.T, data.n))
     return array.astype(bool) == _TRUE[key], _recorded(arrays, data)
@@ -101,27 +100,10 @@ def _recorded(arrays: dict[str, AnyArray], data: Dataset) -> Recorded | None:
 
 def _archive(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
     def choose(keys: list[str]) -> list[str]:
-        return [_one_mask(keys), *(key for key in keys if key in ("outputs", "unit"))]
+        masks = [key for key in keys if key in _TRUE]
+        if len(masks) != 1:
+            names = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
+            raise InputError("mask", f"a file with one of {', '.join(_TRUE)}", f"with {names}")
+        return [*masks, *(key for key in keys if key in ("outputs", "unit"))]
 
     return read_arrays(file, source, choose, limit=2**26)
-
-
-def _json(file: BinaryIO, name: str, source: str) -> dict[str, AnyArray]:
-    """Objects, not yet an array: NumPy would make every entry as wide as the longest text."""
-    value: Any = json_value(file.read(MAX_JSON_BYTES + 1), source)
-    masks = value if isinstance(value, dict) else {"mask": value}
-    key = _one_mask(list(masks))
-    try:
-        array = np.array(masks[key], dtype=object)
-    except ValueError:
-        array = np.array(None)
-    good = all(isinstance(x, int) and x in (0, 1) for x in array.flat)
-    return {key: array.astype(bool) if good else array}
-
-
-def _one_mask(keys: list[str]) -> str:
-    masks = [key for key in keys if key in _TRUE]
-    if len(masks) != 1:
-        there = ", ".join(printable(repr(key)) for key in keys[:_NAMED]) or "nothing"
-        raise InputError("--mask", f"a file with one of {', '.join(_TRUE)}", f"with {there}")
-    return masks[0]

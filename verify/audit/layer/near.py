@@ -8,28 +8,19 @@ entry: exact weights of the given form are within the larger of r and that (ours
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
 from attncert.constructions.layer import Layer
 from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.claims.evidence import Claim
-from attncert.verify.near.nearby import MOST_UNKNOWNS, Nearby, nearby, nearby_claim
+from attncert.verify.near.nearby import MOST_UNKNOWNS, Nearby, nearby
 
 _BITS = 128
 
 
-@dataclass(frozen=True)
-class Exact:
-    """What was found of exact weights near a layer: a claim, and the distance where one holds."""
-
-    claim: Claim
-    distance: Fraction | None
-
-
-def exact_near(attention: Attention) -> Exact | None:
+def exact_near(attention: Attention) -> Nearby | None:
     """None where it was not tried: more than MOST_UNKNOWNS labels, weights beyond float64."""
     data = attention.data
     if data.T * data.m > MOST_UNKNOWNS:
@@ -41,16 +32,14 @@ def exact_near(attention: Attention) -> Exact | None:
         heads = tuple(
             replace(head, query=head.query * near_factor) for head in attention.layer.heads
         )
-        found = nearby(data, Layer(heads, attention.layer.output))
-        if found is None:
-            return None
-        if found.distance is not None and not plain:
-            r = fmpq(found.distance.numerator, found.distance.denominator)
-            largest = max(abs(x) for head in attention.layer.heads for x in head.query.entries())
-            back = r / factor + abs(near_factor / factor - 1) * largest
-            top = max(arb(r), back.upper()).upper() * (1 + arb(2) ** -60)
-            found = Nearby(found.near, _fraction(top.upper()))
-    return Exact(nearby_claim(found), found.distance)
+        near = nearby(data, Layer(heads, attention.layer.output))
+        if near is None or near.distance is None or plain:
+            return near
+        r = fmpq(near.distance.numerator, near.distance.denominator)
+        largest = max(abs(x) for head in attention.layer.heads for x in head.query.entries())
+        back = r / factor + abs(near_factor / factor - 1) * largest
+        distance = max(arb(r), back.upper()).upper() * (1 + arb(2) ** -60)
+        return Nearby(near.near, _fraction(distance.upper()))
 
 
 def _fraction(point: arb) -> Fraction:
