@@ -18,7 +18,7 @@ from attncert.verify.kruskal.vectors import Vectors
 
 
 def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Found:
-    return Middle(vectors, k, seed).look(0, REPRESENTATIVES)
+    return Middle(vectors, k, seed).look((0, REPRESENTATIVES))
 
 
 @pytest.mark.parametrize("k", [5, 6])
@@ -70,7 +70,7 @@ def test_a_planted_set_is_found_whatever_five_divides(k: int, multiples: int) ->
     table[members[-1]] = factors @ table[members[:-1]]
     table[members[0]] *= (1, 5, 25)[multiples % 3]
     vectors = Vectors.of(table)
-    witness = whole(vectors, k).dependency
+    witness = whole(vectors, k).relation
     assert witness is not None
     assert witness.indices == tuple(members.tolist())
     assert is_circuit(witness, vectors)
@@ -85,15 +85,15 @@ def test_a_smaller_dependent_set_is_no_proof_of_six(size: int) -> None:
         table[3] = 0
         vectors = Vectors.of(table)
     found = whole(vectors, 6)
-    assert found.dependency is not None or not found.settled
-    assert found.dependency is None or found.dependency.indices == members
+    assert found.relation is not None or not found.settled
+    assert found.relation is None or found.relation.indices == members
 
 
 @pytest.mark.parametrize("k", [5, 6])
 def test_independent_vectors_are_certified_as_by_quotients(k: int) -> None:
     vectors = Vectors.of(np.random.default_rng(k).integers(0, 64, (24, 13)))
     found = whole(vectors, k, seed=k)
-    assert (found.settled, found.dependency) == (True, None)
+    assert (found.settled, found.relation) == (True, None)
     assert not worth_trying(k, vectors.N, vectors.d)
     assert decide(vectors, k).independent
 
@@ -106,7 +106,7 @@ def test_too_many_sets_to_list_end_in_no_claim(N: int) -> None:
     table = rng.integers(0, 1000, (N, 13)) * 5
     table[:, 0] += rng.integers(1, 5, N)
     found = whole(Vectors.of(table), 6)
-    assert (found.settled, found.dependency) == (False, None)
+    assert (found.settled, found.relation) == (False, None)
 
 
 @pytest.mark.parametrize("k", [5, 6])

@@ -22,13 +22,13 @@ smallest index, or the slices of `middle`. So `part` does some of them, anywhere
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
-from attncert.constructions.arrays import FloatArray
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
@@ -46,6 +46,9 @@ _TRIES = 4  # pairs of primes and projections, where one is unlucky
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm
 _START = 5e-5  # for each first vector
 _SLICES = 8  # of the middle, for a thread at a time
+
+Search: TypeAlias = tuple[Callable[[tuple[int, int]], middle.Alarms], tuple[int, ...]]
+"""What looks at the pieces start .. stop - 1, and its primes."""
 
 
 @dataclass(frozen=True)
@@ -167,12 +170,12 @@ def decide(
     seed: int = 0,
     threads: int | None = None,
     progress: StageProgress = silent,
-    stop: Callable[[], bool] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> SetsDecision:
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
 
     seed: of the projection; it decides how many alarms there are, never the answer.
-    stop: asked now and then; True leaves the question open.
+    stop: called now and then; True leaves the question open.
 
     >>> square = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> decide(square, 2).independent, decide(square, 3).dependency.indices
@@ -181,17 +184,17 @@ def decide(
     threads = threads or available_threads()
     if k <= 2:
         return _by_hashing(vectors, k)
-    found = part(
+    decision = part(
         vectors, k, 0, pieces(vectors.N, vectors.d, k),
         seed=seed, threads=threads, progress=progress, stop=stop,
     )  # fmt: skip
-    if found.independent is not None or (stop is not None and stop()):
-        return found
+    if decision.independent is not None or stop():
+        return decision
     for smaller in range(1, k):  # most likely some k - 2 or fewer are dependent
         less = decide(vectors, smaller, seed=seed, threads=threads, stop=stop)
         if less.dependency is not None:
-            return replace(less, k=k, sets=found.sets)
-    return found
+            return replace(less, k=k, sets=decision.sets)
+    return decision
 
 
 def part(
@@ -204,100 +207,56 @@ def part(
     threads: int = 1,
     tables: middle.Middle | None = None,
     progress: StageProgress = silent,
-    stop: Callable[[], bool] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> SetsDecision:
     """The pieces start .. end - 1 of all sets of k, 3 <= k <= min(N, d); None where they could not
-    be decided. tables: `middle.Middle` of the same, if at hand."""
+    be decided. tables: `middle.Middle` of the same, where it was made before."""
+    step = 1
+    searches: Iterable[Search] = map(partial(_quotients, vectors, k, seed), range(_TRIES))
     if middle.worth_trying(k, vectors.N, vectors.d):
         tables = tables or middle.Middle(vectors, k, seed)
-        return _by_the_middle(vectors, k, range(start, end), tables, threads, progress, stop)
-    for attempt in range(_TRIES):  # again where a projection is unlucky
-        pair = search_primes(vectors.N, attempt)
-        found = _search(vectors, k, range(start, end), seed, pair, threads, progress, stop)
-        if found is not None:
-            return found
-    return SetsDecision(k, None, None, (), math.comb(vectors.N, k), 0, 0)
+        step, searches = _SLICES, [(tables.look, middle.primes_of(k, vectors.N))]
+    for look, primes in searches:  # again where a projection is unlucky
+        decision = SetsDecision(k, True, None, primes, math.comb(vectors.N, k), 0, 0)
+        starts = range(start, end, step)
+        ranges = [(first, min(first + step, end)) for first in starts]
+        for (first, _), seen in zip(ranges, in_order(look, ranges, threads), strict=False):
+            decision = replace(
+                decision,
+                alarms=decision.alarms + seen.alarms,
+                false_alarms=decision.false_alarms + seen.false_alarms,
+            )
+            if seen.relation is not None:
+                return replace(decision, independent=False, dependency=seen.relation, primes=())
+            if not seen.settled or stop():
+                decision = replace(decision, independent=None)
+                break
+            progress(f"all sets of {k}", first - start, end - start)
+        if decision.independent or stop():
+            break
+    return decision
 
 
 def _by_hashing(vectors: Vectors, k: int) -> SetsDecision:
     sets = math.comb(vectors.N, k)
-    found = [[i] for i in zeros(vectors)] or (parallel_classes(vectors) if k == 2 else [])
-    if not found:
+    dependent = [[i] for i in zeros(vectors)] or (parallel_classes(vectors) if k == 2 else [])
+    if not dependent:
         return SetsDecision(k, True, None, (), sets, 0, 0)
-    return SetsDecision(k, False, vectors.relation(found[0][:2]), (), sets, 0, 0)
+    return SetsDecision(k, False, vectors.relation(dependent[0][:2]), (), sets, 0, 0)
 
 
-def _by_the_middle(
-    vectors: Vectors,
-    k: int,
-    slices: range,
-    tables: middle.Middle,
-    threads: int,
-    progress: StageProgress,
-    stop: Callable[[], bool] | None,
-) -> SetsDecision:
-    found = SetsDecision(
-        k, True, None, middle.primes_of(k, vectors.N), math.comb(vectors.N, k), 0, 0
-    )
-    starts = range(slices.start, slices.stop, _SLICES)
-
-    def look(start: int) -> middle.SliceSearch:
-        return tables.look(start, min(start + _SLICES, slices.stop))
-
-    for start, seen in zip(starts, in_order(look, starts, threads), strict=False):
-        found = replace(
-            found,
-            alarms=found.alarms + seen.alarms,
-            false_alarms=found.false_alarms + seen.false_alarms,
-        )
-        if seen.dependency is not None:
-            return replace(found, independent=False, dependency=seen.dependency, primes=())
-        if not seen.settled:
-            return replace(found, independent=None)
-        progress(f"all sets of {k}", start - slices.start, len(slices))
-        if stop is not None and stop():
-            return replace(found, independent=None)
-    return found
-
-
-def _search(
-    vectors: Vectors,
-    k: int,
-    starts: range,
-    seed: int,
-    primes: tuple[int, int],
-    threads: int,
-    progress: StageProgress,
-    stop: Callable[[], bool] | None,
-) -> SetsDecision | None:
-    """None where the projection was unlucky. The first witness in order of indices ends it."""
-    N, (p, q) = vectors.N, primes
+def _quotients(vectors: Vectors, k: int, seed: int, attempt: int) -> Search:
+    """The search by quotients, of the pieces start .. stop - 1, and its primes."""
+    p, q = search_primes(vectors.N, attempt)
     table = np.ascontiguousarray(mixed_coordinates(vectors, k, p, seed).T)
     wide = mixed_coordinates(vectors, k + _EXTRA, q, seed)
-    sets, alarms, false_alarms = math.comb(N, k), 0, 0
-    job = partial(_from, table, wide, k, p, q)
-    for first, (count, seen, hits) in zip(starts, in_order(job, starts, threads), strict=False):
-        if count < 0:
-            return None
-        alarms += seen
-        for members in hits:
-            witness = vectors.relation(members)
-            if witness is not None:
-                return SetsDecision(k, False, witness, (), sets, alarms, false_alarms)
-            false_alarms += 1
-        if count == HITS:  # more false alarms than fit the buffer: another prime's luck
-            return None
-        share = 1 - math.comb(N - first - 1, k) / sets
-        progress(f"all sets of {k}", round(share * 1000), 1000)
-        if stop is not None and stop():
-            return SetsDecision(k, None, None, (p, q), sets, alarms, false_alarms)
-    return SetsDecision(k, True, None, (p, q), sets, alarms, false_alarms)
-
-
-def _from(
-    table: FloatArray, wide: FloatArray, k: int, p: int, q: int, first: int
-) -> tuple[int, int, list[list[int]]]:
-    hits = np.zeros((HITS, k), dtype=np.int64)
     modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
-    count, alarms = search(table, wide, first, first + 1, k, modulo_p, modulo_q, hits)
-    return int(count), int(alarms), hits[: max(count, 0)].tolist()
+
+    def look(piece: tuple[int, int]) -> middle.Alarms:
+        hits = np.zeros((HITS, k), dtype=np.int64)
+        count, alarms = search(table, wide, *piece, k, modulo_p, modulo_q, hits)
+        relation, false = middle.first_relation(vectors, hits[: max(count, 0)].tolist())
+        settled = 0 <= count < HITS  # more false alarms than fit the buffer: another prime's luck
+        return middle.Alarms(settled, relation, int(alarms), false)
+
+    return look, (p, q)

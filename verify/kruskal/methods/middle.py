@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 
-__all__ = ["REPRESENTATIVES", "Middle", "SliceSearch", "primes_of", "seconds", "worth_trying"]
+__all__ = ["REPRESENTATIVES", "Alarms", "Middle", "primes_of", "seconds", "worth_trying"]
 
 _FROM = {5: 400, 6: 150}  # so many vectors: for fewer, quotients are quicker
 _WIDTH = 16  # coordinates modulo 5 in one word
@@ -82,16 +82,27 @@ def primes_of(k: int, N: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class SliceSearch:
-    """What some slices show. settled: whether every dependent set of k that is seen in them was
-    decided; False where there was more to list than fits. dependency: a witness, or None.
-    alarms: sets of k dependent modulo 5, and smaller ones, looked at modulo larger primes.
+class Alarms:
+    """What some pieces of a search show. settled: whether every dependent set of k that they hold
+    was decided; False where there was more to list than fits. relation: a witness, or None.
+    alarms: sets dependent modulo the first prime, looked at modulo larger ones.
     false_alarms: sets that were dependent modulo those as well, but are not over Q."""
 
     settled: bool
-    dependency: Relation | None
+    relation: Relation | None
     alarms: int
     false_alarms: int
+
+
+def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Relation | None, int]:
+    """The relation of the first of these sets that is dependent, and how many before it are not."""
+    independent = 0
+    for members in sets:
+        relation = vectors.relation(members)
+        if relation is not None:
+            return relation, independent
+        independent += 1
+    return None, independent
 
 
 class Middle:
@@ -115,34 +126,29 @@ class Middle:
         )
         self._pairs = pairs_by_slice(self._scaled)
 
-    def look(self, start: int, stop: int) -> SliceSearch:
+    def look(self, slices: tuple[int, int]) -> Alarms:
         """At the slices of the representatives start .. stop - 1."""
+        start, stop = slices
         if not self._scaled.all():
-            return SliceSearch(False, None, 0, 0)  # a vector that the mixing sends to 0
+            return Alarms(False, None, 0, 0)  # a vector that the mixing sends to 0
         hits = np.zeros((HITS, self._k), dtype=np.int64)
         small = np.full((_LISTED, self._k), -1, dtype=np.int64)
         counts = equal_sums(
             start, stop, self._k, self._scaled, self._pairs, self._checks, hits, small
         )
         met, listed, looked, spans = map(int, counts)
-        alarms, checked = looked + spans + listed, 0
+        alarms, settled = looked + spans + listed, met <= len(hits)
         if met < 0 or listed > len(small):
-            return SliceSearch(False, None, alarms, 0)
-        for members in hits[:met].tolist():
-            witness = self._vectors.relation(members)
-            if witness is not None:
-                return SliceSearch(True, witness, alarms, checked)
-            checked += 1
-        settled = met <= len(hits)
+            return Alarms(False, None, alarms, 0)
+        relation, false = first_relation(self._vectors, hits[:met].tolist())
         for row in small[:listed].tolist():
+            if relation is not None:
+                break
             extended = list(self._extensions(tuple(i for i in row if i >= 0)))
-            for members in extended:
-                witness = self._vectors.relation(members)
-                if witness is not None:
-                    return SliceSearch(True, witness, alarms, checked)
-                checked += 1
+            relation, independent = first_relation(self._vectors, extended)
+            false += independent
             settled &= len(extended) < HITS
-        return SliceSearch(settled, None, alarms, checked)
+        return Alarms(settled, relation, alarms, false)
 
     def _extensions(self, members: tuple[int, ...]) -> Iterator[list[int]]:
         """Sets of k that contain these, dependent modulo q: by the quotient by their span.

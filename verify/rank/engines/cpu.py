@@ -149,7 +149,8 @@ def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, Residue
     independent = np.zeros(m, dtype=np.bool_)
     pivots = np.full(height, -1, dtype=np.int64)
     rows = np.zeros((height, width), dtype=matrix.dtype)
-    panel, multipliers, pivot_row = _workspace(width, matrix.dtype)
+    panel, multipliers = np.zeros((8, width), matrix.dtype), np.zeros((8, 8), matrix.dtype)
+    pivot_row = np.zeros(width, matrix.dtype)
     order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
     space = (independent, pivots, rows, panel, multipliers, pivot_row)
@@ -186,10 +187,6 @@ def _lengths(
 
     _spread(work, len(subsets), threads)
     return out
-
-
-def _workspace(width: int, dtype: np.dtype) -> tuple[ResidueArray, ResidueArray, ResidueArray]:
-    return np.zeros((8, width), dtype), np.zeros((8, 8), dtype), np.zeros(width, dtype)
 
 
 def _ceil(n: int, multiple: int) -> int:
