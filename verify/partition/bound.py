@@ -13,27 +13,11 @@ at most cap(rank S): the parts are merged where that is less, up to the whole.
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.modular import (
-    echelon_mod,
-    matmul_mod,
-    monic_mod,
-    reduced,
-    residues,
-)
-from attncert.constructions.exact.primes import PRIMES_21
 from attncert.verify.rank.directions import Direction, direction
-
-_PRIME = PRIMES_21[0]
-_FLATS = 20_000  # pairs, or triples, whose spans are looked at
 
 
 @dataclass(frozen=True)
@@ -67,19 +51,14 @@ def upper_bound(
 ) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
 
-    Examined: parallel queries; the spans of pairs and of triples where there are at most 20,000;
-    the span of the examples that a search left out; and that of all. Exact.
+    Examined: parallel queries; the span of the examples that a search left out; and that of all.
+    Exact.
     """
     parts = _parallel(data, examples)
     lines = [part.examples[0] for part in parts if part.rank]  # one query of each direction
-    for rank in (2, 3, None):
-        found = _flats(data, lines, rank) if rank else [_span(data, lines, left_out)]
-        flats = [set(flat) for flat in found]
-        for flat in sorted(flats, key=lambda flat: (-len(flat), sorted(flat))):
-            inside = [part for part in parts if flat.issuperset(set(part.examples) & set(lines))]
-            inside = [part for part in inside if part.rank]
-            k = _rank(data, sorted(flat))
-            parts = _merged(parts, inside, k, sizes)
+    flat = _span(data, lines, left_out)
+    inside = [part for part in parts if part.rank and part.examples[0] in flat]
+    parts = _merged(parts, inside, _rank(data, flat), sizes)
     return tuple(_merged(parts, parts, _rank(data, examples), sizes))
 
 
@@ -101,36 +80,6 @@ def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
         Part(tuple(sorted(members)), int(key is not None), int(key is not None))
         for key, members in classes.items()
     ]
-
-
-def _flats(data: Dataset, lines: Sequence[int], rank: int) -> Iterator[tuple[int, ...]]:
-    """The spans of `rank` of the queries that hold more than that, where there are few enough.
-
-    Two queries that lie in such a span beside rank - 1 others are multiples of each other modulo
-    those, and so they are mod p. Only what is found there is looked at over the integers.
-    """
-    if rank > len(lines) or math.comb(len(lines), rank) > _FLATS:
-        return
-    rows = residues(data.queries.numerators[list(lines)], _PRIME)
-    covered: set[tuple[int, ...]] = set()
-    for places in itertools.combinations(range(len(lines)), rank - 1):
-        for k in _multiples(rows, list(places)):
-            basis = tuple(sorted(lines[i] for i in (*places, k)))
-            if basis not in covered and _rank(data, basis) == rank:
-                flat = _span(data, lines, basis)
-                covered |= set(itertools.combinations(flat, rank))
-                if len(flat) > rank:
-                    yield flat
-
-
-def _multiples(rows: FloatArray, base: list[int]) -> list[int]:
-    """One row for each direction that several have modulo the rows of `base`, residues mod p."""
-    echelon, pivots = echelon_mod(rows[base], _PRIME)
-    rest = reduced(rows - matmul_mod(rows[:, pivots], echelon, _PRIME), _PRIME).astype(np.int64)
-    found = np.flatnonzero(rest.any(axis=1))
-    units = monic_mod(rest[found], _PRIME)
-    _, first, counts = np.unique(units, axis=0, return_index=True, return_counts=True)
-    return sorted(found[first[counts > 1]].tolist())
 
 
 def _span(data: Dataset, lines: Sequence[int], basis: Sequence[int]) -> tuple[int, ...]:
