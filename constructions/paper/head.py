@@ -173,7 +173,7 @@ class HeadBuilder:
     ) -> list[IntegerArray]:
         """Step 7: each example's logits (up to a constant), in the limit c → ∞."""
         limit = self.features.rows(self.placed.rows, targets)
-        span, chosen = Span(self.prime), []
+        span, chosen = Span(self.prime, self.data.d), []
         for t, dual in zip(group, duals, strict=True):
             logits = self._candidates(t, dual.factor)
             finite = integers.multiply(dual.factor, logits)

@@ -29,7 +29,6 @@ from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduce
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # rows eliminated together
-_RECENT = 32  # rows of a span's second part
 _PANEL = 256  # rows of P multiplied together
 
 
@@ -49,17 +48,14 @@ class Block:
 
 
 class Span:
-    """Residuals placed so far in one group: echelon rows mod p, an orthonormal basis in float.
+    """Residuals placed so far in one group: echelon rows mod p, the identity at their pivots, and
+    an orthonormal basis in float."""
 
-    The rows come in two parts, (pivots, rows), each the identity at its own pivots; the second, of
-    a few rows, is 0 at those of the first, and joins it when it is long.
-    """
-
-    def __init__(self, prime: int) -> None:
+    def __init__(self, prime: int, d: int) -> None:
         self.prime = prime
-        self._parts: list[tuple[list[int], FloatArray]] = []
-        self._basis = np.zeros((0, 0))  # rows beyond the first _units are not filled yet
-        self._units = 0
+        self._pivots: list[int] = []
+        self._echelon = np.zeros((0, d))
+        self._basis = np.zeros((0, d))
 
     def beyond(self, rows: Block) -> Block:
         """What is left of each row (k, d) outside the span: 0 mod p where it lies in it."""
@@ -68,44 +64,23 @@ class Span:
 
     def add(self, rest: Block) -> None:
         """Add a (1, d) row, given by what is left of it outside the span, not 0 mod p."""
-        p, new = self.prime, rest.mod
-        pivot = int(np.flatnonzero(new[0])[0])
-        last = [pivot], reduced(new * pow(int(new[0, pivot]), -1, p), p)
-        if len(self._parts) == 2:
-            last = self._joined(self._parts.pop(), last)
-            if len(last[0]) == _RECENT:
-                last = self._joined(self._parts.pop(), last)
-        self._parts.append(last)
+        p, pivot = self.prime, int(np.flatnonzero(rest.mod[0])[0])
+        new = reduced(rest.mod * pow(int(rest.mod[0, pivot]), -1, p), p)
+        old = reduced(self._echelon - matmul_mod(self._echelon[:, [pivot]], new, p), p)
+        self._pivots.append(pivot)
+        self._echelon = np.vstack([old, new])
         with np.errstate(all="ignore"):
             length = np.linalg.norm(rest.float)
             if length > 0:
-                if self._units == len(self._basis):
-                    filled = np.zeros((max(2 * self._units, _RECENT), new.shape[1]))
-                    if self._units:
-                        filled[: self._units] = self._basis
-                    self._basis = filled
-                self._basis[self._units] = rest.float[0] / length
-                self._units += 1
+                self._basis = np.vstack([self._basis, rest.float / length])
 
     def _reduce(self, rows: FloatArray) -> FloatArray:
-        for pivots, echelon in self._parts:
-            known = matmul_mod(rows[:, pivots], echelon, self.prime)
-            rows = reduced(rows - known, self.prime)
-        return rows
-
-    def _joined(
-        self, first: tuple[list[int], FloatArray], second: tuple[list[int], FloatArray]
-    ) -> tuple[list[int], FloatArray]:
-        """One part of two."""
-        (pivots, old), (more, new) = first, second
-        known = matmul_mod(old[:, more], new, self.prime)
-        return pivots + more, np.vstack([reduced(old - known, self.prime), new])
+        known = matmul_mod(rows[:, self._pivots], self._echelon, self.prime)
+        return reduced(rows - known, self.prime)
 
     def _project(self, rows: FloatArray) -> FloatArray:
-        basis = self._basis[: self._units]
-        if len(basis):
-            for _ in range(2):  # twice is enough (Kahan)
-                rows = rows - (rows @ basis.T) @ basis
+        for _ in range(2):  # twice is enough (Kahan)
+            rows = rows - (rows @ self._basis.T) @ self._basis
         return rows
 
 

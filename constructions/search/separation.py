@@ -10,9 +10,8 @@ be unit vectors in their images, and are told apart by n - 1 terms or more.
 Among those found, the pair with the shortest total logit range is wanted:
 Σ_s |v·e_s| · range(E_s u), which is how many bits the head adds to the softmax denominators.
 
-Whether a combination is accepted is decided exactly: in float64 while every product provably is an
-integer below 2^53; beyond, modulo 2^64, where what is distinct is distinct in the integers, too,
-and, where that is not enough, in integers. Costs are float64 and only rank what was accepted.
+Whether a combination is accepted is decided exactly. Costs are float64 and only rank what was
+accepted.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ _ROUND = 2**25  # cells of a round: large data get fewer combinations
 _EXACT_ROUND = 2**15  # the same where sums are beyond float64
 _FIRST = 32  # examples that every combination is tried on before the others
 _MAX_DOUBLINGS = 64
-_SHORT = 2**32  # entries below which what is equal modulo 2^64 is taken to be equal
 
 Accept = Callable[[AnyArray], BoolArray]
 
@@ -159,18 +157,10 @@ def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int])
     return _as_float(np.abs(combine(vs, table)))
 
 
-def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
-    """(P, k) times (..., k) over the last axis: (P, ...), exact integers in whatever dtype fits."""
-    flat = table.reshape(-1, table.shape[-1])
-    if _in_float64(combinations, table):
-        product = combinations.astype(np.float64) @ flat.astype(np.float64).T
-    else:
-        product = integers.product(combinations, flat.T)
-    return product.reshape(len(combinations), *table.shape[:-1])
-
-
-def _in_float64(combinations: IntArray, table: IntegerArray) -> bool:
-    return integers.largest(combinations) * integers.largest(table) * table.shape[-1] < 2**53
+def combine(combinations: IntArray, table: IntegerArray) -> IntegerArray:
+    """(P, k) times (..., k) over the last axis: (P, ...), exact integers."""
+    images = integers.product(combinations, table.reshape(-1, table.shape[-1]).T)
+    return images.reshape(len(combinations), *table.shape[:-1])
 
 
 def sparse_combinations(k: int, most: int, terms: int = 2) -> IntArray:
@@ -222,34 +212,10 @@ def _accepted(tried: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
     alive, start, step = np.arange(len(tried)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))
-        alive = alive[_good(tried[alive], table[start : start + step], accept)]
+        images = combine(tried[alive], table[start : start + step])
+        alive = alive[accept(images).all(axis=1)]
         start, step = start + step, len(table)
     return alive
-
-
-def _good(tried: IntArray, table: IntegerArray, accept: Accept) -> BoolArray:
-    """(P,): accepted at every example. Sums beyond float64 are taken modulo 2^64 first.
-
-    What is distinct there, or not 0, is so in the integers. What is not is looked at again in
-    integers in two cases: a separator may have equal entries between the largest and the smallest,
-    and long entries may all be multiples of 2^64. Else it is rejected, wrongly only where a
-    difference is a nonzero multiple of 2^64.
-    """
-    if _in_float64(tried, table):
-        return _everywhere(accept, combine(tried, table))
-    flat = table.reshape(-1, table.shape[-1])
-    words = (flat & (2**64 - 1) if flat.dtype == object else flat).astype(np.uint64)
-    images = (tried.astype(np.uint64) @ words.T).reshape(len(tried), *table.shape[:-1])
-    good = _everywhere(selects if accept is selects else differs, images)
-    if not good.all() and (accept is separates or integers.largest(table) >= _SHORT):
-        good[~good] = _everywhere(accept, combine(tried[~good], table))
-    return good
-
-
-def _everywhere(accept: Accept, images: AnyArray) -> BoolArray:
-    """(P, S, n) -> (P,): accepted at all S examples."""
-    every: BoolArray = np.all(accept(images), axis=1)
-    return every
 
 
 def _random_combinations(

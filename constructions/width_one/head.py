@@ -179,7 +179,7 @@ class HeadBuilder:
         batches = [slice(i, i + _CANDIDATES) for i in range(0, n, _CANDIDATES)]
         zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
         shifts = self.placed.residual(multipliers, zero, limit)
-        span, chosen = Span(self.prime), list[int]()
+        span, chosen = Span(self.prime, self.data.d), list[int]()
         shared: dict[int, Block] = {}  # all points of a shared context, by factor
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
             if self.data.shared and factor not in shared:
