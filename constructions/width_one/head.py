@@ -99,7 +99,7 @@ class HeadBuilder:
     def draft(self, u: IntArray, v: IntegerArray) -> Draft:
         """The head u vᵀ as it is: no pivots yet."""
         rows, products = self._rows(u), self._products(v)
-        features = self.blocks.of_products(products, rows)
+        features = self.blocks.of(integers.multiply(products[:, None], rows))
         return Draft(u, v, rows, products, features, [])
 
     def _directions(
@@ -154,7 +154,7 @@ class HeadBuilder:
             least = least_multiplier(ahead, finite, targets, self.saturation.bits)
         for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
-            features = self.blocks.of_products(products, rows)
+            features = self.blocks.of(integers.multiply(products[:, None], rows))
             pivots = self.placed.pivots(list(group), features, multipliers)
             if pivots is not None:
                 return Draft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
@@ -203,7 +203,9 @@ class HeadBuilder:
 
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
         """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
-        return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
+        return self.blocks.points(
+            t, integers.multiply(integers.multiply(factor, multiples)[:, None], row)
+        )
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""
