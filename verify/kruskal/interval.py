@@ -255,14 +255,13 @@ def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> It
     smallest = 1 + (interval.lower.value if reached is None else reached)
     chance = circuits.chance(smallest, v.N, v.d, seconds * search.threads)
     part = search.budget.share(fraction if chance >= _LIKELY else min(fraction, _LITTLE))
-    for circuit in circuits.small_circuits(
+    yield from circuits.small_circuits(
         search.vectors,
         below=interval.upper.value + 1,
         budget=part,
         seed=2 * search.question.seed + later,
         progress=partial(search.progress, "more circuits" if later else "small circuits"),
-    ):
-        yield witnessed(circuit.relation, "circuits", bases=circuit.bases, outside=circuit.outside)
+    )
     search.budget.charge(part.charged)
 
 

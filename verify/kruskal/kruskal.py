@@ -20,12 +20,12 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, say, silent
 from attncert.verify.certificate import TooLarge, dependent_set, produced_by
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import Level, counted
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.interval import Watch, close, known, settled
-from attncert.verify.kruskal.outlook import outlook
+from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.sampling.jobs import Job, sampling_job
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.sampling.subsets import Sampler
@@ -103,6 +103,27 @@ def _require(question: Kruskal, vectors: Vectors) -> None:
         raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
     if choose_device(question.device).kind == "cuda" and question.jobs > 1:
         raise InputError("jobs", "1 with a GPU, which one process keeps busy", question.jobs)
+
+
+def outlook(vectors: Vectors, question: Kruskal, threads: int) -> str:
+    """What the search is estimated to take on so many threads, one sentence: the sizes whose sets
+    can be looked at within the limit by the cost model, and the next.
+
+    >>> digits = Vectors.of([[1] * 16] * 1782)
+    >>> print(outlook(digits, Kruskal(work=20.0), 8))
+    Estimated for 2 free cores: all sets of 3 take 0.05 s, all sets of 4 take 6 s, all sets of 5 \
+would take 100 s.
+    """
+    N, d = vectors.array.shape
+    limit, cores = (question.seconds, threads) if question.seconds else (question.work, 2)
+    prices = []
+    for k in range(question.k or 3, (question.k or min(N, d)) + 1):
+        price = exhaustive.nominal_seconds(N, d, k, cores)
+        verb = "take" if price <= (limit or 0) else "would take"
+        prices.append(f"all sets of {k} {verb} {float(f'{price:.1g}'):g} s")
+        if verb != "take":
+            break
+    return f"Estimated for {counted(cores, 'free core')}: {', '.join(prices) or 'nothing'}."
 
 
 @contextmanager

@@ -52,22 +52,17 @@ class NumericalRank:
 
 @dataclass(frozen=True)
 class Robustness:
-    """verdict, and the three things it rests on.
+    """verdict, and what it rests on. Dependence is proved, as is what holds for exact data; the
+    rest is numerical.
 
-    relation:   between the stored numbers, exact; None where they are independent.
-    sigma_min:  smallest singular value; `error` what it may be wrong by.
-    rounding:   rho, the largest perturbation (2-norm) that rounding to `stored_as` may have been.
-    level:      "proved" for dependence (exact witness) and for exact data, else "numerical".
-    spectrum:   all singular values, decreasing, computed in float64.
+    relation: between the stored numbers, exact; None where they are independent.
+    rounding: rho, the largest perturbation (2-norm) that rounding may have been; 0 of exact data.
+    spectrum: all singular values, decreasing, computed in float64.
     """
 
     verdict: RoundingVerdict
     relation: Relation | None
-    sigma_min: float
-    error: float
     rounding: float
-    stored_as: str
-    level: str
     spectrum: tuple[float, ...]
 
 
@@ -113,15 +108,13 @@ def robustness(table: Any) -> Robustness:
     smallest = min(values, default=0.0) if array.shape[0] <= array.shape[1] else 0.0
     rounding = _rounding(floats, stored)
     error = max(1, *floats.shape) * float(np.finfo(np.float64).eps) * largest
-    level = "numerical"
     if relation is not None:
-        verdict, level = RoundingVerdict.DEPENDENT, "proved"
-    elif stored == "exact":
-        verdict, level = RoundingVerdict.ROBUST, "proved"
+        verdict = RoundingVerdict.DEPENDENT
+    elif stored == "exact" or smallest - error > rounding:
+        verdict = RoundingVerdict.ROBUST
     else:
-        robust = smallest - error > rounding
-        verdict = RoundingVerdict.ROBUST if robust else RoundingVerdict.WITHIN_ROUNDING
-    return Robustness(verdict, relation, smallest, error, rounding, stored, level, values)
+        verdict = RoundingVerdict.WITHIN_ROUNDING
+    return Robustness(verdict, relation, rounding, values)
 
 
 def _rounding(array: FloatArray, stored: str) -> float:

@@ -33,7 +33,7 @@ from attncert.constructions.given.law import Spans, spans
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
 from attncert.verify.coq.theorems import in_coq
-from attncert.verify.rank.relations import related_rows
+from attncert.verify.features import related_rows
 
 __all__ = ["Columns", "bound_claims", "column_bound", "columns"]
 

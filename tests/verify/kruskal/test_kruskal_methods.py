@@ -204,9 +204,9 @@ def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
     below = vectors.N + 1
     three = Budget(work=0.01)
     for circuit in small_circuits(vectors, below=below, budget=three, seed=seed, threads=1):
-        assert true < circuit.relation.size < below
-        assert is_circuit(circuit.relation, vectors)
-        below = circuit.relation.size
+        assert true < circuit.dependency.size < below
+        assert is_circuit(circuit.dependency, vectors)
+        below = circuit.dependency.size
 
 
 def test_the_probability_of_meeting_a_circuit_is_what_is_seen(
@@ -225,8 +225,8 @@ def test_the_probability_of_meeting_a_circuit_is_what_is_seen(
 def test_five_of_two_thousand_vectors_in_dimension_768() -> None:
     vectors, members = planted(2000, 768, 5)
     circuit = next(small_circuits(vectors, below=768, budget=Budget(60), seed=0))
-    assert circuit.relation.indices == members
-    assert circuit.relation.holds(vectors.array)
+    assert circuit.dependency.indices == members
+    assert circuit.dependency.holds(vectors.array)
 
 
 @quick

@@ -23,13 +23,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.progress import Progress, silent
+from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
 from attncert.verify.kruskal.methods.running import in_order
@@ -37,24 +37,14 @@ from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.engines.cpu import available_threads
-from attncert.verify.rank.rational import Relation
 from attncert.verify.rank.residues import residues
 
-__all__ = ["BasisCircuit", "depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
+__all__ = ["depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
 
 _DEEPEST = 4
 _CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
 _POINT, _FLOP = 9e-9, 4e-11  # seconds, one thread
 _CHANCE = 0.01  # zero coefficients by chance that are let through to the exact check, per basis
-
-
-@dataclass(frozen=True)
-class BasisCircuit:
-    """A circuit, and how it was found: the basis that showed it, counted from 1, and j."""
-
-    relation: Relation
-    bases: int
-    outside: int = field(default=0)
 
 
 def small_circuits(
@@ -65,8 +55,9 @@ def small_circuits(
     seed: int = 0,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Iterator[BasisCircuit]:
-    """Circuits of fewer than `below` vectors, each smaller than the one before.
+) -> Iterator[RankBound]:
+    """Bounds by circuits of fewer than `below` vectors, each smaller than the one before; in their
+    numbers the basis that showed it, counted from 1, and j.
 
     below: usually the size of the smallest dependent set known. Ends when the budget is used, or
     after as many bases as would miss a circuit of `below` - 1 vectors once in 10^9.
@@ -91,7 +82,7 @@ def small_circuits(
             relation = vectors.relation(members)
             if relation is not None and relation.size < below:
                 below = relation.size
-                yield BasisCircuit(relation, bases, outside)
+                yield witnessed(relation, "circuits", bases=bases, outside=outside)
         if budget.over:
             return
 
