@@ -8,16 +8,14 @@ both sides. The conclusion is about the last and widest of them: the largest ran
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.capacity.claims import claims_of
 from attncert.verify.capacity.jacobian import Jacobian, jacobian
 from attncert.verify.capacity.notions import Notion, notions
@@ -94,11 +92,11 @@ def capacity(
     question = question or Capacity()
     data = question.of(data)
     seconds: dict[str, float] = {}
-    with _timed(seconds, "Jacobian"):
+    with timed(seconds, "Jacobian"):
         law = jacobian(data, question, progress)
-    with _timed(seconds, "universal"):
+    with timed(seconds, "universal"):
         at_once = universal(data, law, question.seed, progress)
-    with _timed(seconds, "every labelling"):
+    with timed(seconds, "every labelling"):
         labelled, at_zero = _zeros(data, law, question.seed, progress)
     certificates, uncertified = _certificates(data, law, at_once, labelled, question)
     table = notions(data, law, at_once, labelled, at_zero)
@@ -173,10 +171,3 @@ def _full_rank(
         value_width=value_width,
         prime=full.prime,
     )
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    seconds[stage] = time.perf_counter() - start

@@ -9,9 +9,7 @@ with `--force`.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +23,7 @@ from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Descent, descend
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
@@ -152,9 +150,9 @@ class _Search:
         self.data, self.question, self.progress = data, question, progress
         self.place = choose_device(question.device)
         self.arrays = _floats(data)
-        start = time.perf_counter()
-        self.law = law(data)
-        self.seconds = {"law": time.perf_counter() - start}
+        self.seconds = dict[str, float]()
+        with timed(self.seconds, "law"):
+            self.law = law(data)
         self.attempts: list[Attempt] = []
         self.near: Near | None = None
 
@@ -185,7 +183,7 @@ class _Search:
             if not attempt.descent.found:
                 continue
             self.progress(f"certificate, {self.data.T * self.data.m} unknowns", 0, 1)
-            with self._timed("certify"):
+            with timed(self.seconds, "certify"):
                 self.near = certify(self.data, attempt.descent.weights, shape)
             if self.near.holds:
                 return
@@ -198,7 +196,7 @@ class _Search:
         xp = self.place.namespace
         if self.question.optimizer == "adam":
             steps = self.question.steps or STEPS
-            with self._timed("train"):
+            with timed(self.seconds, "train"):
                 step = _stage(self.progress, f"training, {name}", steps)
                 training = train(
                     contexts,
@@ -211,7 +209,7 @@ class _Search:
                     progress=step,
                 )
             origin = xp.asarray(training.weights)
-        with self._timed("fit"):
+        with timed(self.seconds, "fit"):
             step = _stage(self.progress, f"fit, {name}", MAX_STEPS)
             tokens = None if present is None else xp.asarray(present)
             E, e, y = (xp.asarray(array) for array in (contexts, queries, labels))
@@ -225,12 +223,6 @@ class _Search:
         contexts, queries, _, present = self.arrays
         last = self.attempts[-1].descent
         return heads(contexts, queries, last.weights, last.shape, present)
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
