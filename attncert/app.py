@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from functools import cache
-from importlib import metadata
 from typing import Annotated
 
 import typer
@@ -20,6 +19,7 @@ from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED
+from attncert.terminal.options import GroupedHelp
 from attncert.terminal.output import Interrupted, say
 from attncert.terminal.quiet import quiet
 
@@ -37,12 +37,14 @@ for _command in (
     *COMMANDS, check, explain, embed,
 ):  # fmt: skip
     epilog = getattr(_command, "epilog", None)
-    app.command(_command.__name__, epilog=epilog)(_command)  # type: ignore[type-var]
+    app.command(_command.__name__, cls=GroupedHelp, epilog=epilog)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")
 
 
 def _version(asked: bool) -> None:
     if asked:
+        from importlib import metadata  # slow to load
+
         say(f"attncert {metadata.version('attncert')}")
         raise typer.Exit
 

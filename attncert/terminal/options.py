@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable, Iterator
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
+import typer.core
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Option, Options, arguments, flag, options
 
-__all__ = ["Sources", "answered", "command_of"]
+__all__ = ["GroupedHelp", "Sources", "answered", "command_of"]
 
 Sources: TypeAlias = dict[str, str | None]  # DATA, and what else a question is asked of
 
@@ -55,14 +45,13 @@ def command_of(
 
 def _parameters(record: type[Options]) -> Iterator[inspect.Parameter]:
     for name in arguments(record):
-        about = typer.Argument(help=getattr(record, name))
+        about = typer.Argument(metavar=name.upper(), help=getattr(record, name))
         if record.optional:
             yield _parameter(name, Annotated[str | None, about], None)
         else:
             yield _parameter(name, Annotated[str, about])
-    types_of = get_type_hints(record)
     for name, meaning in options(record).items():
-        yield _parameter(name, _annotated(name, meaning, types_of[name]), meaning.default)
+        yield _parameter(name, _annotated(name, meaning), meaning.default)
     out = typer.Option("--out", help=record.folder, rich_help_panel=_OUTPUT)
     default = inspect.Parameter.empty if record.needs_folder else None
     yield _parameter("out", Annotated[str | None, out], default)
@@ -75,23 +64,33 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
     return inspect.Parameter(name, kind, annotation=annotation, default=default)
 
 
-def _annotated(name: str, meaning: Option, kind: Any) -> Any:
-    """The type that Typer parses: text where the record reads it, else that of the field."""
-    if meaning.rule.text:
-        kind = str | None
-    elif get_origin(kind) is Literal:
-        kind = str
-    elif get_origin(kind) in (Union, types.UnionType):
-        (kind,) = (x for x in get_args(kind) if x is not type(None))
-        kind = kind | None
+def _annotated(name: str, meaning: Option) -> Any:
+    """The type that Typer parses, and what it shows."""
+    kind: Any = meaning.rule.kind
     choices = list(meaning.rule.choices)
-    given = typer.Option(
+    about = typer.Option(
         flag(name),
         help=meaning.help,
         autocompletion=(lambda: choices) if choices else None,
         rich_help_panel=meaning.group or None,
     )
-    return Annotated[kind, given]
+    return Annotated[kind | None if meaning.default is None else kind, about]
+
+
+class GroupedHelp(typer.core.TyperCommand):
+    """Its help shows the options under the headings of their groups."""
+
+    def format_options(self, context: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {"arguments": [], "options": []}
+        for parameter in self.get_params(context):
+            if row := parameter.get_help_record(context):
+                group = getattr(parameter, "rich_help_panel", None) or "options"
+                argument = parameter.param_type_name == "argument"
+                sections.setdefault("arguments" if argument else group, []).append(row)
+        for name, rows in sections.items():
+            if rows:
+                with formatter.section(name.capitalize()):
+                    formatter.write_dl(rows)
 
 
 class answered:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import threading
 import time
@@ -172,6 +171,8 @@ def _bundle(lines: Sequence[str], stages: Counts) -> dict[str, str]:
     >>> _bundle(["2 <= k"], {"rank": (3, 25)})["text/plain"]
     '2 <= k\\nrank 3/25'
     """
+    import html
+
     counts = {name: f"{done}/{of}" if of else str(done) for name, (done, of) in stages.items()}
     rows = [
         f"<tr><td>{html.escape(name)}</td>"

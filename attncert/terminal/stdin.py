@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,6 +13,8 @@ def as_file(path: str) -> Iterator[str]:
     if path != "-":
         yield path
         return
+    import tempfile
+
     from attncert.constructions.data.loading import STDIN, standard_input
     from attncert.constructions.errors import path_errors
 

@@ -8,6 +8,7 @@ proved again, from scratch, in verify/.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -139,7 +140,9 @@ def features_mod(
     the tokens i that are added up, None for all. Returns (T, d) residues (float64). Raises
     SumVanishes where a denominator is 0 mod p.
     """
-    weights = _powers(p)[np.mod(logits, p - 1).astype(np.int64)]
+    low, high = _powers(p)
+    exponents = np.mod(logits, p - 1).astype(np.int64)
+    weights = low[exponents % len(low)] * high[exponents // len(low)] % p
     if present is not None:
         weights = weights * present
     sums = weights.sum(axis=1) % p
@@ -179,11 +182,11 @@ def _mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray
 
 
 @lru_cache(maxsize=len(PRIMES_21))
-def _powers(p: int) -> IntArray:
-    """2^0, 2^1, ..., 2^(p-2) mod p, by doubling the table."""
-    table = np.ones(1, dtype=np.int64)
-    while len(table) < p - 1:
-        table = np.concatenate([table, table * pow(2, len(table), p) % p])
-    table = table[: p - 1]
-    table.setflags(write=False)
-    return table
+def _powers(p: int) -> tuple[IntArray, IntArray]:
+    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p: every power of 2 is one of each, multiplied."""
+    steps = math.isqrt(p) + 1
+    low, high = (
+        np.array([pow(base, i, p) for i in range(steps)], np.int64)
+        for base in (2, pow(2, steps, p))
+    )
+    return low, high

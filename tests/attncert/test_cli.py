@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,11 @@ from support import figures
 
 import attncert
 from attncert.commands.questions import COMMANDS
+from attncert.verify.methods import registry
+from attncert.verify.questions.attack import Attack
+from attncert.verify.questions.audit import Audit
+from attncert.verify.questions.prove import CONSTRUCTIONS, Prove
+from attncert.verify.questions.question import flag, options
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
 
@@ -278,17 +284,47 @@ def test_quiet_says_nothing_but_errors(
     assert capsys.readouterr().out.startswith("digits: 1,782 examples, ")
 
 
-def test_shells_complete_commands(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    for name, value in {
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("kr", ["kruskal"]),
+        ("prove --claim in", ["interpolation"]),
+        ("prove --device ", ["auto", "cpu", "cuda"]),
+        ("audit --construction w", ["width-one"]),
+        ("layer --logit-unit ", ["e", "ln2"]),
+        ("prove --roun", ["--round"]),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(line: str, words: list[str]) -> None:
+    """By the function that `attncert --show-completion` has a shell define."""
+    completion = {
         "_ATTNCERT_COMPLETE": "complete_bash",
-        "COMP_WORDS": "attncert kr",
-        "COMP_CWORD": "1",
-    }.items():
-        monkeypatch.setenv(name, value)
-    assert attncert.main([]) == 0
-    assert capfd.readouterr().out.split() == ["kruskal"]
+        "COMP_WORDS": f"attncert {line}",
+        "COMP_CWORD": str(line.count(" ") + 1),
+    }
+    command = [sys.executable, "-m", "attncert"]
+    done = subprocess.run(command, env=os.environ | completion, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split()) == (0, words)
+
+
+def test_values_that_are_completed_are_those_that_there_are() -> None:
+    assert set(CONSTRUCTIONS) == {method.name for method in registry.methods()}
+    for record in (Prove, Audit):
+        assert options(record)["construction"].rule.choices == CONSTRUCTIONS
+    assert set(options(Attack)["construction"].rule.choices) < set(CONSTRUCTIONS)
+
+
+def test_options_stand_under_the_headings_of_their_groups(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert attncert.main(["prove", "--help"]) == 0
+    sections = re.split(r"\n(?=\S)", capsys.readouterr().out)
+    headings = {part.partition(":")[0]: set(re.findall(r"^  (--[a-z0-9-]+)", part, re.MULTILINE))
+                for part in sections[1:]}  # fmt: skip
+    assert list(headings) == ["Arguments", "Options", "Weights", "Data", "Limits", "Output"]
+    for name, option in options(Prove).items():
+        assert flag(name) in headings[option.group.capitalize() or "Options"]
+    assert headings["Output"] == {"--out", "--json"}
 
 
 def test_a_certificate_from_a_pipe(

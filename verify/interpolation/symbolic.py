@@ -140,8 +140,7 @@ def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
         query = _matrix(fmpq_mat([data.query_matrix.tolist()[t]])).transpose()
         blocks: dict[tuple[int, int], list[Any]] = {}
         for name, product in heads.items():
-            logits = [sympy.log(2) * QQ.to_sympy(k) for k in _entries(context * product * query)]
-            weights = _softmax(logits)
+            weights = _softmax(_entries(context * product * query))
             if not all(w.is_Rational for w in weights):
                 break
             exact = DomainMatrix([[QQ.from_sympy(w) for w in weights]], (1, len(weights)), QQ)
@@ -151,10 +150,12 @@ def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
     return rows
 
 
-def _softmax(logits: list[sympy.Expr]) -> list[sympy.Expr]:
-    """exp(ℓ_i) / Σ exp(ℓ_j), after subtracting ℓ_1 from all (so that 2^k stays short)."""
-    powers = [sympy.exp(logit - logits[0]) for logit in logits]
-    total = sympy.Add(*powers)
+def _softmax(coefficients: list[Any]) -> list[sympy.Expr]:
+    """exp(ℓ_i) / Σ exp(ℓ_j) for ℓ = log(2) k, after subtracting ℓ_1 from all (so that 2^k stays
+    short)."""
+    first = coefficients[0]
+    powers = [sympy.exp(sympy.log(2) * QQ.to_sympy(k - first)) for k in coefficients]
+    total = sum(powers, sympy.S.Zero)
     return [power / total for power in powers]
 
 

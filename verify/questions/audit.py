@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from attncert.verify.questions.prove import CONSTRUCTIONS
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SEED, SWITCH, TEXT
+from attncert.verify.questions.rules import SEED, SWITCH, text
 
 __all__ = ["Audit"]
 
@@ -24,7 +25,9 @@ class Audit(Question):
     optional: ClassVar[bool] = True
 
     construction: str | None = option(
-        None, TEXT, "the one to audit, MODULE:NAME too; default: paper and width-one"
+        None,
+        text(*CONSTRUCTIONS),
+        "the one to audit, MODULE:NAME too; default: paper and width-one",
     )
     quick: bool = option(False, SWITCH, "fewer cases of the same kinds, in seconds")
     seed: int = option(0, SEED, "random seed of the searches")

@@ -12,18 +12,19 @@ from attncert.verify.questions.rules import (
     SEED,
     SIZE,
     SWITCH,
-    TEXT,
     DeviceChoice,
     duration,
     grid,
     number,
     one_of,
+    text,
     whole,
 )
 
-__all__ = ["A1_WORK", "ClaimChoice", "Prove"]
+__all__ = ["A1_WORK", "CONSTRUCTIONS", "OWN", "ClaimChoice", "Prove"]
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
+CONSTRUCTIONS, OWN = ("paper", "width-one", "affine", "generic"), "MODULE:NAME"
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
@@ -43,7 +44,7 @@ class Prove(Question):
     example: ClassVar[str] = "attncert prove digits --examples 25 --heads 8 --head-width 4"
 
     construction: str = option(
-        "paper", TEXT, "paper | width-one | affine | generic | MODULE:NAME", group=_WEIGHTS
+        "paper", text(*CONSTRUCTIONS), " | ".join((*CONSTRUCTIONS, OWN)), group=_WEIGHTS
     )
     heads: int | None = option(
         None, SIZE, "heads H; default: the fewest the theorem needs", group=_WEIGHTS

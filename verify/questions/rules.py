@@ -25,6 +25,7 @@ __all__ = [
     "number",
     "one_of",
     "path",
+    "text",
     "whole",
 ]
 
@@ -41,12 +42,12 @@ _EXACT = re.compile(
 @dataclass(frozen=True)
 class Rule:
     """must: what the value must be, for an error. read: from what was given to the value; raises
-    ValueError. text: whether a command line hands it over as text. choices: all values, if few.
-    file: whether other values are paths, which no printed command names."""
+    ValueError. kind: as what a command line hands it over. choices: values that it completes. file:
+    whether other values are paths, which no printed command names."""
 
     must: str
     read: Callable[[Any], Any]
-    text: bool = False
+    kind: type = str
     choices: tuple[str, ...] = ()
     file: bool = False
 
@@ -70,7 +71,7 @@ def whole(low: int, high: int, shown: str = "") -> Rule:
             raise ValueError
         return given
 
-    return Rule(f"a whole number from {low:,} to {shown or f'{high:,}'}", read)
+    return Rule(f"a whole number from {low:,} to {shown or f'{high:,}'}", read, int)
 
 
 def number(must: str, low: float, high: float, *, above: bool = False) -> Rule:
@@ -83,7 +84,7 @@ def number(must: str, low: float, high: float, *, above: bool = False) -> Rule:
             raise ValueError
         return given
 
-    return Rule(must, read)
+    return Rule(must, read, float)
 
 
 def one_of(*names: str) -> Rule:
@@ -115,7 +116,7 @@ def duration() -> Rule:
             raise ValueError
         return float(given)
 
-    return Rule("a positive time such as 90, 60s, 5m or 2h, up to 10^7 s", read, text=True)
+    return Rule("a positive time such as 90, 60s, 5m or 2h, up to 10^7 s", read)
 
 
 def grid() -> Rule:
@@ -134,7 +135,7 @@ def grid() -> Rule:
         return str(Fraction(text))
 
     must = "auto, or a step above 0 of at most 18 digits, like 1/64 or 0.1"
-    return Rule(must, read, text=True)
+    return Rule(must, read)
 
 
 def exact() -> Rule:
@@ -150,7 +151,16 @@ def exact() -> Rule:
             raise ValueError
         return text
 
-    return Rule('a number, at least 0, such as 0.01, 1e-6 or "1/2"', read, text=True)
+    return Rule('a number, at least 0, such as 0.01, 1e-6 or "1/2"', read)
+
+
+def text(*names: str) -> Rule:
+    """Any text; some of them have names.
+
+    >>> text("paper").read("MODULE:NAME")
+    'MODULE:NAME'
+    """
+    return Rule("a text", _text, choices=names)
 
 
 def path(*names: str) -> Rule:
@@ -175,7 +185,7 @@ def _text(given: Any) -> str:
 
 
 DEVICES = one_of(*get_args(DeviceChoice))
-SWITCH = Rule("true or false", _switch)
-TEXT = Rule("a text", _text)
+SWITCH = Rule("true or false", _switch, bool)
+TEXT = text()
 SIZE = whole(1, 2**14)  # heads, and widths
 SEED = whole(0, 2**63 - 1, "2^63 - 1")
