@@ -10,7 +10,7 @@ from attncert.reports.audit.figures import drawn
 from attncert.reports.audit.tables import cases_table, data_tables, matrix, numbers, study_tables
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
-from attncert.verify.audit.user_data import Examined
+from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
 
@@ -46,7 +46,7 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
     return content | {"data": looked_at}
 
 
-def _sentence(examined: Examined) -> str:
+def _sentence(examined: Examination) -> str:
     """For a terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
         if proof.standing is Level.REFUTED:  # then for all weights: no construction could help

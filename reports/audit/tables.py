@@ -8,11 +8,11 @@ from typing import Any
 from attncert.reports.words.exhibits import Matrix, Table
 from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.hypotheses.kruskal import Remark
-from attncert.verify.audit.hypotheses.search import Explored, Minimal
+from attncert.verify.audit.hypotheses.search import Exploration, Minimal
 from attncert.verify.audit.hypotheses.steps import STEPS
-from attncert.verify.audit.hypotheses.strength import Used
+from attncert.verify.audit.hypotheses.strength import Use
 from attncert.verify.audit.hypotheses.study import Study
-from attncert.verify.audit.user_data import Examined
+from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods.method import Method
@@ -30,7 +30,7 @@ _MEANINGS = {
 }
 
 
-def data_tables(examined: Examined) -> Iterator[Table]:
+def data_tables(examined: Examination) -> Iterator[Table]:
     """Every hypothesis and the conclusion, as each construction asks for them; what each used."""
     rows = []
     for name, proof in examined.proofs.items():
@@ -50,7 +50,7 @@ def data_tables(examined: Examined) -> Iterator[Table]:
         yield Table(f"Strength used: {name}", _USED, counts, note)
 
 
-def _used(uses: Iterable[Used], none: str = "0") -> tuple[tuple[str, ...], ...]:
+def _used(uses: Iterable[Use], none: str = "0") -> tuple[tuple[str, ...], ...]:
     return tuple(
         (u.hypothesis, u.step, u.what, str(u.allowed), str(u.used) if u.used else none)
         for u in uses
@@ -73,7 +73,7 @@ def study_tables(study: Study) -> Iterator[Table]:
     yield _remarks(study.remarks)
 
 
-def matrix(explored: Sequence[Explored]) -> Matrix:
+def matrix(explored: Sequence[Exploration]) -> Matrix:
     return Matrix(
         "steps",
         "Weakened hypothesis against step",
@@ -88,13 +88,13 @@ def matrix(explored: Sequence[Explored]) -> Matrix:
     )
 
 
-def _cell(found: Explored, step: str) -> str:
+def _cell(found: Exploration, step: str) -> str:
     if step in found.unexpected | found.unmet:
         return "≠"
     return found.broken[step].mark if step in found.broken else ""
 
 
-def _weakened(explored: Sequence[Explored]) -> Table:
+def _weakened(explored: Sequence[Exploration]) -> Table:
     rows = []
     for e in explored:
         failed = "; ".join(
@@ -111,7 +111,7 @@ def _counts(verdicts: Any) -> str:
     return ", ".join(f"{names[level]} {verdicts[level]}" for level in names if verdicts[level])
 
 
-def _minimal(explored: Sequence[Explored]) -> Table:
+def _minimal(explored: Sequence[Exploration]) -> Table:
     rows = [
         (f"{e.weakening.hypothesis}: {e.weakening.title}", step, *_shown(minimal))
         for e in explored

@@ -37,7 +37,7 @@ class AuditAnswer(Answer):
     methods: tuple[Method, ...]
     cases: tuple[edge_cases.CaseVerdict, ...]
     study: Study
-    examined: user_data.Examined | None = None
+    examined: user_data.Examination | None = None
 
     @property
     def command(self) -> str:

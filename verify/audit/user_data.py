@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.audit.hypotheses.strength import Used, used
+from attncert.verify.audit.hypotheses.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
@@ -26,7 +26,7 @@ from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 from attncert.verify.tightness.values import too_few_parameters
 
-__all__ = ["Examined", "Strength", "claims", "examine", "limits"]
+__all__ = ["Examination", "Strength", "claims", "examine", "limits"]
 
 MOST, QUICK_MOST = 100, 25  # examples looked at
 READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
@@ -38,12 +38,12 @@ class Strength:
     """uses: counted in what was built. short: whether heads are certified by their rank alone, of
     which nothing is counted."""
 
-    uses: tuple[Used, ...]
+    uses: tuple[Use, ...]
     short: bool
 
 
 @dataclass(frozen=True)
-class Examined:
+class Examination:
     """whole: the user's data. data: the examples of it that were looked at. proofs: by
     construction; strengths: of those that built something and say where they use what."""
 
@@ -60,7 +60,7 @@ class Examined:
 
 def examine(
     whole: Dataset, methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
-) -> Examined:
+) -> Examination:
     """Exact where `prove` is."""
     data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
     claim: ClaimChoice = "auto" if data.T <= READOUT and not quick else "full-rank"
@@ -71,17 +71,17 @@ def examine(
         proofs[method.name] = proof
         if proof.layer is not None and method.strength is not None:
             strengths[method.name] = _strength(data, method, proof)
-    return Examined(whole, data, proofs, strengths)
+    return Examination(whole, data, proofs, strengths)
 
 
 def _strength(data: Dataset, method: Method, proof: Proof) -> Strength:
     run = Run.of(data, proof.question, method)
     built = method.build(data, run.request, silent)
     short = any(getattr(head, "short", False) for head in built.heads)
-    return Strength(used(data, built, run.value_width), short)
+    return Strength(uses(data, built, run.value_width), short)
 
 
-def claims(examined: Examined) -> list[Claim]:
+def claims(examined: Examination) -> list[Claim]:
     """The answer of each construction; last, that one of them memorizes the data: refuted where no
     weights do."""
     each = [_claim_of(name, proof) for name, proof in examined.proofs.items()]
@@ -97,7 +97,7 @@ def claims(examined: Examined) -> list[Claim]:
     return [*each, Claim(ids.AUDIT_DATA, statement, level, witness=witness)]
 
 
-def limits(examined: Examined, seed: int) -> tuple[Claim, ...]:
+def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
     """What no weights can do on the given data: for these labels, and for all at once with as many
     heads as Theorem 1 takes; none for many examples."""
     data = examined.whole

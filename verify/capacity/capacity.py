@@ -26,7 +26,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.labelling.certificate import labelling_certificate
-from attncert.verify.labelling.labelled import Labelled, Trial, label_all
+from attncert.verify.labelling.labelled import Labelling, Trial, label_all
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
@@ -49,7 +49,7 @@ class DataCapacity(Answer):
     notions: tuple[Notion, ...]
     jacobian: Jacobian
     universal: Universal
-    labelled: Labelled
+    labelled: Labelling
     at_zero: Trial | None
     certificates: Mapping[About, Certificate] = field(default_factory=dict)
 
@@ -119,15 +119,15 @@ def capacity(
 
 def _zeros(
     data: Dataset, law: Jacobian, seed: int, progress: StageProgress
-) -> tuple[Labelled, Trial | None]:
+) -> tuple[Labelling, Trial | None]:
     """Weights that prove every labelling, of as few heads as are found; and the best of H heads."""
     if law.fewest is None:
-        return Labelled(data, why="no number of heads is enough"), None
+        return Labelling(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
     try:
         smallest = label_all(data, None, *sizes, seed=seed, progress=progress)
     except InputError as large:
-        smallest = Labelled(data, why=str(large))
+        smallest = Labelling(data, why=str(large))
     if smallest.heads is not None and smallest.heads <= law.heads:
         return smallest, None
     labelled = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
@@ -135,7 +135,7 @@ def _zeros(
 
 
 def _certificates(
-    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelled, question: Capacity
+    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
     """By what they show, the strongest first; and why there is none."""
     provenance = produced_by(question.line(), question.seed)

@@ -15,7 +15,7 @@ from attncert.verify.capacity.notions import Notion
 from attncert.verify.capacity.universal import Universal
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, counted, sized
-from attncert.verify.labelling.labelled import Labelled, Trial
+from attncert.verify.labelling.labelled import Labelling, Trial
 
 _SOURCE = "ours; docs/given-labels.md"
 
@@ -24,7 +24,7 @@ def claims_of(
     data: Dataset,
     law: Jacobian,
     at_once: Universal,
-    labelled: Labelled,
+    labelled: Labelling,
     at_zero: Trial | None,
     table: tuple[Notion, ...],
 ) -> tuple[Claim, ...]:
@@ -135,7 +135,7 @@ def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
     return _verdict(notion, law, statement, "rank Z = T was not met, and is not excluded")
 
 
-def _every(law: Jacobian, labelled: Labelled, notion: Notion) -> Claim:
+def _every(law: Jacobian, labelled: Labelling, notion: Notion) -> Claim:
     reason = f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met"
     statement = f"Every labelling is memorized by {_sized(law)}."
     return _verdict(notion, law, statement, labelled.why or reason)

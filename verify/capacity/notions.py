@@ -11,7 +11,7 @@ from attncert.verify.capacity.universal import Universal
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
-from attncert.verify.labelling.labelled import Labelled, Trial
+from attncert.verify.labelling.labelled import Labelling, Trial
 
 
 class End(NamedTuple):
@@ -46,7 +46,7 @@ class Notion:
 
 
 def notions(
-    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelled, at_zero: Trial | None
+    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, at_zero: Trial | None
 ) -> tuple[Notion, ...]:
     """The strongest notion first: what it serves, the next ones serve too."""
     m, needed, full = data.m, law.fewest, law.rank.full

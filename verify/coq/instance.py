@@ -23,7 +23,7 @@ from attncert.verify.checker.claims import judge
 from attncert.verify.checker.reading import integer
 from attncert.verify.coq.executable import home
 
-__all__ = ["Checked", "check", "instance", "theorem_of"]
+__all__ = ["KernelCheck", "check", "instance", "theorem_of"]
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
@@ -32,7 +32,7 @@ _WORD = 2**63
 
 
 @dataclass(frozen=True)
-class Checked:
+class KernelCheck:
     """What coqc said: the names that Print Assumptions gives; processor time and largest memory."""
 
     assumptions: tuple[str, ...]
@@ -64,7 +64,7 @@ def instance(
     return verdict, theorem_of(certificates[0])
 
 
-def check(text: str, target: Path) -> Checked:
+def check(text: str, target: Path) -> KernelCheck:
     """Write the theorem to `target` and have coqc check it.
 
     Raises InputError where the theory is not compiled or coqc does not accept it.
@@ -93,7 +93,7 @@ def check(text: str, target: Path) -> Checked:
     names = [line.split(" ")[0] for line in run.stdout.splitlines() if line[:1].isalpha()]
     assumptions = tuple(name for name in names if "." in name)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Checked(assumptions, seconds, after.ru_maxrss / 1024)  # KiB on Linux
+    return KernelCheck(assumptions, seconds, after.ru_maxrss / 1024)  # KiB on Linux
 
 
 # The theorem, claim by claim.

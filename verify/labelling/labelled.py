@@ -40,7 +40,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class Labelling:
     """trials: weights whose outputs are 0, the last of them those that prove every labelling where
     `zero` is there. claims: the steps of that. why: half a sentence where nothing was shown."""
 
@@ -77,7 +77,7 @@ def label_all(
     *,
     seed: int = 0,
     progress: StageProgress = silent,
-) -> Labelled:
+) -> Labelling:
     """Weights that prove every labelling of these examples, or the best of those that were tried.
 
     heads: None for as few as are found. value_width: default m. The labels of `data` count by their
@@ -88,8 +88,8 @@ def label_all(
     zero = search.run()
     if zero is not None:
         claims = claims_of(data, zero, search.trials[-1].rank)
-        return Labelled(data, tuple(search.trials), zero, claims)
-    labelled, why = Labelled(data, tuple(search.trials)), ""
+        return Labelling(data, tuple(search.trials), zero, claims)
+    labelled, why = Labelling(data, tuple(search.trials)), ""
     if best := labelled.best:
         heads_used = counted(best.zero.heads, "head")
         reached = f"rank {best.rank.rank} of {best.rank.rows} at {heads_used}"

@@ -23,7 +23,7 @@ from attncert.verify.audit.edge_cases import CASES, CaseVerdict
 from attncert.verify.audit.hypotheses.search import explore
 from attncert.verify.audit.hypotheses.study import Study
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
-from attncert.verify.audit.user_data import Examined, claims, examine
+from attncert.verify.audit.user_data import Examination, claims, examine
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import registry
 from attncert.verify.prove import prove
@@ -40,7 +40,7 @@ ON_A_LINE = Dataset.of(EYE, [[k, 2 * k, 0] for k in range(1, 6)], [1, 2, 3, 4, 5
 METHODS = [m for m in registry.methods() if m.uses_a1_a2]
 
 
-def examined(data: Dataset) -> Examined:
+def examined(data: Dataset) -> Examination:
     return examine(data, METHODS, quick=True, seed=0, progress=silent)
 
 

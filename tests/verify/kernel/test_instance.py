@@ -135,7 +135,7 @@ def test_verified_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_the_theorem_is_named_with_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = instance.Checked(("Classical_Prop.classic",), 1.0, 2.0)
+    found = instance.KernelCheck(("Classical_Prop.classic",), 1.0, 2.0)
     monkeypatch.setattr(instance, "check", lambda *_: found)
     path = written(CASES["impossible"](), tmp_path)
     assert attncert.main(["check", path, "--kernel"]) == 0

@@ -17,7 +17,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling import labelled as module
 from attncert.verify.labelling.labelled import (
-    Labelled,
+    Labelling,
     label_all,
     useful_columns,
 )
@@ -165,7 +165,7 @@ def test_a_rank_that_falls_short_is_no_proof() -> None:
     data = small(7, 3, 3)
     zero = draw_groups(data, (1, 1))
     rank = jacobian_rank(data, zero.layer)
-    assert not Labelled(data, zero=zero, claims=claims_of(data, zero, rank)).proved
+    assert not Labelling(data, zero=zero, claims=claims_of(data, zero, rank)).proved
 
 
 def test_a_prime_that_divides_a_denominator_is_passed_over() -> None:

@@ -25,7 +25,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.universal import universal
 
-__all__ = ["Broken", "Explored", "Minimal", "explore", "memorized"]
+__all__ = ["Exploration", "Minimal", "StepFailures", "explore", "memorized"]
 
 _MOST = 4000  # instances drawn for a step that is expected to fail
 
@@ -41,7 +41,7 @@ class Minimal:
 
 
 @dataclass
-class Broken:
+class StepFailures:
     """A step that failed. verdicts: of memorization, on the failing instances, by level."""
 
     verdicts: Counter[Level] = field(default_factory=Counter)
@@ -59,12 +59,12 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Explored:
+class Exploration:
     """One weakening: instances drawn, and the steps that failed on some, by id."""
 
     weakening: Weakening
     drawn: int
-    broken: dict[str, Broken]
+    broken: dict[str, StepFailures]
 
     @property
     def unexpected(self) -> frozenset[str]:
@@ -77,10 +77,10 @@ class Explored:
         return self.weakening.breaks - frozenset(self.broken)
 
 
-def explore(weakening: Weakening, draws: int, seed: int) -> Explored:
+def explore(weakening: Weakening, draws: int, seed: int) -> Exploration:
     """Draw, decide, shrink. Deterministic for a seed; each verdict exact."""
     rng = np.random.default_rng([seed, *weakening.id.encode()])
-    broken: dict[str, Broken] = {}
+    broken: dict[str, StepFailures] = {}
     drawn = 0
     while drawn < draws or (weakening.breaks - set(broken) and drawn < _MOST):
         x = draw(weakening, rng)
@@ -90,14 +90,14 @@ def explore(weakening: Weakening, draws: int, seed: int) -> Explored:
             continue
         level = memorized(x).level
         for step in failing:
-            failures = broken.setdefault(step.id, Broken())
+            failures = broken.setdefault(step.id, StepFailures())
             failures.verdicts[level] += 1
             if not failures.minimal:
                 first = minimal(weakening, step, x, None)
                 failures.minimal[first.memorization.level] = first
             if level not in failures.minimal:
                 failures.minimal[level] = minimal(weakening, step, x, level)
-    return Explored(weakening, drawn, broken)
+    return Exploration(weakening, drawn, broken)
 
 
 def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level | None) -> Minimal:

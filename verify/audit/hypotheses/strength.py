@@ -14,7 +14,7 @@ from attncert.verify.methods import registry
 
 
 @dataclass(frozen=True)
-class Used:
+class Use:
     """hypothesis and step; allowed: the theorem's number; used: the largest in this construction.
 
     what: what is counted.
@@ -27,11 +27,11 @@ class Used:
     used: int
 
 
-def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ...]:
+def uses(data: Dataset, built: Construction, value_width: int) -> tuple[Use, ...]:
     """Counted over the heads of a proof. For short heads, and for weights that follow no proof, no
     step is claimed: their rank is certified alone, and only the readout asks for something. No
     arithmetic."""
-    readout = Used("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
+    readout = Use("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
     method = registry.known(built.name)
     if method is None or method.strength is None:
         return (readout,)
@@ -43,14 +43,14 @@ def used(data: Dataset, built: Construction, value_width: int) -> tuple[Used, ..
     logits = max((len(set(g)) for head in heads for g in head.logits), default=0)
     largest = max(sizes, default=0)
     return (
-        Used("A1", placing, "queries of one group, independent", least, largest),
-        Used("A1", "selector", "queries of a later group and an earlier one", least,
+        Use("A1", placing, "queries of one group, independent", least, largest),
+        Use("A1", "selector", "queries of a later group and an earlier one", least,
              max(later) + 1 if later else 0),
-        Used("A2", own, "different logits of one context of a head's own group", n, logits),
-        Used("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
-        Used("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
-        Used("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
+        Use("A2", own, "different logits of one context of a head's own group", n, logits),
+        Use("A2", "separator", "rows of an earlier context told apart", n, 2 if later else 0),
+        Use("A2", "independence", "rows of one context that cannot all be forbidden", n, largest),
+        Use("n ≤ d", "independence", "rows that must be independent, of width d", data.d, largest),
         readout,
-        Used("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
+        Use("T ≤ H(r-1)+1", "groups", "examples", len(built.layer.heads) * (built.r - 1) + 1,
              data.T),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attncert.constructions.progress import StageProgress
 from attncert.verify.audit.hypotheses.kruskal import KINDS, Kappa, Remark, remarks
-from attncert.verify.audit.hypotheses.search import Explored, explore
+from attncert.verify.audit.hypotheses.search import Exploration, explore
 from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
@@ -29,7 +29,7 @@ _SOURCE = "ours; docs/commands.md"
 class Study:
     """explored: each weakening. remarks: Remark 1 for several sizes."""
 
-    explored: tuple[Explored, ...] = ()
+    explored: tuple[Exploration, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
 
