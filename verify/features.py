@@ -30,9 +30,9 @@ _TOGETHER = 2**22  # numbers of the contexts looked at together
 class NotIntegral(ValueError):
     """A logit is not an integral multiple of ln 2, so the softmax weights are not rational."""
 
-    def __init__(self, example: int, row: int, value: str) -> None:
-        self.example, self.row, self.value = example, row, value
-        super().__init__(f"logit {row} of example {example} is {value}, not an integer")
+    def __init__(self, example: int, row: int, logit: str) -> None:
+        self.example, self.row, self.value = example, row, logit
+        super().__init__(f"logit {row} of example {example} is {logit}, not an integer")
 
 
 def logits(head: Head, data: Dataset) -> ObjectArray:
@@ -154,9 +154,9 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
     best, prime = 0, PRIMES_31[0]
     with suppress(NotIntegral):
         for matrix, p in feature_residues(data, [logits(head, data) for head in layer.heads]):
-            found = residue_rank(matrix, p)
-            if found > best:
-                best, prime = found, p
+            rank = residue_rank(matrix, p)
+            if rank > best:
+                best, prime = rank, p
             if best == min(matrix.shape):
                 break
     return best, prime

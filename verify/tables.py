@@ -114,8 +114,8 @@ def log2_off_peak(table: Table, counts: Sequence[int] | None = None) -> FloatArr
     nearest, drop = _drops(table)
     second = np.maximum(-nearest, -(10**300)).astype(np.float64)
     others = second + np.log2(np.ascontiguousarray(np.exp2(-drop)).sum(axis=1))
-    result: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
-    return result
+    off_peak: FloatArray = others - np.log2(1.0 + np.exp2(np.minimum(others, 60.0)))
+    return off_peak
 
 
 def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:

@@ -22,8 +22,8 @@ _MOST = 10**7  # seconds: the command line takes no longer budget
 
 
 class Budget:
-    """seconds: by the clock, or None. work: nominal seconds, or None. kept: the fraction of the
-    seconds that is not for the search, 0 <= kept < 1.
+    """seconds: by the clock, or None. work: nominal seconds, or None. reserved: the fraction
+    of the seconds that is not for the search, 0 <= reserved < 1.
 
     >>> budget = Budget(work=2.0)
     >>> budget.affords(1.5), budget.charge(1.5), budget.affords(1.0), budget.over, budget.timed
@@ -31,10 +31,10 @@ class Budget:
     """
 
     def __init__(
-        self, seconds: float | None = None, work: float | None = None, kept: float = 0.0
+        self, seconds: float | None = None, work: float | None = None, reserved: float = 0.0
     ) -> None:
         self._start = time.monotonic()
-        self._seconds, self._work, self._kept = seconds, work, kept
+        self._seconds, self._work, self._reserved = seconds, work, reserved
         self._charged = 0.0
 
     @property
@@ -43,22 +43,22 @@ class Budget:
         return self._seconds is not None
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Seconds left: the smaller of what the clock and the work leave; never negative."""
         clock = work = math.inf
         if self._seconds is not None:
-            clock = self._start + self._seconds * (1 - self._kept) - time.monotonic()
+            clock = self._start + self._seconds * (1 - self._reserved) - time.monotonic()
         if self._work is not None:
             work = self._work - self._charged
         return max(0.0, min(clock, work))
 
     @property
     def over(self) -> bool:
-        return self.left <= 0
+        return self.remaining <= 0
 
     def affords(self, nominal: float) -> bool:
         """Whether what is left is enough for work of so many nominal seconds."""
-        return nominal <= self.left
+        return nominal <= self.remaining
 
     def charge(self, nominal: float) -> None:
         """Count work done."""
@@ -71,37 +71,37 @@ class Budget:
 
     def share(self, fraction: float) -> Budget:
         """A budget of its own for a part of the work; what it charges is to be charged here too."""
-        limit = max(self.left * fraction, 1e-9)
+        limit = max(self.remaining * fraction, 1e-9)
         return Budget(
             limit if self._seconds is not None else None, limit if self._work is not None else None
         )
 
     def shortage(
-        self, size: int, price: float, left: float, begun: bool = False, cores: int = 2
+        self, size: int, price: float, remaining: float, begun: bool = False, cores: int = 2
     ) -> str:
         """Why all sets of `size` vectors, at `price` seconds, were not looked at; what would do.
 
-        left: seconds when that search was weighed. begun: whether it was then begun.
+        remaining: seconds when that search was weighed. begun: whether it was then begun.
 
-        >>> print(Budget(20.0, kept=0.25).shortage(4, 5.7, left=4.9))
+        >>> print(Budget(20.0, reserved=0.25).shortage(4, 5.7, remaining=4.9))
         The limit does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
 and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A limit \
 of 26 s should suffice.
-        >>> print(Budget(0.2).shortage(9, 1e12, left=0.1))
+        >>> print(Budget(0.2).shortage(9, 1e12, remaining=0.1))
         The limit does not go further: all sets of 9 vectors take about 1e+12 s on two free \
 cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No limit would suffice.
         """
         limit = self._seconds or self._work or math.inf
-        kept = self._kept * limit
-        spent = max(0.0, limit - kept - left)
-        how = f"and {left:.2g} s were left"
+        reserved = self._reserved * limit
+        spent = max(0.0, limit - reserved - remaining)
+        how = f"and {remaining:.2g} s were left"
         if begun:  # the estimate was too low here
-            how = f"and did not finish in the {left:.2g} s left"
-        where = [f"{kept:.2g} s are kept for sampling"] if kept else []
+            how = f"and did not finish in the {remaining:.2g} s left"
+        where = [f"{reserved:.2g} s are kept for sampling"] if reserved else []
         where.append(f"{spent:.2g} s went to quicker searches")
         # What was spent is spent again, and each search for witnesses takes its share of the rest.
-        needed = max(price, left) * 2 if begun else price
-        enough = (spent + needed / (1 - SHARE) ** 2) / (1 - self._kept)
+        needed = max(price, remaining) * 2 if begun else price
+        enough = (spent + needed / (1 - SHARE) ** 2) / (1 - self._reserved)
         advice = "No limit would suffice"
         if enough <= _MOST:
             step = 10.0 ** (math.floor(math.log10(enough)) - 1)

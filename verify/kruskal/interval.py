@@ -43,7 +43,7 @@ def close(
     *,
     log: Log | None = None,
     cluster: Cluster | None = None,
-    kept: float = 0.0,
+    reserved: float = 0.0,
     progress: StageProgress = silent,
     watch: Watch = lambda interval: None,
 ) -> Interval:
@@ -52,7 +52,7 @@ def close(
     question: with k (1 <= k <= min(N, d)) the search ends when `Interval.answers(k)` is known. Its
         seed decides which sets are met, never whether a bound is true.
     log, cluster: of the searches of all sets of one size.
-    kept:     the fraction of the seconds that is not for this search (0 <= kept < 1).
+    reserved: the fraction of the seconds that is not for this search, 0 <= reserved < 1.
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
@@ -60,7 +60,7 @@ def close(
     >>> interval.lower.value, interval.upper.value, interval.upper.dependency.indices
     (2, 2, (0, 1, 4))
     """
-    budget = Budget(question.seconds, question.work, kept)
+    budget = Budget(question.seconds, question.work, reserved)
     sets = SetSearch(vectors, question, log, cluster)
     search = _Search(vectors, question, budget, progress, sets)
     interval = Interval.trivial(vectors)
@@ -88,9 +88,9 @@ def _stopped(search: _Search, interval: Interval) -> Interval:
     if settled(interval, k):
         return replace(interval, stopped=known(k))
     size = k or max([interval.lower.value + 1, *search.begun])
-    left = search.weighed.get(size, search.budget.left)
+    remaining = search.weighed.get(size, search.budget.remaining)
     why = search.budget.shortage(
-        size, search.price(size), left, size in search.begun, search.threads
+        size, search.price(size), remaining, size in search.begun, search.threads
     )
     return replace(interval, stopped=why, timed=search.budget.timed)
 
@@ -132,30 +132,30 @@ class _Search:
         return price * part if part else 0.0
 
     def next_size(self, lower: int, upper: int, share: float = 1.0) -> int | None:
-        """The size whose sets are best looked at next: the k asked for, where a share of what is
-        left affords it."""
-        left, k = self.budget.left, self.question.k
+        """The size whose sets are best looked at next: the k asked for, where a share of what
+        remains affords it."""
+        remaining, k = self.budget.remaining, self.question.k
         if k is not None:
             upper = min(upper, k)
-            if lower < upper == k not in self.begun and self.price(upper) <= share * left:
+            if lower < upper == k not in self.begun and self.price(upper) <= share * remaining:
                 return upper
-        size = exhaustive.next_size(self.vectors.array.shape, lower, upper, left, self.price)
+        size = exhaustive.next_size(self.vectors.array.shape, lower, upper, remaining, self.price)
         size = lower + 1 if size in self.begun else size
         return None if size in self.begun else size
 
     def share(self, interval: Interval) -> float:
-        """For a search for witnesses: a fifth of what is left, but not what the next search of all
+        """For a search for witnesses: a fifth of what remains, but not what the next search of all
         sets needs, where that can be had."""
-        left, size = self.budget.left, self.within_reach(interval)
-        if not left:
+        remaining, size = self.budget.remaining, self.within_reach(interval)
+        if not remaining:
             return _LITTLE
-        needed = 0.0 if size is None else SURE * self.price(size) / left
+        needed = 0.0 if size is None else SURE * self.price(size) / remaining
         return max(_LITTLE, min(SHARE, 1 - needed))
 
     def within_reach(self, interval: Interval) -> int | None:
         """The next size, where all its sets can be looked at with what is left."""
         size = self.next_size(interval.lower.value, interval.upper.value)
-        return size if size is not None and self.price(size) <= self.budget.left else None
+        return size if size is not None and self.price(size) <= self.budget.remaining else None
 
 
 Method = Callable[[_Search, Interval], Iterable[RankBound]]
@@ -215,19 +215,19 @@ def _supports(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[RankBound]:
-    """One size after another, as long as a share of what is left affords the next."""
+    """One size after another, as long as a share of what remains affords the next."""
     lower, upper = interval.lower.value, interval.upper.value
     if search.question.k is not None:
-        search.weighed.setdefault(search.question.k, search.budget.left)
+        search.weighed.setdefault(search.question.k, search.budget.remaining)
     while (size := search.next_size(lower, upper, share)) is not None:
-        left, price = search.budget.left, search.price(size)
-        if price > share * left:
-            search.weighed[size] = left
+        remaining, price = search.budget.remaining, search.price(size)
+        if price > share * remaining:
+            search.weighed[size] = remaining
             return
         bound = search.sets.decide(size, search.budget, search.progress)
         search.budget.charge(price)
         if bound is None:
-            search.weighed[size] = left
+            search.weighed[size] = remaining
             search.begun.add(size)
             if search.budget.over:
                 return
@@ -251,7 +251,7 @@ def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> It
     Little of what is left goes to bases that are not likely to show more than all sets will.
     """
     v, fraction = search.vectors, 1.0 if later else search.share(interval)
-    reached, seconds = search.within_reach(interval), fraction * search.budget.left
+    reached, seconds = search.within_reach(interval), fraction * search.budget.remaining
     smallest = 1 + (interval.lower.value if reached is None else reached)
     chance = circuits.chance(smallest, v.N, v.d, seconds * search.threads)
     part = search.budget.share(fraction if chance >= _LIKELY else min(fraction, _LITTLE))

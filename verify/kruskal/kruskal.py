@@ -92,8 +92,8 @@ def kruskal(
         except Contradiction:
             if log is None:
                 raise
-            got = f"one that contradicts what is proved: {log.path}"
-            raise InputError("log", "a log whose records are true", got) from None
+            contradiction = f"one that contradicts what is proved: {log.path}"
+            raise InputError("log", "a log whose records are true", contradiction) from None
 
 
 def _require(question: Kruskal, vectors: Vectors) -> None:
@@ -186,7 +186,7 @@ def search(
         question,
         log=log,
         cluster=cluster,
-        kept=_share(sampling, question.seconds),
+        reserved=_share(sampling, question.seconds),
         progress=progress,
         watch=watch,
     )

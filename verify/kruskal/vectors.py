@@ -130,7 +130,7 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     readers: loading.Readers[Vectors] = {
         "npz": _from_npz,
         "json": _from_json,
-        "npy": lambda file, name, shown: Vectors.of(archives.read_npy(file, shown), name),
+        "npy": lambda file, name, label: Vectors.of(archives.read_npy(file, label), name),
         "csv": _from_csv,
     }
     return loading.read_source(source, readers)
@@ -153,8 +153,8 @@ def _from_csv(file: BinaryIO, name: str, source: str) -> Vectors:
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:
-    value, title = loading.parse_object(file, name, source)
-    numbers = ExactArray.of(value[_pick(list(value), source)], "vectors")
+    fields, title = loading.parse_object(file, name, source)
+    numbers = ExactArray.of(fields[_pick(list(fields), source)], "vectors")
     return Vectors.of(numbers, title)
 
 
@@ -162,5 +162,5 @@ def _pick(keys: list[str], source: str) -> str:
     for key in _NAMES:
         if keys.count(key) == 1:
             return key
-    got = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
-    raise InputError(source, "made of vectors, or of queries, once", f"of {got}")
+    names = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
+    raise InputError(source, "made of vectors, or of queries, once", f"of {names}")

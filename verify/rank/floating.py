@@ -81,7 +81,7 @@ def numerical_rank(table: Any, *, dtype: str = "float64") -> NumericalRank:
         raise InputError("table", f"numbers in the range of {dtype}", f"up to {largest:.3g}")
     values = _spectrum(array.astype(dtype))
     tolerance = max(array.shape) * float(np.finfo(_FORMATS[dtype]).eps) * max(values, default=0.0)
-    count = sum(1 for value in values if value > tolerance)
+    count = sum(1 for x in values if x > tolerance)
     return NumericalRank(count, tolerance)
 
 

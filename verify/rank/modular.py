@@ -185,19 +185,21 @@ class IndependenceTester:
                 break
             subsets = index if len(pending) == len(index) else index[pending]
             if use_form and p == self._ladder[0][0]:
-                got = self._systematic_lengths(subsets, p, dtype)
+                reached = self._systematic_lengths(subsets, p, dtype)
             else:
-                got = self._projected_lengths(subsets, p, dtype)
-            better = got > lengths[pending]
-            lengths[pending[better]] = got[better]
+                reached = self._projected_lengths(subsets, p, dtype)
+            better = reached > lengths[pending]
+            lengths[pending[better]] = reached[better]
             prime[pending[better]] = p
         return lengths, prime
 
     def _systematic_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         form = self.systematic_form(p, dtype)
-        got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p, self.threads)
-        whole = got == subsets.shape[1]
-        return np.where(whole, got, -1)
+        lengths = cpu.systematic_prefixes(
+            form.coefficients, form.position, subsets, p, self.threads
+        )
+        whole = lengths == subsets.shape[1]
+        return np.where(whole, lengths, -1)
 
     def _projected_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         count, k = subsets.shape

@@ -108,11 +108,11 @@ def rank(table: Any) -> RationalRank:
     for p in PRIMES_FLOAT64:
         independent, columns = cpu.profile(residues(array, p), p)
         pivots = np.flatnonzero(independent)
-        found: list[Relation] | None = []
+        circuits: list[Relation] | None = []
         if len(pivots) < min(m, n):
-            found = _fundamental(array, pivots, columns)
-        if found is not None:
-            return RationalRank(len(pivots), _ints(pivots), _ints(columns), p, tuple(found))
+            circuits = _fundamental(array, pivots, columns)
+        if circuits is not None:
+            return RationalRank(len(pivots), _ints(pivots), _ints(columns), p, tuple(circuits))
     return _rank_without_primes(array)
 
 
@@ -126,8 +126,8 @@ def relations(table: Any) -> tuple[Relation, ...]:
     proved = rank(array)
     if proved.relations or proved.rank == len(array):
         return proved.relations
-    found = _fundamental(array, np.array(proved.rows, int), np.array(proved.columns, int))
-    return tuple(found if found is not None else _null_relations(array))
+    circuits = _fundamental(array, np.array(proved.rows, int), np.array(proved.columns, int))
+    return tuple(circuits if circuits is not None else _null_relations(array))
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
@@ -155,9 +155,9 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
         row = int(dependent[np.argmin(sizes)])
         support = pivots[np.flatnonzero(coefficients[:, row])]
         columns = cpu.profile(table[support], p)[1]
-        found = _fundamental(part, support, columns, [row])
-        if found is not None:
-            return Relation.of([chosen[i] for i in found[0].indices], found[0].coefficients)
+        circuits = _fundamental(part, support, columns, [row])
+        if circuits is not None:
+            return Relation.of([chosen[i] for i in circuits[0].indices], circuits[0].coefficients)
     exact = _null_relations(part)
     if not exact:
         return None
@@ -199,16 +199,16 @@ def _fundamental(
     r, n = len(pivots), array.shape[1]
     table = everything.tolist()
     square = fmpz_mat([[table[i][j] for i in range(r)] for j in columns.tolist()] or fmpz_mat(0, 0))
-    wanted = fmpz_mat(r, len(targets), [row[j] for j in columns.tolist() for row in table[r:]])
-    solution, denominator = square.solve(wanted).numer_denom() if r else (fmpz_mat(0, 0), 1)
-    found = []
+    right = fmpz_mat(r, len(targets), [row[j] for j in columns.tolist() for row in table[r:]])
+    solution, denominator = square.solve(right).numer_denom() if r else (fmpz_mat(0, 0), 1)
+    circuits = []
     for t, target in enumerate(targets):
         weights = [*(solution[i, t] for i in range(r)), -denominator]
         rows = fmpz_mat([*table[:r], table[r + t]]) if n else fmpz_mat(r + 1, 0)
         if not _is_zero(fmpz_mat(1, r + 1, weights) * rows):
             return None
-        found.append(Relation.of([*pivots.tolist(), target], weights))
-    return found
+        circuits.append(Relation.of([*pivots.tolist(), target], weights))
+    return circuits
 
 
 def _rank_without_primes(array: AnyArray) -> RationalRank:
@@ -216,8 +216,8 @@ def _rank_without_primes(array: AnyArray) -> RationalRank:
     exact = integer_matrix(array)
     columns = tuple(_pivot_columns(exact))
     rows = tuple(_pivot_columns(exact.transpose()))
-    found = tuple(_null_relations(array)) if len(rows) < min(array.shape) else ()
-    return RationalRank(len(rows), rows, columns, 0, found)
+    circuits = tuple(_null_relations(array)) if len(rows) < min(array.shape) else ()
+    return RationalRank(len(rows), rows, columns, 0, circuits)
 
 
 def _pivot_columns(matrix: fmpz_mat) -> Iterator[int]:

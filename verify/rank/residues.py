@@ -54,8 +54,8 @@ def as_table(values: Any, name: str = "table") -> AnyArray:
         raise InputError(name, "a matrix of finite real numbers", f"of type {array.dtype}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         row, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        got = f"{array[row, column]} at row {row}, column {column}"
-        raise InputError(name, "a matrix of finite numbers", got)
+        place = f"{array[row, column]} at row {row}, column {column}"
+        raise InputError(name, "a matrix of finite numbers", place)
     return array
 
 
@@ -158,8 +158,8 @@ def _fraction(x: Any, name: str) -> Fraction:
     if isinstance(x, fmpq):
         return Fraction(int(x.p), int(x.q))
     if not isinstance(x, (int, float, Fraction, np.integer, np.floating)):
-        got = f"{type(x).__name__}: {x}"
-        raise InputError(name, "a matrix of finite real numbers", got)
+        kind = f"{type(x).__name__}: {x}"
+        raise InputError(name, "a matrix of finite real numbers", kind)
     if isinstance(x, (float, np.floating)) and not math.isfinite(x):
         raise InputError(name, "a matrix of finite numbers", x)
     return Fraction(int(x)) if isinstance(x, np.integer) else Fraction(x)  # type: ignore[arg-type]

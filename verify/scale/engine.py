@@ -50,31 +50,31 @@ def run(
     enough: Callable[[Record], bool] = lambda record: False,
     progress: StageProgress = silent,
 ) -> dict[Shard, Record]:
-    """The records of these shards, in their order; those that are finished are not done again.
+    """The records of these shards, in their order; what is finished is not done again.
 
     shared:  what every shard needs, e.g. the table of vectors; sent to a process once if large.
     jobs:    processes; 1: in this one. cluster: see `dask`; `jobs` does not matter then.
-    keep:    called in this process with each shard that was done, as soon as it is.
+    keep:    called in this process with each shard and its record, as soon as it is done.
     deadline: of `time.monotonic`; no shard is begun after it, and those left out have no record.
-    enough:  of a record: no shard after the first of this kind is wanted. The records up to it do
+    enough:  of a record: no shard is run after the first of this kind. The records up to it do
         not depend on the number of processes.
     """
     if jobs < 1:
         raise InputError("jobs", "a positive integer", jobs)
     records = dict(finished or {})
-    wanted = _up_to(enough, list(dict.fromkeys(shards)), records)
-    pending = [shard for shard in wanted if shard not in records]
-    done, stopped = len(wanted) - len(pending), False
-    progress("shards", done, len(wanted))
+    due = _up_to(enough, list(dict.fromkeys(shards)), records)
+    pending = [shard for shard in due if shard not in records]
+    finished_count, stopped = len(due) - len(pending), False
+    progress("shards", finished_count, len(due))
     going = _until(deadline, pending, lambda: stopped)
     for shard, record in _records(going, work, shared, jobs, cluster):
         keep(shard, record)
         records[shard] = record
         stopped |= enough(record)  # those before it are begun, and end
-        done += 1
-        progress("shards", done, len(wanted))
-    wanted = _up_to(enough, wanted, records)
-    return {shard: records[shard] for shard in wanted if shard in records}
+        finished_count += 1
+        progress("shards", finished_count, len(due))
+    due = _up_to(enough, due, records)
+    return {shard: records[shard] for shard in due if shard in records}
 
 
 @contextlib.contextmanager
@@ -100,14 +100,14 @@ def dask(address: str) -> Iterator[Cluster]:
             apart.submit(asyncio.run, reach()).result()
         client = distributed.Client(address, timeout=10, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
-        got = f"{address} ({error})"
-        raise InputError("dask", "the address of a Dask scheduler", got) from None
+        failure = f"{address} ({error})"
+        raise InputError("dask", "the address of a Dask scheduler", failure) from None
     with _quiet("distributed.client"), client:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
-            got = f"of one without any for {_PATIENCE:g} s"
-            raise InputError("dask", "the address of a cluster that has workers", got) from None
+            failure = f"of one without any for {_PATIENCE:g} s"
+            raise InputError("dask", "the address of a cluster that has workers", failure) from None
         with _given_up():
             yield client
 
@@ -173,8 +173,8 @@ def threads_of(cluster: Cluster | None) -> int:
     return available_threads() if cluster is None else max(1, sum(cluster.nthreads().values()))
 
 
-def _same(value: Any) -> Any:
-    return value
+def _same(table: Any) -> Any:
+    return table
 
 
 @contextlib.contextmanager
@@ -186,8 +186,8 @@ def _given_up() -> Iterator[None]:
     except Exception as error:
         if not (isinstance(error, OSError) or type(error).__module__.startswith("distributed.")):
             raise
-        got = f"given up by Dask ({type(error).__name__}: {error})"
-        raise InputError("shards", _ALIVE, got) from None
+        failure = f"given up by Dask ({type(error).__name__}: {error})"
+        raise InputError("shards", _ALIVE, failure) from None
 
 
 @contextlib.contextmanager

@@ -82,8 +82,8 @@ class Log:
         here = [shard for shard in shards if (shard.start, shard.stop) in texts]
         finished = {shard: self._record(texts[shard.start, shard.stop]) for shard in here}
         if not all(fits(shard, record) for shard, record in finished.items()):
-            got = f"one with another: {ending(self.path, 80)}"
-            raise InputError(_ARGUMENT, "a log whose records are those of its shards", got)
+            reason = f"one with another: {ending(self.path, 80)}"
+            raise InputError(_ARGUMENT, "a log whose records are those of its shards", reason)
         return finished
 
     def add(self, subject: str, shard: Shard, record: Record) -> None:
@@ -131,5 +131,5 @@ class Log:
                 yield
             except (sqlite3.Error, UnicodeDecodeError) as error:  # damage may quote names
                 must = "new, or a log of attncert that can be read and written"
-                got = f"{ending(self.path, 80)} ({error})"
-                raise InputError(_ARGUMENT, must, got) from None
+                reason = f"{ending(self.path, 80)} ({error})"
+                raise InputError(_ARGUMENT, must, reason) from None

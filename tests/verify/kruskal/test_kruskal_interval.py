@@ -85,12 +85,12 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
 
 
 def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
-    budget = Budget(20.0, kept=0.25)
-    begun = budget.shortage(4, 5.7, left=9.0, begun=True)
+    budget = Budget(20.0, reserved=0.25)
+    begun = budget.shortage(4, 5.7, remaining=9.0, begun=True)
     assert "and did not finish in the 9 s left" in begun
     assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
     assert begun.endswith("A limit of 46 s should suffice.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
-    assert budget.shortage(4, 5.7, left=9.0).endswith("A limit of 20 s should suffice.")
+    assert budget.shortage(4, 5.7, remaining=9.0).endswith("A limit of 20 s should suffice.")
 
 
 def test_contradicting_bounds_are_noticed() -> None:

@@ -140,8 +140,8 @@ def test_the_budget_goes_to_what_raises_the_lower_end(
         return RankBound("lower", k, "exhaustive", "")
 
     def no_circuits(vectors: Vectors, *, budget: Budget, **_: Any) -> Iterator[Any]:
-        spent.append(budget.left)
-        budget.charge(budget.left)
+        spent.append(budget.remaining)
+        budget.charge(budget.remaining)
         return iter(())
 
     monkeypatch.setattr(circuits, "small_circuits", no_circuits)

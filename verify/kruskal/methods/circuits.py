@@ -215,15 +215,15 @@ def _null_combination(rows: IntArray, p: int) -> IntArray:
     """x != 0 with x @ rows = 0 modulo p, for j dependent rows."""
     j = len(rows)
     work = [[*row, *(int(i == k) for k in range(j))] for i, row in enumerate(rows.tolist())]
-    width, done = rows.shape[1], 0
+    width, rank = rows.shape[1], 0
     for column in range(width):
-        pivot = next((i for i in range(done, j) if work[i][column]), None)
+        pivot = next((i for i in range(rank, j) if work[i][column]), None)
         if pivot is None:
             continue
-        work[done], work[pivot] = work[pivot], work[done]
-        scale = pow(work[done][column], -1, p)
-        for i in range(done + 1, j):
+        work[rank], work[pivot] = work[pivot], work[rank]
+        scale = pow(work[rank][column], -1, p)
+        for i in range(rank + 1, j):
             factor = work[i][column] * scale % p
-            work[i] = [(x - factor * y) % p for x, y in zip(work[i], work[done], strict=True)]
-        done += 1
+            work[i] = [(x - factor * y) % p for x, y in zip(work[i], work[rank], strict=True)]
+        rank += 1
     return np.array(work[j - 1][width:], dtype=np.int64)

@@ -34,7 +34,7 @@ def singular(sets, coordinates):  # type: ignore[no-untyped-def]
     """
     rows, threes = np.empty((3, 6, BLOCK)), np.empty((2, 20, BLOCK))
     total = np.empty(BLOCK)
-    over, found = 1.0 / R, 0
+    over, count = 1.0 / R, 0
     for start in range(0, len(sets), BLOCK):
         for side in range(2):
             for t in range(BLOCK):
@@ -60,6 +60,6 @@ def singular(sets, coordinates):  # type: ignore[no-untyped-def]
                 total[t] += sign * threes[0, which, t] * threes[1, 19 - which, t]
         for t in range(BLOCK):
             if total[t] - R * np.rint(total[t] * over) == 0:
-                sets[found, 0], sets[found, 1] = sets[start + t, 0], sets[start + t, 1]
-                found += 1
-    return found
+                sets[count, 0], sets[count, 1] = sets[start + t, 0], sets[start + t, 1]
+                count += 1
+    return count

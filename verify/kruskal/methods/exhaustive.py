@@ -47,7 +47,7 @@ _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashe
 _START = 5e-5  # for each first vector
 _SLICES = 8  # of the middle, for a thread at a time
 
-Search: TypeAlias = tuple[Callable[[tuple[int, int]], middle.Alarms], tuple[int, ...]]
+Search: TypeAlias = tuple[Callable[[tuple[int, int]], middle.Findings], tuple[int, ...]]
 """What looks at the pieces start .. stop - 1, and its primes."""
 
 
@@ -112,10 +112,10 @@ def next_size(
     shape: tuple[int, int],
     lower: int,
     upper: int,
-    left: float,
+    seconds: float,
     price: Callable[[int], float],
 ) -> int | None:
-    """Which of the sizes lower + 1 .. upper is best looked at next, with so many seconds left.
+    """Which of the sizes lower + 1 .. upper is best looked at next, with so many seconds remaining.
 
     The first; but it is passed over where the next one proves it as well (`middle` assumes nothing
     of smaller sets), costs less than ten times as much, and is affordable. None: no size. shape:
@@ -133,7 +133,7 @@ def next_size(
     size = lower + 1
     while size < upper and middle.worth_trying(size + 1, *shape):
         after = price(size + 1)
-        if after >= min(10 * price(size), left):
+        if after >= min(10 * price(size), seconds):
             break
         size += 1
     return size
@@ -220,15 +220,15 @@ def part(
         decision = SetsDecision(k, True, None, primes, math.comb(vectors.N, k), 0, 0)
         starts = range(start, end, step)
         ranges = [(first, min(first + step, end)) for first in starts]
-        for (first, _), seen in zip(ranges, in_order(look, ranges, threads), strict=False):
+        for (first, _), findings in zip(ranges, in_order(look, ranges, threads), strict=False):
             decision = replace(
                 decision,
-                alarms=decision.alarms + seen.alarms,
-                false_alarms=decision.false_alarms + seen.false_alarms,
+                alarms=decision.alarms + findings.alarms,
+                false_alarms=decision.false_alarms + findings.false_alarms,
             )
-            if seen.relation is not None:
-                return replace(decision, independent=False, dependency=seen.relation, primes=())
-            if not seen.settled or stop():
+            if findings.relation is not None:
+                return replace(decision, independent=False, dependency=findings.relation, primes=())
+            if not findings.settled or stop():
                 decision = replace(decision, independent=None)
                 break
             progress(f"all sets of {k}", first - start, end - start)
@@ -252,11 +252,11 @@ def _quotients(vectors: Vectors, k: int, seed: int, attempt: int) -> Search:
     wide = mixed_coordinates(vectors, k + _EXTRA, q, seed)
     modulo_p, modulo_q = (inverses(p), float(p)), (inverses(q), float(q))
 
-    def look(piece: tuple[int, int]) -> middle.Alarms:
+    def look(piece: tuple[int, int]) -> middle.Findings:
         hits = np.zeros((HITS, k), dtype=np.int64)
         count, alarms = search(table, wide, *piece, k, modulo_p, modulo_q, hits)
         relation, false = middle.first_relation(vectors, hits[: max(count, 0)].tolist())
         settled = 0 <= count < HITS  # more false alarms than fit the buffer: another prime's luck
-        return middle.Alarms(settled, relation, int(alarms), false)
+        return middle.Findings(settled, relation, int(alarms), false)
 
     return look, (p, q)

@@ -47,7 +47,7 @@ def nominal_seconds(N: int, d: int, rank: int) -> float:
 
 
 def information_set_bounds(vectors: Vectors, *, upper: int, seed: int = 0) -> tuple[RankBound, ...]:
-    """A lower bound, and an upper one below `upper` if a light relation was met.
+    """A lower bound, and an upper one below `upper` if a candidate relation was met.
 
     >>> import numpy as np
     >>> v = Vectors.of([[x**j for j in range(8)] for x in range(1, 11)])
@@ -72,8 +72,8 @@ def information_set_bounds(vectors: Vectors, *, upper: int, seed: int = 0) -> tu
             break
         sets, total = sets + 1, total + gain
         used[outside] = True
-        found = _lightest(rows[:, others], p, first[pivots], outside)
-        lightest = min(lightest, found, key=lambda light: light.weight)
+        candidate = _lightest(rows[:, others], p, first[pivots], outside)
+        lightest = min(lightest, candidate, key=lambda light: light.weight)
         if len(others) <= _W:
             total = vectors.N + 1  # no relation has more coefficients there: all are looked at
         if total >= lightest.weight:
@@ -99,9 +99,9 @@ def _conclude(
     spark = min(total, lightest.weight)
     bounds = [RankBound("lower", spark - 1, "information sets", why, numbers=numbers)]
     if lightest.weight <= upper:
-        found = vectors.relation(lightest.members)
-        if found is not None and found.size <= upper:
-            bounds.append(witnessed(found, "information sets"))
+        relation = vectors.relation(lightest.members)
+        if relation is not None and relation.size <= upper:
+            bounds.append(witnessed(relation, "information sets"))
     return tuple(bounds)
 
 
@@ -124,6 +124,6 @@ def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArr
                 gone = np.zeros(len(either), dtype=bool)
                 if cancelled:
                     gone[np.flatnonzero(both)] = quotients == values[np.argmax(counts)]
-                left = basis[np.flatnonzero(either & ~gone)].tolist()
-                best = _Light(weight, (*left, int(outside[i]), int(outside[j])))
+                uncancelled = basis[np.flatnonzero(either & ~gone)].tolist()
+                best = _Light(weight, (*uncancelled, int(outside[i]), int(outside[j])))
     return best

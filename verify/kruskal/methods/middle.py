@@ -48,7 +48,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 
-__all__ = ["REPRESENTATIVES", "Alarms", "Middle", "primes_of", "seconds", "worth_trying"]
+__all__ = ["REPRESENTATIVES", "Findings", "Middle", "primes_of", "seconds", "worth_trying"]
 
 _FROM = {5: 400, 6: 150}  # so many vectors: for fewer, quotients are quicker
 _WIDTH = 16  # coordinates modulo 5 in one word
@@ -82,7 +82,7 @@ def primes_of(k: int, N: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Alarms:
+class Findings:
     """What some pieces of a search show. settled: whether every dependent set of k that they hold
     was decided; False where there was more to list than fits. relation: a witness, or None.
     alarms: sets dependent modulo the first prime, looked at modulo larger ones.
@@ -126,11 +126,11 @@ class Middle:
         )
         self._pairs = pairs_by_slice(self._scaled)
 
-    def look(self, slices: tuple[int, int]) -> Alarms:
+    def look(self, slices: tuple[int, int]) -> Findings:
         """At the slices of the representatives start .. stop - 1."""
         start, stop = slices
         if not self._scaled.all():
-            return Alarms(False, None, 0, 0)  # a vector that the mixing sends to 0
+            return Findings(False, None, 0, 0)  # a vector that the mixing sends to 0
         hits = np.zeros((HITS, self._k), dtype=np.int64)
         small = np.full((_LISTED, self._k), -1, dtype=np.int64)
         counts = equal_sums(
@@ -139,7 +139,7 @@ class Middle:
         met, listed, looked, spans = map(int, counts)
         alarms, settled = looked + spans + listed, met <= len(hits)
         if met < 0 or listed > len(small):
-            return Alarms(False, None, alarms, 0)
+            return Findings(False, None, alarms, 0)
         relation, false = first_relation(self._vectors, hits[:met].tolist())
         for row in small[:listed].tolist():
             if relation is not None:
@@ -148,7 +148,7 @@ class Middle:
             relation, independent = first_relation(self._vectors, extended)
             false += independent
             settled &= len(extended) < HITS
-        return Alarms(settled, relation, alarms, false)
+        return Findings(settled, relation, alarms, false)
 
     def _extensions(self, members: tuple[int, ...]) -> Iterator[list[int]]:
         """Sets of k that contain these, dependent modulo q: by the quotient by their span.

@@ -205,12 +205,12 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
 
 
 @_compiled
-def _sums(target, scaled, pairs, begin, end, triples, seen, out):  # type: ignore[no-untyped-def]
+def _sums(target, scaled, pairs, begin, end, triples, marks, out):  # type: ignore[no-untyped-def]
     """The sums of one, two and three scaled vectors in the slice, in this order; how many.
 
     Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
     those that are not there MOST). Those of three come in the order of their largest index; where
-    not all `triples` are wanted, only such as may equal one of the shorter. seen: (2^15,) False.
+    not all `triples` are wanted, only such as may equal one of the shorter. marks: (2^15,) False.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0
@@ -224,7 +224,7 @@ def _sums(target, scaled, pairs, begin, end, triples, seen, out):  # type: ignor
         n += 1
     shorter = n
     for t in range(shorter):
-        seen[(out[t] >> _41) & _HASH] = True
+        marks[(out[t] >> _41) & _HASH] = True
     for c in range(len(scaled)):
         for j in range(4):
             low, x = np.uint64(begin[4 * c + j]), scaled[c, j] & ~_LOW28
@@ -238,9 +238,9 @@ def _sums(target, scaled, pairs, begin, end, triples, seen, out):  # type: ignor
                 continue
             for t in range(many):  # no branch
                 out[n] = out[place + t]
-                n += seen[(out[place + t] >> _41) & _HASH]
+                n += marks[(out[place + t] >> _41) & _HASH]
     for t in range(shorter):
-        seen[(out[t] >> _41) & _HASH] = False
+        marks[(out[t] >> _41) & _HASH] = False
     return n
 
 
@@ -278,7 +278,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
     heads, base = np.zeros(5**7, np.uint32), 0  # place + 1, above base if of this part
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
-    following, seen = np.empty(1, np.uint32), np.zeros(1 << 15, np.bool_)
+    following, marks = np.empty(1, np.uint32), np.zeros(1 << 15, np.bool_)
     alarms, queued = np.empty((_QUEUE, 2), np.uint64), 0
     counts, work = np.zeros(4, np.int64), np.empty((k, max(k, checks[2].shape[1])))
     inside = np.empty(N)
@@ -293,7 +293,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
         if room > len(sums):
             sums, sorted_ = np.empty(room * 5 // 4, np.uint64), np.empty(room * 5 // 4, np.uint64)
             following = np.empty(room * 5 // 4, np.uint32)
-        n = _sums(target, scaled, pairs, begin, end, k == 6, seen, sums)
+        n = _sums(target, scaled, pairs, begin, end, k == 6, marks, sums)
         _by_part(sums, n, sorted_, bounds)
         steps = 0
         for part in range(_PARTS):

@@ -38,13 +38,13 @@ def parallel_bounds(vectors: Vectors) -> tuple[RankBound, ...]:
     classes = parallel_classes(vectors)
     if not classes:
         return (RankBound("lower", 2, "parallel", "No vector is zero, no two are parallel."),)
-    found = vectors.relation(classes[0][:2])
-    if found is None:
+    relation = vectors.relation(classes[0][:2])
+    if relation is None:
         raise ArithmeticError("parallel vectors called independent")
     more = {"classes of parallel vectors": len(classes), "vectors in them": sum(map(len, classes))}
     return (
         RankBound("lower", 1, "parallel", "No vector is zero."),
-        witnessed(found, "parallel", **more),
+        witnessed(relation, "parallel", **more),
     )
 
 

@@ -120,14 +120,14 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
     latest = np.zeros(np.int64(p) + 2, np.int64)  # (tag of the plane, last vector with this key)
     work = np.empty((k, wide.shape[1]))
     nothing = np.int32(np.int64(p) + 1)
-    tag, found, alarms, depth = 0, 0, 0, 0
+    tag, count, alarms, depth = 0, 0, 0, 0
     cursor[0] = start
     while True:
         if depth < levels:
             i = cursor[depth]
             if i > N - (k - depth) or (depth == 0 and i >= stop):
                 if depth == 0:
-                    return found, alarms
+                    return count, alarms
                 depth -= 1
                 continue
             cursor[depth] = i + 1
@@ -154,10 +154,10 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
                     chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)
                     alarms += 1
                     if dependent(wide, chosen, k, work, wide_inverses, q):
-                        found = note(hits, found, chosen, k)
-                        if found == HITS:
-                            return found, alarms
+                        count = note(hits, count, chosen, k)
+                        if count == HITS:
+                            return count, alarms
                 b = b + 1 if key == nothing else previous[b]
         if levels == 0:
-            return found, alarms
+            return count, alarms
         depth -= 1

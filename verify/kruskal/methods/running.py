@@ -24,11 +24,11 @@ def in_order(
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        left = iter(items)
-        running = [pool.submit(job, item) for item in islice(left, 2 * threads)]
+        queue = iter(items)
+        running = [pool.submit(job, x) for x in islice(queue, 2 * threads)]
         while running:
-            result = running.pop(0).result()
-            running += [pool.submit(job, item) for item in islice(left, 1)]
-            yield result
+            outcome = running.pop(0).result()
+            running += [pool.submit(job, x) for x in islice(queue, 1)]
+            yield outcome
     finally:
         pool.shutdown(cancel_futures=True)

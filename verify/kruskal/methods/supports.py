@@ -77,17 +77,17 @@ def support_bounds(
         budget.charge(1e-9 * len(space.members) * vectors.d * rank + 1e-3)
         if len(space.members) <= rank or rank >= upper:
             continue
-        found = vectors.relation(space.members[: 2 * rank + 2])
-        if found is not None and found.size <= upper:
-            upper = found.size - 1
-            yield _bound(found, space)
+        relation = vectors.relation(space.members[: 2 * rank + 2])
+        if relation is not None and relation.size <= upper:
+            upper = relation.size - 1
+            yield _bound(relation, space)
     if not subspaces:
         return
     tried: set[tuple[int, ...]] = set()
     threads = threads or available_threads()
     while upper > 0:
-        wanted = (s for s in subspaces if s.members not in tried and len(s.members) >= upper)
-        prices = ((nominal_seconds(len(s.members), vectors.d, upper, threads), s) for s in wanted)
+        untried = (s for s in subspaces if s.members not in tried and len(s.members) >= upper)
+        prices = ((nominal_seconds(len(s.members), vectors.d, upper, threads), s) for s in untried)
         price, space = min(prices, key=lambda pair: pair[0], default=(math.inf, subspaces[0]))
         if price > _DEAREST or not budget.affords(price):
             return
@@ -104,15 +104,15 @@ def support_bounds(
         if decision.dependency is not None:
             local = decision.dependency
             members = tuple(space.members[i] for i in local.indices)
-            found = Relation(members, local.coefficients)
-            upper = found.size - 1
+            relation = Relation(members, local.coefficients)
+            upper = relation.size - 1
             tried.clear()
-            yield _bound(found, space)
+            yield _bound(relation, space)
 
 
-def _bound(found: Relation, space: Subspace) -> RankBound:
+def _bound(relation: Relation, space: Subspace) -> RankBound:
     return witnessed(
-        found, "supports", coordinates=list(space.coordinates), vectors=len(space.members)
+        relation, "supports", coordinates=list(space.coordinates), vectors=len(space.members)
     )
 
 

@@ -57,12 +57,12 @@ class AllSets:
         """What its shards depend on, beside the vectors."""
         return {"method": "middle" if self._by_middle else "quotients"}
 
-    def fits(self, shard: Shard, value: Any, vectors: Vectors) -> bool:
+    def fits(self, shard: Shard, record: Any, vectors: Vectors) -> bool:
         """Whether this can be the record of the shard, which is settled as a whole or not."""
         names = ["settled", "looked at", "false alarms", *map(_modulo, self._primes())]
-        if not is_record(value, vectors, names):
+        if not is_record(record, vectors, names):
             return False
-        return value["counts"].get("settled") in (0, shard.count)
+        return record["counts"].get("settled") in (0, shard.count)
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         vectors = Vectors("table", table)

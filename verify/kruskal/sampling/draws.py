@@ -29,10 +29,10 @@ def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> In
     (True, np.int64(0), np.int64(8))
     """
     out = np.empty((stop - start, length), dtype=np.int64)
-    left = vectors - np.arange(length)
+    remaining = vectors - np.arange(length)
     for block in range(start // BLOCK, -(-stop // BLOCK)):
         rng = np.random.default_rng([seed, vectors, length, block])
-        picks = (rng.random((BLOCK, length)) * left).astype(np.int64)
+        picks = (rng.random((BLOCK, length)) * remaining).astype(np.int64)
         base = block * BLOCK
         low, high = max(start, base), min(stop, base + BLOCK)
         _shuffle(picks[low - base : high - base], vectors, out[low - start : high - start])

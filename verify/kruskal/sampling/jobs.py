@@ -69,7 +69,7 @@ class Job(Generic[_Work]):
             keep=self.keep,
             deadline=deadline,
             enough=enough,
-            progress=lambda _, done, of: progress(self.plan.kind, done, of),
+            progress=lambda _, count, of: progress(self.plan.kind, count, of),
         )
 
 

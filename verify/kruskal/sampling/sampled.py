@@ -216,12 +216,12 @@ def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Reco
     return {"counts": dict(counts), "circuit": None if members is None else list(members)}
 
 
-def is_record(value: Any, vectors: Vectors, names: Collection[str]) -> bool:
+def is_record(record: Any, vectors: Vectors, names: Collection[str]) -> bool:
     """Whether this is a record of these counts and vectors. Of a circuit only the form is judged:
     nothing is taken from it before `smallest`."""
-    if type(value) is not dict or set(value) != {"counts", "circuit"}:
+    if type(record) is not dict or set(record) != {"counts", "circuit"}:
         return False
-    counts, circuit = value["counts"], value["circuit"]
+    counts, circuit = record["counts"], record["circuit"]
     if type(counts) is not dict or not set(counts) <= set(names):
         return False
     if not all(type(n) is int and 0 <= n < _MOST for n in counts.values()):

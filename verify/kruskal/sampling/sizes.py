@@ -53,7 +53,7 @@ class SetSearch:
             ).bound()  # fmt: skip
         records = job.run(
             self.question.jobs, self.cluster,
-            deadline=time.monotonic() + budget.left if budget.timed else None,
+            deadline=time.monotonic() + budget.remaining if budget.timed else None,
             enough=_shows_a_circuit, progress=progress,
         )  # fmt: skip
         return job.work.bound(self.vectors, job.plan, records.values(), job.logged)

@@ -87,13 +87,13 @@ class Sampler:
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
-    def fits(self, shard: Shard, value: Any, vectors: Vectors) -> bool:
+    def fits(self, shard: Shard, record: Any, vectors: Vectors) -> bool:
         """Whether this can be the record of the shard: of the counts only the sum is judged."""
         names = ["independent", "dependent", "undecided"]
         if self.kind == PREFIXES:
             names = list(map(str, range(self.k + 1)))
-        fits = is_record(value, vectors, names)
-        return fits and sum(value["counts"].values()) == shard.count
+        fits = is_record(record, vectors, names)
+        return fits and sum(record["counts"].values()) == shard.count
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)
@@ -110,12 +110,12 @@ class Sampler:
 
 def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Record:
     ranks = tester.subsets(drawn)
-    left = ranks.undecided.tolist()
-    independent = len(drawn) - len(left)
+    uncertified = ranks.undecided.tolist()
+    independent = len(drawn) - len(uncertified)
     exact = max(1, _EXACT_WORK // drawn.shape[1] ** 3)
     circuits: list[Relation] = []
     undecided = 0
-    for i in left:
+    for i in uncertified:
         members = set(drawn[i].tolist())
         if any(members.issuperset(circuit.indices) for circuit in circuits):
             continue
@@ -123,11 +123,11 @@ def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> R
             undecided += 1
             continue
         exact -= 1
-        found = vectors.relation(sorted(members))
-        if found is None:
+        relation = vectors.relation(sorted(members))
+        if relation is None:
             independent += 1
         else:
-            circuits.append(found)
+            circuits.append(relation)
     dependent = len(drawn) - independent - undecided
     counts = {"independent": independent, "dependent": dependent, "undecided": undecided}
     return record(counts, circuits)
@@ -144,8 +144,8 @@ def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, ran
     length = int(lengths[shortest])
     circuits = []
     if length < min(rank, drawn.shape[1]):
-        found = vectors.relation(sorted(drawn[shortest, : length + 1].tolist()))
-        circuits = [found] if found is not None else []
+        relation = vectors.relation(sorted(drawn[shortest, : length + 1].tolist()))
+        circuits = [relation] if relation is not None else []
     counts = Counter(lengths.tolist())
     return record({str(length): counts[length] for length in sorted(counts)}, circuits)
 

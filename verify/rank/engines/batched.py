@@ -45,19 +45,19 @@ class ArrayKernels:
     def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
         xp = array_namespace(stack)
         rows = stack[:, base:stop, start:]
-        columns, found = [], []
+        columns, independent = [], []
         for i in range(stop - base):
             row = reduce(rows[:, i, :], p)
             column = xp.argmax(xp.astype(row != 0, xp.int8), axis=1)[:, None]
-            value = xp.take_along_axis(row, column, axis=1)
-            row = reduce(row * inverse(value, p), p)
+            pivot = xp.take_along_axis(row, column, axis=1)
+            row = reduce(row * inverse(pivot, p), p)
             factors = reduce(_columns(xp, rows, column), p)
             rows = rows - factors * row[:, None, :]
             rows[:, i, :] = row
             columns.append(column)
-            found.append(value != 0)
+            independent.append(pivot != 0)
         stack[:, base:stop, start:] = reduce(rows, p)
-        return xp.concat(columns, axis=1), xp.concat(found, axis=1)
+        return xp.concat(columns, axis=1), xp.concat(independent, axis=1)
 
     def subtract(self, stack: Any, base: int, stop: int, start: int, multipliers: Any) -> None:
         later = stack[:, stop:, start:]
@@ -90,19 +90,19 @@ def prefixes(stack: Any, p: int, kernels: Kernels = ARRAY) -> Any:
         if start == n:  # every column has its pivot: the rest depends on what came before
             break
         stop = min(base + WIDTH, m)
-        columns, found = kernels.panel(stack, base, stop, start, p)
+        columns, independent = kernels.panel(stack, base, stop, start, p)
         for i in range(stop - base):
-            alive = alive & found[:, i]
+            alive = alive & independent[:, i]
             lengths = lengths + xp.astype(alive, xp.int64)
         if stop == m:
             break
         in_order = xp.arange(stop - base, device=stack.device)[None, :] == columns
-        if bool(xp.all(in_order & found)):
+        if bool(xp.all(in_order & independent)):
             factors = reduce(stack[:, stop:, start : start + stop - base], p)
             start += stop - base
         else:
             factors = reduce(_columns(xp, stack[:, stop:, start:], columns), p)
-            factors = xp.where(found[:, None, :], factors, xp.zeros_like(factors))
+            factors = xp.where(independent[:, None, :], factors, xp.zeros_like(factors))
         if pending == limit:
             stack[:, stop:, start:] = reduce(stack[:, stop:, start:], p)
             pending = 0

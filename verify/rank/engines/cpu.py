@@ -113,15 +113,15 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     """
     _, pivots, rows = _forward(matrix, p)
     _kernels().back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
-    kept = pivots >= 0
-    order = np.flatnonzero(kept)
+    filled = pivots >= 0
+    order = np.flatnonzero(filled)
     return pivots[order], rows[order, : matrix.shape[1]]
 
 
-def subtract(rows: FloatArray, kept: IntArray, product: FloatArray, p: int) -> FloatArray:
-    """rows[:, kept] - product modulo p, balanced, in one pass over memory on all cores.
+def subtract(rows: FloatArray, columns: IntArray, product: FloatArray, p: int) -> FloatArray:
+    """rows[:, columns] - product modulo p, balanced, in one pass over memory on all cores.
 
-    rows: (m, n) balanced; kept: (k,) int64 columns; product: (m, k), a sum of at most
+    rows: (m, n) balanced; columns: (k,) int64; product: (m, k), a sum of at most
     `lazy_terms(p, "float64")` products of balanced residues. float64.
 
     >>> subtract(np.array([[1.0, 2.0, 3.0]]), np.array([2, 0]), np.array([[5.0, 5.0]]), 11).tolist()
@@ -130,7 +130,7 @@ def subtract(rows: FloatArray, kept: IntArray, product: FloatArray, p: int) -> F
     kernel, out = _kernels().subtract_range, np.empty(product.shape)
 
     def work(start: int, stop: int) -> None:
-        kernel(out, rows, kept, product, start, stop, np.float64(p), np.float64(1.0 / p))
+        kernel(out, rows, columns, product, start, stop, np.float64(p), np.float64(1.0 / p))
 
     _spread(work, len(rows), available_threads())
     return out
@@ -202,5 +202,5 @@ def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
             work(start, stop)
         return
     with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(work, *r) for r in ranges]:
-            done.result()
+        for job in [pool.submit(work, *r) for r in ranges]:
+            job.result()

@@ -163,7 +163,7 @@ def eliminate(  # type: ignore[no-untyped-def]
     p, over_p, lazy, inverses = arithmetic
     m, n = len(order), len(columns) if len(columns) else table.shape[1]
     stop_early = len(independent) == 0
-    rank, first = 0, 0  # pivots found; the columns before `first` have pivots and hold zeros
+    rank, first = 0, 0  # pivots so far; the columns before `first` have pivots and hold zeros
     used = np.zeros(n + 1, dtype=np.bool_)
     starts = np.zeros(len(pivots) // 8, dtype=np.int64)  # where the rows of each panel begin
     for base in range(0, m, 8):
@@ -181,7 +181,7 @@ def eliminate(  # type: ignore[no-untyped-def]
             pending += 1
         start = first // 16 * 16
         starts[base // 8] = start
-        found = 0
+        height = 0
         for i in range(min(8, m - base)):
             column = first
             while column < n and _reduced(panel[i, column], p, over_p) == 0:
@@ -190,27 +190,27 @@ def eliminate(  # type: ignore[no-untyped-def]
                 if stop_early:
                     return base + i
                 continue
-            value = _inverse(_reduced(panel[i, column], p, over_p), p, inverses)
-            _clear_column(panel, pivot_row, i, column, start, p, over_p, rows.dtype.type(value))
+            inverse = _inverse(_reduced(panel[i, column], p, over_p), p, inverses)
+            _clear_column(panel, pivot_row, i, column, start, p, over_p, rows.dtype.type(inverse))
             if not stop_early:
                 independent[base + i] = True
-            pivots[base + found] = column
+            pivots[base + height] = column
             used[column] = True
             while used[first]:
                 first += 1
-            if found < i:
-                _copy(panel, found, panel, i)
+            if height < i:
+                _copy(panel, height, panel, i)
                 _clear(panel, i)
-            found += 1
+            height += 1
         _reduce_columns(panel, start, panel.shape[1], p, over_p)
         for i in range(8):
-            if i < found:
+            if i < height:
                 for j in range(np.uint64(start), np.uint64(panel.shape[1])):
                     rows[base + i, j] = panel[i, j]
             else:
                 _clear(rows, base + i)
                 pivots[base + i] = -1
-        rank += found
+        rank += height
         if rank == n:
             for at in range(base + 8, len(pivots)):
                 pivots[at] = -1
@@ -266,49 +266,49 @@ def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[
 def systematic_range(  # type: ignore[no-untyped-def]
     coefficients, position, subsets, start, stop, out, arithmetic
 ):
-    """Unit vectors of the subset are pivots already; what is left must be independent in the
-    other coordinates, of which enough are taken, from a place that depends on the subset only."""
+    """Unit vectors of the subset are pivots already; the others must be independent in the other
+    coordinates, of which enough are taken, from a place that depends on the subset only."""
     k, r = subsets.shape[1], coefficients.shape[1]
     height, widest = (k + 7) // 8 * 8, (k + 15) // 16 * 16
     independent, pivots = np.zeros(0, np.bool_), np.zeros(height, np.int64)
     store = np.zeros((height + 9) * widest, coefficients.dtype)
     multipliers = np.zeros((8, 8), coefficients.dtype)
-    order, columns, taken = np.zeros(k, np.int64), np.zeros(widest, np.int64), np.zeros(r, np.bool_)
+    order, columns, used = np.zeros(k, np.int64), np.zeros(widest, np.int64), np.zeros(r, np.bool_)
     for s in range(start, stop):
         for q in range(r):
-            taken[q] = False
-        left, place, repeated = 0, 0, False
+            used[q] = False
+        outside, place, repeated = 0, 0, False
         for v in subsets[s]:
             q = position[v]
             if q < 0:
-                order[left] = v
-                left += 1
+                order[outside] = v
+                outside += 1
                 place += v
             else:
-                repeated |= taken[q]
-                taken[q] = True
-        units = k - left
-        width = min((left + 15) // 16 * 16, r - units)
-        if repeated or width < left:
+                repeated |= used[q]
+                used[q] = True
+        units = k - outside
+        width = min((outside + 15) // 16 * 16, r - units)
+        if repeated or width < outside:
             out[s] = units if not repeated else 0
             continue
-        found, q = 0, place % r
-        while found < width:
-            if not taken[q]:
-                columns[found] = q
-                found += 1
+        count, q = 0, place % r
+        while count < width:
+            if not used[q]:
+                columns[count] = q
+                count += 1
             q = q + 1 if q + 1 < r else 0
-        padded, tall = (width + 15) // 16 * 16, (left + 7) // 8 * 8
+        padded, tall = (width + 15) // 16 * 16, (outside + 7) // 8 * 8
         rows = store[: tall * padded].reshape(tall, padded)
         panel = store[tall * padded : (tall + 8) * padded].reshape(8, padded)
         space = (independent, pivots[:tall], rows, panel, multipliers, store[-widest:])
-        further = eliminate(coefficients, order[:left], columns[:width], space, arithmetic)
+        further = eliminate(coefficients, order[:outside], columns[:width], space, arithmetic)
         out[s] = units + further
 
 
 @_compiled
-def subtract_range(out, rows, kept, product, start, stop, p, over_p):  # type: ignore
-    """out[i] = rows[i, kept] - product[i], reduced, for rows start .. stop-1."""
+def subtract_range(out, rows, columns, product, start, stop, p, over_p):  # type: ignore
+    """out[i] = rows[i, columns] - product[i], reduced, for rows start .. stop-1."""
     for i in range(np.uint64(start), np.uint64(stop)):
-        for j in range(np.uint64(len(kept))):
-            out[i, j] = _reduced(rows[i, np.uint64(kept[j])] - product[i, j], p, over_p)
+        for j in range(np.uint64(len(columns))):
+            out[i, j] = _reduced(rows[i, np.uint64(columns[j])] - product[i, j], p, over_p)

@@ -65,7 +65,7 @@ class CudaKernels:
         cupy = self._cupy
         count, rows, n = stack.shape[0], stop - base, stack.shape[2]
         columns = cupy.empty((count, rows), dtype=cupy.int64)
-        found = cupy.empty((count, rows), dtype=cupy.bool_)
+        independent = cupy.empty((count, rows), dtype=cupy.bool_)
         threads, per_thread = launch_shape(n - start)
         self._kernel(per_thread, launch_bound(threads))(
             (count,),
@@ -81,10 +81,10 @@ class CudaKernels:
                 cupy.int32(p),
                 cupy.float64(1.0 / p),
                 columns,
-                found,
+                independent,
             ),
         )
-        return columns, found
+        return columns, independent
 
     def subtract(self, stack: Any, base: int, stop: int, start: int, multipliers: Any) -> None:
         """Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory."""

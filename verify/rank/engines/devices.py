@@ -93,5 +93,5 @@ def _cuda() -> Device:
 
 
 def _versions(**more: str) -> dict[str, str]:
-    found = {"python": platform.python_version(), "numpy": np.__version__, **more}
-    return dict(sorted(found.items()))
+    versions = {"python": platform.python_version(), "numpy": np.__version__, **more}
+    return dict(sorted(versions.items()))

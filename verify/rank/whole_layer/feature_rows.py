@@ -131,8 +131,8 @@ class FeatureRows:
     def _exact_logits(self, start: int, stop: int) -> FloatArray:
         part = self.data.take(range(start, stop))
         tables = [features.logits(head, part) for head in self._exact]
-        found = np.stack([residues(table, self._mod) for table in tables], axis=1)
-        return np.pad(found, ((0, 0), (0, 0), (0, self.data.n - part.n)))
+        logits = np.stack([residues(table, self._mod) for table in tables], axis=1)
+        return np.pad(logits, ((0, 0), (0, 0), (0, self.data.n - part.n)))
 
     def _powers(self, exponents: Any) -> Any:
         """2^k modulo p for balanced k modulo p - 1, entrywise."""

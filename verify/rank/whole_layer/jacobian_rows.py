@@ -121,13 +121,13 @@ class JacobianRows:
 
     def _stack(self, matrices: Sequence[fmpq_mat | None]) -> Any:
         """(H, rows, columns) residues, each matrix in integers without a common factor."""
-        made = []
+        tables = []
         for matrix in matrices:
             assert matrix is not None
             whole = [int(x) for x in matrix.numer_denom()[0].entries()]
             flat = np.array(whole, dtype=object) // (math.gcd(*whole) or 1)
-            made.append(residues(flat, self.p).reshape(matrix.nrows(), matrix.ncols()))
-        return self._xp.asarray(np.stack(made))
+            tables.append(residues(flat, self.p).reshape(matrix.nrows(), matrix.ncols()))
+        return self._xp.asarray(np.stack(tables))
 
 
 def _all_columns(data: Dataset, layer: Layer) -> IntArray:
@@ -187,9 +187,9 @@ def jacobian_rank(
     for p in primes:
         if data.contexts.denominator % p == 0:
             continue
-        made = JacobianRows(data, layer, p, order, xp)
+        jacobian = JacobianRows(data, layer, p, order, xp)
         try:
-            rank = _small(made) if rows <= _SMALL else _streamed(made, step, progress)
+            rank = _small(jacobian) if rows <= _SMALL else _streamed(jacobian, step, progress)
         except SumVanishes:
             tried.append((p, None))
             continue
@@ -201,17 +201,17 @@ def jacobian_rank(
     return JacobianRank(best.rank, rows, best.prime, tuple(tried))
 
 
-def _small(made: JacobianRows) -> int:
+def _small(jacobian: JacobianRows) -> int:
     """By FLINT, which has nothing to compile first."""
-    table = to_host(made.rows(0, made.data.T)).astype(np.int64) % made.p
-    return residue_rank(table, made.p)
+    table = to_host(jacobian.rows(0, jacobian.data.T)).astype(np.int64) % jacobian.p
+    return residue_rank(table, jacobian.p)
 
 
-def _streamed(made: JacobianRows, step: int, progress: Progress) -> int:
+def _streamed(jacobian: JacobianRows, step: int, progress: Progress) -> int:
     """step: examples at once."""
-    elimination, T = Elimination(len(made.columns), made.p), made.data.T
+    elimination, T = Elimination(len(jacobian.columns), jacobian.p), jacobian.data.T
     for start in range(0, T, step):
-        block = made.rows(start, min(start + step, T))
+        block = jacobian.rows(start, min(start + step, T))
         for row in range(0, block.shape[0], HEIGHT):
             elimination.add(block[row : min(row + HEIGHT, block.shape[0]), :])
         progress(min(start + step, T), T)

@@ -124,8 +124,11 @@ def _require_exact_products(xp: Any, p: int) -> None:
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)
-    got = left @ right
-    want = -terms * extreme**2
-    exact = bool(xp.all(got[1:, :] == float(want))) and float(got[0, 0]) == want + extreme
+    product = left @ right
+    exact_sum = -terms * extreme**2
+    exact = (
+        bool(xp.all(product[1:, :] == float(exact_sum)))
+        and float(product[0, 0]) == exact_sum + extreme
+    )
     if not exact:
         raise RuntimeError("float64 products are not exact on this device")

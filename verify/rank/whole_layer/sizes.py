@@ -112,8 +112,8 @@ def panel_bytes(rows: int, columns: int) -> int:
     >>> panel_bytes(12545, 12608)
     317890300
     """
-    found = min(rows, columns)
-    return 4 * (found * columns - found * (found + 1) // 2)
+    pivots = min(rows, columns)
+    return 4 * (pivots * columns - pivots * (pivots + 1) // 2)
 
 
 def working_bytes(rows: int, columns: int) -> int:

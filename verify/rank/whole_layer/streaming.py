@@ -73,16 +73,16 @@ class Elimination:
             raise ValueError(f"a block of {block.shape} for {self.columns} columns")
         for panel in self._panels:
             block = self._without(block, panel)
-        found, passed = 0, 0  # the first `passed` columns are zero in the rows that are left
+        independent, passed = 0, 0  # the first `passed` columns are zero in the rows that are left
         while block.shape[0] and passed < block.shape[1]:
             rows, columns, window = self._pivots(block, passed)
             if len(rows):
                 panel, block = self._split(block, rows, columns)
                 self._panels.append(panel)
-                found += len(rows)
+                independent += len(rows)
             passed += window - len(rows)
-        self.rank += found
-        return found
+        self.rank += independent
+        return independent
 
     def _pivots(self, block: Any, passed: int) -> tuple[IntArray, IntArray, int]:
         """Independent rows and their pivot columns in a window of columns, and its width."""
@@ -105,8 +105,8 @@ class Elimination:
         square = to_host(xp.take(chosen, index(columns), axis=1))
         inverse = xp.asarray(_inverse(square, self.p), device=device(block))
         pivot_rows = matmul(inverse, xp.take(chosen, index(others), axis=1), self.p)
-        kept = xp.astype(pivot_rows, xp.float32)
-        panel = _Panel(index(columns), index(others), kept)
+        narrow = xp.astype(pivot_rows, xp.float32)
+        panel = _Panel(index(columns), index(others), narrow)
         rest = np.setdiff1d(np.arange(block.shape[0]), rows)
         return panel, self._without(xp.take(block, index(rest), axis=0), panel)
 
