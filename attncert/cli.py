@@ -78,11 +78,11 @@ def _again(dropped: sys.UnraisableHookArgs) -> None:
 
 def _report(error: BaseException, debug: bool) -> None:
     """The traceback where it was asked for, and one line."""
-    from attncert.constructions.foreign import escaped, printable, told
+    from attncert.constructions.foreign import error_text, escaped, printable
 
     if debug:
         for line in "".join(traceback.format_exception(error)).splitlines():
             print(escaped(line), file=sys.stderr)
-    what = printable(told(error), _MOST)
+    what = printable(error_text(error), _MOST)
     advice = "" if debug else "; attncert --debug COMMAND ... shows where, for a bug report"
     print(f"attncert: internal error: {what} (no answer{advice})", file=sys.stderr)

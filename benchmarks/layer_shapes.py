@@ -18,7 +18,7 @@ from machine import peak_mebibytes
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.weights.load import Asked, of_state
+from attncert.constructions.weights.load import Selection, of_state
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.layer import layer as layer_on
 from attncert.verify.questions.layer import LayerQuestion
@@ -48,7 +48,7 @@ def weights(model: str) -> StoredLayer:
         names = choose(list(arrays))  # type: ignore[operator]
         return {name: arrays[name] for name in names}
 
-    return of_state(read, model, model, Asked(heads=HEADS))
+    return of_state(read, model, model, Selection(heads=HEADS))
 
 
 def outputs(layer: StoredLayer, contexts: AnyArray, queries: AnyArray, mask: AnyArray) -> AnyArray:

@@ -51,10 +51,10 @@ def escaped(line: str) -> str:
     )
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """An exception in words: its type and, where it can be said, its message; not yet one line.
 
-    >>> told(KeyError("x")), told(ValueError())
+    >>> error_text(KeyError("x")), error_text(ValueError())
     ("KeyError: 'x'", 'ValueError')
     """
     try:

@@ -51,8 +51,8 @@ def from_layer(
     if heads is not None:
         needed = len(layer.heads)
         if heads < needed:
-            found = {"heads": heads, "needed": needed}
-            raise HypothesisFails("capacity", f"{needed} heads are needed", found)
+            numbers = {"heads": heads, "needed": needed}
+            raise HypothesisFails("capacity", f"{needed} heads are needed", numbers)
         layer = with_idle_heads(layer.heads, heads)
     try:
         tables = [integer_logits(head, data) for head in layer.heads]
@@ -64,17 +64,17 @@ def from_layer(
 
     def attempt(prime: int) -> list[tuple[int, LayerHead]]:
         blocks, placed = FeatureBlocks(data, prime), Placement(data.T, prime)
-        found = []
+        records = []
         for number, table in enumerate(tables):
-            taken = set(placed.rows)
-            left = [t for t in range(data.T) if t not in taken]
+            earlier = tuple(placed.rows)
+            remaining = [t for t in range(data.T) if t not in set(earlier)]
             block = blocks.of(_filled_up(table, data.n))
-            if not left:
+            if not remaining:
                 break
-            rows, pivots = independent_rows(placed.remainder(left, block), prime)
+            rows, pivots = independent_rows(placed.remainder(remaining, block), prime)
             if not rows:
                 continue
-            group, earlier = [left[i] for i in rows], tuple(placed.rows)
+            group = [remaining[i] for i in rows]
             placed.extend(group, block, pivots)
             head = LayerHead(
                 group=tuple(group),
@@ -83,7 +83,7 @@ def from_layer(
                 pivots=tuple(pivots),
                 chosen=notes[number],
             )
-            found.append((number, head))
+            records.append((number, head))
         if len(placed.rows) < data.T:
             raise HypothesisFails(
                 "search",
@@ -92,13 +92,13 @@ def from_layer(
                 {"rank": len(placed.rows), "examples": data.T},
                 decided=False,
             )
-        return found
+        return records
 
     placing = over_primes(attempt)
     placed = [number for number, _ in placing]
-    left = [number for number in range(len(layer.heads)) if number not in set(placed)]
-    noted = [number for number in left if notes[number] is not None]
-    order = [*placed, *noted, *(number for number in left if notes[number] is None)]
+    others = [number for number in range(len(layer.heads)) if number not in set(placed)]
+    noted = [number for number in others if notes[number] is not None]
+    order = [*placed, *noted, *(number for number in others if notes[number] is None)]
     all_placed = tuple(t for _, head in placing for t in head.group)
     return Construction(
         name=name,

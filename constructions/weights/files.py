@@ -30,26 +30,26 @@ _MOST_NAME = 1000  # characters of a tensor's name, with those of the dictionari
 Choose = Callable[[Sequence[str]], Collection[str]]  # of the names in a file, those to read
 
 
-def from_npz(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
+def from_npz(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
     def check(shapes: list[tuple[int, ...]]) -> None:
-        _require_small(sum(map(math.prod, shapes)), shown)
+        _require_small(sum(map(math.prod, shapes)), source)
 
-    return read_arrays(file, shown, lambda names: sorted(choose(names)), check, MAX_BYTES)
+    return read_arrays(file, source, lambda names: sorted(choose(names)), check, MAX_BYTES)
 
 
-def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
+def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
     """With the library safetensors, of the extra `weights`. Raises InputError."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise InputError(
-            shown, "read with safetensors (pip install 'attncert[weights]')", "without it"
+            source, "read with safetensors (pip install 'attncert[weights]')", "without it"
         ) from None
     try:
-        with _path(file, shown) as path, safe_open(path, framework="numpy") as content:
+        with _path(file, source) as path, safe_open(path, framework="numpy") as content:
             names = sorted(choose(list(content.keys())))
             described = {name: content.get_slice(name) for name in names}
-            _require_small(sum(math.prod(x.get_shape()) for x in described.values()), shown)
+            _require_small(sum(math.prod(x.get_shape()) for x in described.values()), source)
             brief = [name for name, one in described.items() if one.get_dtype() == "BF16"]
             return _bfloats(path, brief) | {
                 name: content.get_tensor(name) for name in names if name not in brief
@@ -60,7 +60,7 @@ def from_safetensors(file: BinaryIO, shown: str, choose: Choose) -> dict[str, An
         if isinstance(error, InputError):
             raise
         must = "a .safetensors file of float16, bfloat16, float32 or float64"
-        raise InputError(shown, must, f"unreadable ({type(error).__name__}: {error})") from None
+        raise InputError(source, must, f"unreadable ({type(error).__name__}: {error})") from None
 
 
 def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
@@ -70,74 +70,74 @@ def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
         return {}
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
-        header, found = json.loads(file.read(length)), {}
+        header, arrays = json.loads(file.read(length)), {}
         for name in names:
             start, end = header[name]["data_offsets"]
             file.seek(8 + length + start)
             raw = np.frombuffer(file.read(end - start), dtype="<u2")
             wide = (raw.astype(np.uint32) << 16).view(np.float32)
-            found[name] = wide.reshape(header[name]["shape"])
-        return found
+            arrays[name] = wide.reshape(header[name]["shape"])
+        return arrays
 
 
-def from_torch_file(file: BinaryIO, shown: str, choose: Choose) -> dict[str, AnyArray]:
+def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
     """With PyTorch, of the extra `torch`; tensors alone: nothing in the file is run. The names of
     nested dictionaries are joined by dots. Raises InputError."""
     try:
         import torch
     except ImportError:
         raise InputError(
-            shown, "read with PyTorch (pip install 'attncert[torch]')", "without it"
+            source, "read with PyTorch (pip install 'attncert[torch]')", "without it"
         ) from None
     must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
     try:
-        with _path(file, shown) as path, warnings.catch_warnings():
+        with _path(file, source) as path, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
-            _require_stored(path, shown)
+            _require_stored(path, source)
             content = torch.load(path, map_location="cpu", weights_only=True)
-            tensors = _tensors(content, shown)
+            tensors = _tensors(content, source)
             names = choose(list(tensors))
-            _require_small(sum(tensors[name].numel() for name in names), shown)
+            _require_small(sum(tensors[name].numel() for name in names), source)
             return {name: of_tensor(tensors[name], name) for name in names}
     except InputError:
         raise
     except pickle.UnpicklingError as error:
-        said = str(error).lower()
-        code = "unsupported global" in said or "unrecognized" in said
+        message = str(error).lower()
+        code = "unsupported global" in message or "unrecognized" in message
         why = "one with code in it, which is not run" if code else "a pickle of another kind"
-        raise InputError(shown, must, why) from None
+        raise InputError(source, must, why) from None
     except Exception as error:  # whatever a file made by anyone leads PyTorch's reader to
-        raise InputError(shown, must, f"unreadable ({type(error).__name__})") from None
+        raise InputError(source, must, f"unreadable ({type(error).__name__})") from None
 
 
-def _require_stored(path: str, shown: str) -> None:
+def _require_stored(path: str, source: str) -> None:
     """PyTorch reads a whole archive, and does not compress what it writes."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(info.file_size for info in archive.infolist())
         if size > os.path.getsize(path):
-            raise InputError(shown, "a .pt file that is not compressed", f"of {size} bytes within")
+            raise InputError(source, "a .pt file that is not compressed", f"of {size} bytes within")
 
 
-def _tensors(content: Any, shown: str) -> dict[str, Any]:
+def _tensors(content: Any, source: str) -> dict[str, Any]:
     """By name. A dictionary counts where it is met first, and what lies under texts alone: a file
     may hold one in itself, or one in many, and its names would have no end. Raises InputError where
     two tensors have one name."""
     tensors: dict[str, Any] = {}
-    left, seen = [("", content)], {id(content)}
-    while left:
-        prefix, part = left.pop()
-        for key, value in part.items() if isinstance(part, dict) else ():
+    waiting, visited = [("", content)], {id(content)}
+    while waiting:
+        prefix, part = waiting.pop()
+        for key, member in part.items() if isinstance(part, dict) else ():
             if not isinstance(key, str) or len(prefix) + len(key) > _MOST_NAME:
                 continue
             name = prefix + key
-            if hasattr(value, "numel"):
+            if hasattr(member, "numel"):
                 if name in tensors:
-                    raise InputError(shown, "a file with each tensor once", f"two of {name!r}")
-                tensors[name] = value
-            elif isinstance(value, dict) and id(value) not in seen:
-                seen.add(id(value))
-                left.append((f"{name}.", value))
+                    raise InputError(source, "a file with each tensor once", f"two of {name!r}")
+                tensors[name] = member
+            elif isinstance(member, dict) and id(member) not in visited:
+                visited.add(id(member))
+                waiting.append((f"{name}.", member))
     return tensors
 
 
@@ -154,13 +154,13 @@ def of_tensor(tensor: Any, name: str) -> AnyArray:
     return array
 
 
-def _require_small(count: int, shown: str) -> None:
+def _require_small(count: int, source: str) -> None:
     if count > MAX_NUMBERS:
-        raise InputError(shown, f"a layer of at most {MAX_NUMBERS} numbers", count)
+        raise InputError(source, f"a layer of at most {MAX_NUMBERS} numbers", count)
 
 
 @contextmanager
-def _path(file: BinaryIO, shown: str) -> Iterator[str]:
+def _path(file: BinaryIO, source: str) -> Iterator[str]:
     """The file's own path; of standard input, that of a copy."""
     name = getattr(file, "name", None)
     if isinstance(name, (str, os.PathLike)):
@@ -168,7 +168,7 @@ def _path(file: BinaryIO, shown: str) -> Iterator[str]:
         return
     content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise InputError(shown, f"of at most {MAX_BYTES} bytes", "larger")
+        raise InputError(source, f"of at most {MAX_BYTES} bytes", "larger")
     with tempfile.NamedTemporaryFile(prefix="attncert-") as copy:
         copy.write(content)
         copy.flush()

@@ -25,41 +25,41 @@ FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMING
 _MOST_CONFIG = 2**20  # bytes
 _FILE = "an .npz, .safetensors, .pt or JSON file of weights"
 _STORED = "model.safetensors"  # in a model's folder
-_SHOWN = 6  # names of arrays in a line that refuses them
+_LISTED = 6  # names of arrays in a line that refuses them
 
 Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Selection:
     """format: one of FORMATS. prefix: of the layer, where there are several. heads: H, where the
     file does not say. config: what the model's configuration says; None: what the layer does is
-    assumed. shown: what error lines call the configuration; way_out: in them, how to do without."""
+    assumed. source: what errors call the configuration; way_out: how to do without, for them."""
 
     format: str = "auto"
     prefix: str | None = None
     heads: int | None = None
     config: Mapping[str, Any] | None = None
-    shown: str = "config.json"
+    source: str = "config.json"
     way_out: str = "--format hf"
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
             raise InputError("format", f"one of {', '.join(FORMATS)}", self.format)
 
-    def place(self, names: Sequence[str], shown: str) -> Place | None:
+    def place(self, names: Sequence[str], source: str) -> Place | None:
         """Where the layer is; None for one in our own format. Raises InputError."""
         ours = self.format == "attncert" or own.NAMES.issuperset(names)
         if ours and self.format in ("auto", "attncert") and self.prefix is None:
             return None
-        wanted = [n for n in NAMINGS if self.format in ("auto", n.format)]
-        if there := places(names, wanted):
-            return choose(there, self.prefix)
-        some = ", ".join(printable(repr(name)) for name in list(names)[:_SHOWN]) or "nothing"
-        more = ", …" if len(names) > _SHOWN else ""
+        namings = [n for n in NAMINGS if self.format in ("auto", n.format)]
+        if layers := places(names, namings):
+            return choose(layers, self.prefix)
+        some = ", ".join(printable(repr(name)) for name in list(names)[:_LISTED]) or "nothing"
+        more = ", …" if len(names) > _LISTED else ""
         kind = "any known format" if self.format == "auto" else f"the format {self.format}"
         must = f"one with the query, key, value and output weights of a layer, in {kind}"
-        raise InputError(shown, must, f"one with {some}{more}")
+        raise InputError(source, must, f"one with {some}{more}")
 
 
 def load_weights(
@@ -71,19 +71,19 @@ def load_weights(
     """The layer in a file, a model's folder or standard input ("-"), as `attncert layer`
     reads it.
 
-    format, prefix, heads: as `Asked`; with "auto", a config.json in the same folder says what the
-    layer does. Exact: a float is the dyadic rational that it stores. Raises InputError, and nothing
-    else, for any other file.
+    format, prefix, heads: as `Selection`; with "auto", a config.json in the same folder says what
+    the layer does. Exact: a float is the dyadic rational that it stores. Raises InputError, and
+    nothing else, for any other file.
     """
     if os.path.isdir(source):
         source = os.path.join(source, _STORED)
     config = _configuration(source) if format == "auto" else None
-    asked = Asked(format, prefix, heads, config)
-    torch = partial(_of_arrays, reader=files.from_torch_file, asked=asked)
+    selection = Selection(format, prefix, heads, config)
+    torch = partial(_of_arrays, reader=files.from_torch_file, selection=selection)
     readers: loading.Readers[StoredLayer] = {
-        "npz": partial(_of_arrays, reader=files.from_npz, asked=asked),
-        "safetensors": partial(_of_arrays, reader=files.from_safetensors, asked=asked),
-        "json": partial(_of_json, asked=asked),
+        "npz": partial(_of_arrays, reader=files.from_npz, selection=selection),
+        "safetensors": partial(_of_arrays, reader=files.from_safetensors, selection=selection),
+        "json": partial(_of_json, selection=selection),
         "pt": torch,
         "pth": torch,
         "bin": torch,
@@ -95,28 +95,29 @@ def load_weights(
 def of_state(
     read: Callable[[files.Choose], dict[str, AnyArray]],
     name: str,
-    shown: str,
-    asked: Asked,
+    source: str,
+    selection: Selection,
 ) -> StoredLayer:
-    """The layer asked for. read: of arrays by name, those that a choice among all names takes.
+    """The selected layer. read: of arrays by name, those that a choice among all names takes.
     Raises InputError."""
-    seen: list[Place | None] = []
+    selected: list[Place | None] = []
 
-    def chosen(names: Sequence[str]) -> Collection[str]:
-        seen.append(asked.place(names, shown))
-        return list(names) if seen[0] is None else seen[0].names(names)
+    def choice(names: Sequence[str]) -> Collection[str]:
+        selected.append(selection.place(names, source))
+        return list(names) if selected[0] is None else selected[0].names(names)
 
-    arrays = read(chosen)
-    if seen[0] is None:
-        return _own(own.of_named(arrays, name, shown), asked)
-    if asked.config is None:
-        return of_projections(seen[0], arrays, asked.heads, name)
-    kind = model_type(asked.config, asked.shown, asked.way_out)
-    heads = kind.number_of_heads(asked.config)
+    arrays = read(choice)
+    if selected[0] is None:
+        return _own(own.of_named(arrays, name, source), selection)
+    if selection.config is None:
+        return of_projections(selected[0], arrays, selection.heads, name)
+    kind = model_type(selection.config, selection.source, selection.way_out)
+    heads = kind.number_of_heads(selection.config)
     if heads is not None:
-        _same_heads(asked, heads, asked.shown)
-    stored = of_projections(seen[0], arrays, heads or asked.heads, name)
-    return replace(stored, scale=kind.scale(asked.config), type=str(asked.config["model_type"]))
+        _same_heads(selection, heads, selection.source)
+    stored = of_projections(selected[0], arrays, heads or selection.heads, name)
+    scale, name = kind.scale(selection.config), str(selection.config["model_type"])
+    return replace(stored, scale=scale, type=name)
 
 
 def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
@@ -129,32 +130,32 @@ def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
     return config if isinstance(config, dict) and "model_type" in config else None
 
 
-def _json(file: BinaryIO, name: str, shown: str) -> Any:
-    return loading.json_value(file.read(_MOST_CONFIG), shown)
+def _json(file: BinaryIO, name: str, source: str) -> Any:
+    return loading.json_value(file.read(_MOST_CONFIG), source)
 
 
 def _of_arrays(
-    file: BinaryIO, name: str, shown: str, *, reader: Reader, asked: Asked
+    file: BinaryIO, name: str, source: str, *, reader: Reader, selection: Selection
 ) -> StoredLayer:
-    return of_state(lambda choose: reader(file, shown, choose), name, shown, asked)
+    return of_state(lambda choose: reader(file, source, choose), name, source, selection)
 
 
-def _of_json(file: BinaryIO, name: str, shown: str, *, asked: Asked) -> StoredLayer:
+def _of_json(file: BinaryIO, name: str, source: str, *, selection: Selection) -> StoredLayer:
     content = file.read(files.MAX_BYTES + 1)
     if len(content) > files.MAX_BYTES:
-        raise InputError(shown, f"of at most {files.MAX_BYTES} bytes", "larger")
-    value = loading.json_value(content, shown)
-    if asked.format not in ("auto", "attncert") or asked.prefix is not None:
-        raise InputError(shown, "an .npz, .safetensors or .pt file for this format", "JSON")
-    return _own(own.of_json(value, name, shown), asked)
+        raise InputError(source, f"of at most {files.MAX_BYTES} bytes", "larger")
+    document = loading.json_value(content, source)
+    if selection.format not in ("auto", "attncert") or selection.prefix is not None:
+        raise InputError(source, "an .npz, .safetensors or .pt file for this format", "JSON")
+    return _own(own.of_json(document, name, source), selection)
 
 
-def _own(weights: StoredLayer, asked: Asked) -> StoredLayer:
+def _own(weights: StoredLayer, selection: Selection) -> StoredLayer:
     """Our own format says how many heads there are."""
-    _same_heads(asked, len(weights.layer.heads), "the file")
+    _same_heads(selection, len(weights.layer.heads), "the file")
     return weights
 
 
-def _same_heads(asked: Asked, heads: int, source: str) -> None:
-    if asked.heads not in (None, heads):
-        raise InputError("heads", f"{heads}, as {source} says", asked.heads)
+def _same_heads(selection: Selection, heads: int, source: str) -> None:
+    if selection.heads not in (None, heads):
+        raise InputError("heads", f"{heads}, as {source} says", selection.heads)

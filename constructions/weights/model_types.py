@@ -42,8 +42,8 @@ class ModelType:
 
     def number_of_heads(self, config: Mapping[str, Any]) -> int | None:
         """None where the configuration does not say, or names several numbers."""
-        said = (option(config, name) for name in self.heads)
-        numbers = {number for number in said if whole(number)}
+        stated = (option(config, name) for name in self.heads)
+        numbers = {number for number in stated if whole(number)}
         return numbers.pop() if len(numbers) == 1 else None
 
     def scale(self, config: Mapping[str, Any]) -> str:
@@ -97,17 +97,17 @@ def option(config: Mapping[str, Any], name: str) -> Any:
     return option(inner, rest) if isinstance(inner, Mapping) else None
 
 
-def model_type(config: Mapping[str, Any], shown: str, way_out: str) -> ModelType:
+def model_type(config: Mapping[str, Any], source: str, way_out: str) -> ModelType:
     """The type that a configuration names. way_out: how to say what a layer does that is of no
     listed type. Raises InputError for another type, or where an option is not plain."""
     name = str(config.get("model_type"))
     kind = BY_NAME.get(name)
     if kind is None:
         must = "of a type of model that is listed in docs/models-and-layers.md, or read with "
-        raise InputError(shown, f"{must}{way_out}, which assumes plain attention", printable(name))
+        raise InputError(source, f"{must}{way_out}, which assumes plain attention", printable(name))
     for key, values in kind.plain.items():
-        found = option(config, key)
-        if found is not None and found not in values:
+        setting = option(config, key)
+        if setting is not None and setting not in values:
             must = f"{' or '.join(map(str, values))}, for attention to be plain"
-            raise InputError(f"{shown}: {key}", must, printable(str(found)))
+            raise InputError(f"{source}: {key}", must, printable(str(setting)))
     return kind

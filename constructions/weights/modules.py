@@ -7,7 +7,7 @@ from typing import Any
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.weights.files import Choose, of_tensor
-from attncert.constructions.weights.load import Asked, of_state
+from attncert.constructions.weights.load import Selection, of_state
 from attncert.constructions.weights.model_types import TORCH
 from attncert.constructions.weights.stored import StoredLayer
 
@@ -33,8 +33,8 @@ def of_module(
         return {name: of_tensor(state[name], name) for name in choose(list(state))}
 
     heads = heads if heads is not None else heads_of(inner)
-    asked = Asked(format, prefix, heads, config, "module", _WAY_OUT)
-    return of_state(read, type(module).__name__, "module", asked)
+    selection = Selection(format, prefix, heads, config, "module", _WAY_OUT)
+    return of_state(read, type(module).__name__, "module", selection)
 
 
 def _configuration(module: Any) -> dict[str, Any] | None:
@@ -57,8 +57,8 @@ def _of_a_library(part: Any) -> bool:
 def heads_of(module: Any) -> int | None:
     """What the module, its parts or its configuration say of the number of heads; None: nothing."""
     children = module.children() if hasattr(module, "children") else ()
-    for one in (module, getattr(module, "config", None), *children):
+    for part in (module, getattr(module, "config", None), *children):
         for name in _HEADS:
-            if whole(number := getattr(one, name, None)):
+            if whole(number := getattr(part, name, None)):
                 return number
     return None

@@ -52,7 +52,7 @@ class Place:
     prefix: str
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return self.prefix.removesuffix(".")
 
     def names(self, names: Collection[str]) -> list[str]:
@@ -65,7 +65,7 @@ class Place:
         strange = [x for x in below if x not in used and not x.startswith(parts)]
         if strange:
             must = "made of query, key, value and output projections alone"
-            raise InputError(self.shown or "layer", must, f"of {strange[0]!r} as well")
+            raise InputError(self.label or "layer", must, f"of {strange[0]!r} as well")
         return sorted(used.intersection(names))
 
 
@@ -80,28 +80,28 @@ def linear(*modules: str) -> tuple[Names, ...]:
 
 def places(names: Collection[str], namings: Iterable[Naming]) -> list[Place]:
     """Every layer in a file with these arrays, in the order of the names."""
-    every, found = set(names), []
+    every, layers = set(names), []
     for name in names:
         for naming in namings:
             last = naming.output[0]
             prefix = name.removesuffix(last)
             whole = name.endswith(last) and (not prefix or prefix.endswith("."))
             if whole and every.issuperset(prefix + weight for weight in naming.weights):
-                found.append(Place(naming, prefix))
-    return found
+                layers.append(Place(naming, prefix))
+    return layers
 
 
-def choose(found: Sequence[Place], prefix: str | None) -> Place:
+def choose(layers: Sequence[Place], prefix: str | None) -> Place:
     """The one with this prefix, or the only one. Raises InputError, which lists those there are."""
-    there = ", ".join(dict.fromkeys(place.shown or "''" for place in found))
+    listed = ", ".join(dict.fromkeys(place.label or "''" for place in layers))
     if prefix is None:
-        if len(found) > 1:
-            raise InputError("prefix", f"one of {_cut(there)}", "left out")
-        return found[0]
-    fits = [place for place in found if place.shown == prefix.removesuffix(".")]
+        if len(layers) > 1:
+            raise InputError("prefix", f"one of {_cut(listed)}", "left out")
+        return layers[0]
+    fits = [place for place in layers if place.label == prefix.removesuffix(".")]
     if not fits:
         alone = "left out, for a layer whose arrays have none"
-        must = f"one of {_cut(there)}" if any(place.prefix for place in found) else alone
+        must = f"one of {_cut(listed)}" if any(place.prefix for place in layers) else alone
         raise InputError("prefix", must, prefix or "''")
     return fits[0]
 

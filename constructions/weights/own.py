@@ -40,17 +40,17 @@ NAMES = frozenset((*_NAMES, *_PARTS, "groups"))
 _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
-def of_json(value: Any, name: str, shown: str) -> StoredLayer:
+def of_json(document: Any, name: str, source: str) -> StoredLayer:
     """The layer in a JSON value, a certificate for example. Raises InputError."""
-    weights = of_arrays(_json(value, shown), name, shown)
-    return replace(weights, unit=_unit(value), groups=_groups(value))
+    weights = of_arrays(_json(document, source), name, source)
+    return replace(weights, unit=_unit(document), groups=_groups(document))
 
 
-def of_named(arrays: Mapping[str, AnyArray], name: str, shown: str) -> StoredLayer:
+def of_named(arrays: Mapping[str, AnyArray], name: str, source: str) -> StoredLayer:
     """The layer of the arrays of a file, groups among them. Raises InputError."""
     some = dict(arrays)
     numbered = some.pop("groups", None)
-    weights = of_arrays(some, name, shown)
+    weights = of_arrays(some, name, source)
     return replace(weights, groups=_by_head(numbered, len(weights.layer.heads)))
 
 
@@ -62,7 +62,7 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
     >>> weights.dtype, weights.layer.head_width, weights.layer.value_width
     ('float16', 2, 2)
     """
-    named = {_NAMES.get(key, key): value for key, value in arrays.items()}
+    named = {_NAMES.get(key, key): array for key, array in arrays.items()}
     if sorted(named) != sorted(_PARTS) or len(named) != len(arrays):
         raise InputError(source, _ARRAYS, f"of {', '.join(map(repr, sorted(arrays))) or 'nothing'}")
     exact = {part: ExactArray.of(_long_numbers(named[part]), part, MAX_BITS) for part in _PARTS}
@@ -91,26 +91,26 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
     return StoredLayer(layer, kinds(named), name)
 
 
-def _long_numbers(value: Any, depth: int = 0) -> Any:
+def _long_numbers(numbers: Any, depth: int = 0) -> Any:
     """Texts of more digits than data sets may have as rationals: a readout is often so long, and a
     certificate is its own layer."""
-    if isinstance(value, (list, tuple)) and depth < MAX_AXES:
-        return [_long_numbers(x, depth + 1) for x in value]
-    if isinstance(value, str) and len(value) > MAX_DIGITS and NUMBER.fullmatch(value):
-        top, _, bottom = value.partition("/")
+    if isinstance(numbers, (list, tuple)) and depth < MAX_AXES:
+        return [_long_numbers(x, depth + 1) for x in numbers]
+    if isinstance(numbers, str) and len(numbers) > MAX_DIGITS and NUMBER.fullmatch(numbers):
+        top, _, bottom = numbers.partition("/")
         return fmpq(fmpz(top), fmpz(bottom or "1"))
-    return value
+    return numbers
 
 
-def _json(value: Any, shown: str) -> dict[str, Any]:
+def _json(document: Any, source: str) -> dict[str, Any]:
     """Nested lists by name, from one of the three forms."""
-    if isinstance(value, dict) and _of_certificate(value):
-        value = _of_certificate(value)
-    if not isinstance(value, dict):
-        raise InputError(shown, f"an object {_ARRAYS}", describe(value))
+    if isinstance(document, dict) and _of_certificate(document):
+        document = _of_certificate(document)
+    if not isinstance(document, dict):
+        raise InputError(source, f"an object {_ARRAYS}", describe(document))
     others = ("logit_unit", "heads", "groups")
-    arrays = {key: item for key, item in value.items() if key not in others}
-    heads = value.get("heads")
+    arrays = {key: entry for key, entry in document.items() if key not in others}
+    heads = document.get("heads")
     if heads is None:
         return arrays
     if not isinstance(heads, list) or not all(isinstance(head, dict) for head in heads):
@@ -123,9 +123,9 @@ def _json(value: Any, shown: str) -> dict[str, Any]:
     return arrays
 
 
-def _of_certificate(value: dict[str, Any]) -> dict[str, Any] | None:
+def _of_certificate(document: dict[str, Any]) -> dict[str, Any] | None:
     """The layer of a certificate, which may be the one block of a network."""
-    layer, network = value.get("layer"), value.get("network")
+    layer, network = document.get("layer"), document.get("network")
     if isinstance(network, list) and len(network) == 1 and isinstance(network[0], dict):
         block = dict(network[0])
         if {key: block.pop(key, "") for key in LAYER_BLOCK} == LAYER_BLOCK:
@@ -133,15 +133,15 @@ def _of_certificate(value: dict[str, Any]) -> dict[str, Any] | None:
     return layer if isinstance(layer, dict) else None
 
 
-def _unit(value: dict[str, Any]) -> str:
-    unit = (_of_certificate(value) or value).get("logit_unit", "e")
+def _unit(document: dict[str, Any]) -> str:
+    unit = (_of_certificate(document) or document).get("logit_unit", "e")
     if unit not in ("e", "1", "ln2", "ln 2"):
         raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
     return "e" if unit in ("e", "1") else "ln2"  # "1": in certificates of interpolation-near
 
 
-def _groups(value: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
-    groups = value.get("groups")
+def _groups(document: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
+    groups = document.get("groups")
     if groups is None:
         return None
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):

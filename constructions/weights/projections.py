@@ -72,7 +72,7 @@ def of_projections(
         biased=biased,
         offset=None if offset is None else offset.reshape((1, m)).matrix(),
         format=naming.format,
-        prefix=place.shown,
+        prefix=place.label,
     )
 
 

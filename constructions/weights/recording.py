@@ -26,7 +26,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.files import of_tensor
-from attncert.constructions.weights.load import Asked
+from attncert.constructions.weights.load import Selection
 from attncert.constructions.weights.naming import Place, places
 from attncert.constructions.weights.namings import NAMINGS
 
@@ -125,9 +125,9 @@ def record(
     if not hasattr(module, "state_dict") or not hasattr(module, "register_forward_hook"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
     names, must = list(module.state_dict()), "the attention module itself"
-    if inside := [place.shown for place in places(names, NAMINGS) if place.prefix]:
+    if inside := [place.label for place in places(names, NAMINGS) if place.prefix]:
         raise InputError("module", must, f"one with it at {', '.join(inside)}")
-    if (place := Asked().place(names, "module")) is None:
+    if (place := Selection().place(names, "module")) is None:
         raise InputError("module", must, "another")
     recording = Recording(name=type(module).__name__)
     current = _Pass(recording, positions, causal, module, place.naming.causal)

@@ -54,6 +54,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
     first, contexts = answer.trace[ids.A1], answer.trace[ids.CONTEXTS]
     low, high = answer.interval.lower, answer.interval.upper
     inputs, of, n = answer.data, answer.data.lengths, answer.data.tokens
+    contexts_given = count(len(inputs.with_context), "context")
     between = (
         f"from {low.value:,} to {high.value:,}" if low.value < high.value else f"{low.value:,}"
     )
@@ -75,7 +76,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
     lines += [
         f"A2, rank {of} of contexts: {contexts.level.value}"
         f"{' for' if contexts.level.holds else ', true of'} "
-        f"{contexts.numbers[f'of rank {of}']:,} of the {count(len(inputs.kept), 'context')} given.",
+        f"{contexts.numbers[f'of rank {of}']:,} of the {contexts_given} given.",
     ]
     if answer.placed:
         most = max(answer.placed, key=lambda p: p.memorized)
@@ -104,13 +105,13 @@ def general_position(answer: Assumed) -> str:
         "independent. "
     )
     least_of = f"σ_min (at least {real(least)} in the sets looked at)"
-    done = f"what rounding to the stored format can have done (at most {real(rounding)})"
+    noise = f"what rounding to the stored format can have done (at most {real(rounding)})"
     if exact == sweep.drawn and test.full < test.subsets:
         words += (
             "So the failure is one of the float32 tolerance and not of the vectors: "
-            f"{least_of} exceeds {done}, so that the numbers before rounding were independent too."
+            f"{least_of} exceeds {noise}, so that the numbers before rounding were independent too."
             if robust
-            else f"So the stored vectors do not fail, but {least_of} does not exceed {done}: "
+            else f"So the stored vectors do not fail, but {least_of} does not exceed {noise}: "
             "rounding alone may have made them independent, and whether they were so before it is "
             "not decided by these numbers. Those of wider arithmetic may decide it "
             "(attncert embed --dtype float64)."
@@ -136,7 +137,7 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
             "tokens": inputs.tokens if inputs.shortest is None else inputs.lengths,
             "heads": inputs.heads,
             "head_width": inputs.head_width,
-            "contexts": len(inputs.kept),
+            "contexts": len(inputs.with_context),
             "stored as": stored(inputs.queries),
             "provenance": dict(inputs.provenance),
         },

@@ -75,13 +75,13 @@ def _exact(answer: Assumed, k: int) -> tuple[str, str]:
     sampled = answer.sampled
     if isinstance(sampled, Samples) and sampled.k == k and sampled.drawn:
         bound = percent(sampled.failing_at_most)
-        done = f"{sampled.independent:,} of {sampled.drawn:,}"
-        return f"{done}; at most {bound} of all are dependent (95 %)", "sampled"
+        share = f"{sampled.independent:,} of {sampled.drawn:,}"
+        return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"
     sweep = answer.sweep
     if isinstance(sweep, Sweep) and sweep.drawn:
         bound = percent(sweep.failing_at_most(k))
-        done = f"{sweep.independent(k):,} of {sweep.drawn:,}"
-        return f"{done}; at most {bound} of all are dependent (95 %)", "sampled"
+        share = f"{sweep.independent(k):,} of {sweep.drawn:,}"
+        return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"
     return _NONE, "undecided"
 
 

@@ -27,30 +27,30 @@ from attncert.verify.claims.evidence import Level, widened
 
 
 def room(answer: LayerAnswer) -> Room:
-    found = answer.audit
+    audit = answer.audit
     context = {
-        "found": found,
+        "audit": audit,
         "weights": answer.weights,
         "attention": answer.attention,
         "reading": answer.reading,
-        "sigma": "" if found is None else _sigma(found),
-        "tolerance": "" if found is None else _tolerance(answer, found),
+        "sigma": "" if audit is None else _sigma(audit),
+        "tolerance": "" if audit is None else _tolerance(answer, audit),
         "wide": widened(answer.data.m, answer.weights.layer.value_width),
         "shown": [x for x in lines(answer.trace) if not x.id.startswith("theorem1.")],
-        "tables": [] if found is None else _tables(answer, found),
-        "map": None if found is None else heat_map(found),
+        "tables": [] if audit is None else _tables(answer, audit),
+        "map": None if audit is None else heat_map(audit),
     }
     more = tuple(_sentences(answer))
-    return Room("layer.md.j2", context, exhibits(answer), partial(_figures, found), more)
+    return Room("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more)
 
 
-def _figures(found: LayerAudit | None) -> dict[str, bytes]:
-    return {} if found is None else drawn([], [heat_map(found)])
+def _figures(audit: LayerAudit | None) -> dict[str, bytes]:
+    return {} if audit is None else drawn([], [heat_map(audit)])
 
 
 def exhibits(answer: LayerAnswer) -> dict[str, Any]:
     """How the layer was read, the errors, and what each head does."""
-    stored, attention, found = answer.weights, answer.attention, answer.audit
+    stored, attention, audit = answer.weights, answer.attention, answer.audit
     read = {
         "dtype": stored.dtype,
         "format": stored.format,
@@ -60,72 +60,72 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
         "scale": attention.scale,
         "masked": answer.masked,
     }
-    if found is None:
+    if audit is None:
         return read
     return read | {
-        "tolerance": numeral(found.limit.bound),
-        "errors must be": "below the tolerance" if found.limit.strict else "at most the tolerance",
-        "error": found[ids.LAYER_ERROR].numbers["error"],
-        "errors": found.errors,
-        "singular value": [found.sigma.lower, found.sigma.upper],
+        "tolerance": numeral(audit.limit.bound),
+        "errors must be": "below the tolerance" if audit.limit.strict else "at most the tolerance",
+        "error": audit[ids.LAYER_ERROR].numbers["error"],
+        "errors": audit.errors,
+        "singular value": [audit.sigma.lower, audit.sigma.upper],
         "heads": [
             {
                 "rank of M": head.rank,
                 "carries": head.group,
                 "peaks": head.peaks,
                 "saturated": head.saturated,
-                "error without it": found.ablation.without[h],
-                "gives most to": found.ablation.most_for(h),
+                "error without it": audit.ablation.without[h],
+                "gives most to": audit.ablation.most_for(h),
             }
-            for h, head in enumerate(found.heads)
+            for h, head in enumerate(audit.heads)
         ],
-        "beyond the tolerance": found[ids.LAYER_MEMORIZES].numbers["beyond"],
-        "undecided": found[ids.LAYER_MEMORIZES].numbers["open"],
+        "beyond the tolerance": audit[ids.LAYER_MEMORIZES].numbers["beyond"],
+        "undecided": audit[ids.LAYER_MEMORIZES].numbers["open"],
     }
 
 
-def _tables(answer: LayerAnswer, found: LayerAudit) -> list[Table]:
+def _tables(answer: LayerAnswer, audit: LayerAudit) -> list[Table]:
     grouped = answer.weights.groups is not None
     return [
-        ablation_table(found),
-        heads_table(found, grouped),
-        examples_table(found),
-        theorem_table(found, grouped),
+        ablation_table(audit),
+        heads_table(audit, grouped),
+        examples_table(audit),
+        theorem_table(audit, grouped),
     ]
 
 
 def _sentences(answer: LayerAnswer) -> Iterator[str]:
     """For a terminal: the rank, another scale that passes, and what is assumed."""
-    found, reading = answer.audit, answer.reading
-    if found is None:
+    audit, reading = answer.audit, answer.reading
+    if audit is None:
         return
-    rank, T = found[ids.LAYER_RANK], answer.data.T
+    rank, T = audit[ids.LAYER_RANK], answer.data.T
     if rank.level is Level.REFUTED:
         yield f"All labels at once: no, rank Z < T = {T}."
     else:
         yield f"All labels at once: rank Z = T = {T} {rank.level.value}."
-    if found.rescaled is not None:
-        yield _rescaled(found)
+    if audit.rescaled is not None:
+        yield _rescaled(audit)
     if reading is not None and reading.level is Level.ASSUMED:
         yield plain(reading.statement)
 
 
-def _rescaled(found: LayerAudit) -> str:
-    used = found.attention.scale
-    return f"Only with --scale {found.rescaled} are all errors small enough, not with {used}."
+def _rescaled(audit: LayerAudit) -> str:
+    used = audit.attention.scale
+    return f"Only with --scale {audit.rescaled} are all errors small enough, not with {used}."
 
 
-def _tolerance(answer: LayerAnswer, found: LayerAudit) -> str:
+def _tolerance(answer: LayerAnswer, audit: LayerAudit) -> str:
     """The limit, and where it is from."""
-    bound = short(found.limit.bound)
-    if found.limit.default:
+    bound = short(audit.limit.bound)
+    if audit.limit.default:
         return f"{bound}, by default (--tolerance sets another)"
-    given = answer.question.tolerance is not None
-    return f"{bound}, as given ({'--tolerance' if given else 'error of the property'})"
+    stated = answer.question.tolerance is not None
+    return f"{bound}, as given ({'--tolerance' if stated else 'error of the property'})"
 
 
-def _sigma(found: LayerAudit) -> str:
-    low, high = bounds(found.sigma)
-    if found[ids.LAYER_RANK].level is Level.REFUTED:
+def _sigma(audit: LayerAudit) -> str:
+    low, high = bounds(audit.sigma)
+    if audit[ids.LAYER_RANK].level is Level.REFUTED:
         return "0: its rank is below $T$"
-    return interval(low, high) if found.sigma.lower > 0 else f"at most {high}"
+    return interval(low, high) if audit.sigma.lower > 0 else f"at most {high}"

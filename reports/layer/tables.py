@@ -14,12 +14,12 @@ from attncert.verify.claims.evidence import Level, listed
 _SHOWN = 60  # examples in a table; the JSON holds all
 
 
-def heat_map(found: LayerAudit) -> HeatMap:
+def heat_map(audit: LayerAudit) -> HeatMap:
     """-log2 of the attention outside the largest weight, by the middle of its enclosure."""
     return HeatMap(
         "saturation",
         "Saturation",
-        tuple(tuple(map(_bits, row)) for row in found.off_peak),
+        tuple(tuple(map(_bits, row)) for row in audit.off_peak),
         "Each cell is one head and one example (the least saturated of several where there are too "
         "many to draw): the darker, the less attention is outside the largest weight.",
     )
@@ -30,12 +30,12 @@ def _bits(off_peak: arb) -> float:
     return float((-middle.log() / arb.const_log2()).mid()) if middle > 0 else math.inf
 
 
-def ablation_table(found: LayerAudit) -> Table:
+def ablation_table(audit: LayerAudit) -> Table:
     """Rank, error without the head, and what it gives most to."""
-    rows, given = [], found.ablation.given
-    for h, (head, without) in enumerate(zip(found.heads, found.ablation.without, strict=True)):
-        most = found.ablation.most_for(h)
-        shares = [] if given is None else [float(given.share[t]) for t in most]
+    rows, heads = [], audit.ablation.shares
+    for h, (head, without) in enumerate(zip(audit.heads, audit.ablation.without, strict=True)):
+        most = audit.ablation.most_for(h)
+        shares = [] if heads is None else [float(heads.share[t]) for t in most]
         share = f"{sum(shares) / len(shares):.2f}" if shares else "-"
         rows.append((
             str(h + 1), str(head.rank), interval(*without), listed(most), share,
@@ -55,9 +55,9 @@ def ablation_table(found: LayerAudit) -> Table:
     )  # fmt: skip
 
 
-def heads_table(found: LayerAudit, grouped: bool) -> Table:
+def heads_table(audit: LayerAudit, grouped: bool) -> Table:
     rows = []
-    for h, head in enumerate(found.heads, start=1):
+    for h, head in enumerate(audit.heads, start=1):
         rows.append((
             str(h), str(head.rank), listed(head.group), str(len(head.saturated)),
             f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
@@ -94,12 +94,12 @@ def _digits(bound: str) -> str:
     return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
 
 
-def examples_table(found: LayerAudit) -> Table:
-    data, rows = found.attention.data, []
-    home = {t: h for h, head in enumerate(found.heads, start=1) for t in head.group}
+def examples_table(audit: LayerAudit) -> Table:
+    data, rows = audit.attention.data, []
+    home = {t: h for h, head in enumerate(audit.heads, start=1) for t in head.group}
     for t in range(min(data.T, _SHOWN)):
-        low, high = found.errors[t]
-        peaks = ", ".join(_digits(head.peaks[t][1]) for head in found.heads)
+        low, high = audit.errors[t]
+        peaks = ", ".join(_digits(head.peaks[t][1]) for head in audit.heads)
         error = low if low == high else f"{low} to {high}"
         rows.append((str(t), error, str(home.get(t, "none")), peaks))
     more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
@@ -112,12 +112,12 @@ def examples_table(found: LayerAudit) -> Table:
     )
 
 
-def theorem_table(found: LayerAudit, grouped: bool) -> Table:
-    told = [claim for claim in found.claims if claim.id.startswith("theorem1.")]
+def theorem_table(audit: LayerAudit, grouped: bool) -> Table:
+    compared = [claim for claim in audit.claims if claim.id.startswith("theorem1.")]
     return Table(
         "How the layer compares with Theorem 1",
         ("claim", "found", "how"),
-        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in told),
+        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in compared),
         "A no is not a finding against the layer: it may memorize in another way than the proof of "
         "Theorem 1. It means that the layer is of another kind"
         + (

@@ -17,7 +17,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.mask import seen
+from attncert.verify.audit.layer.mask import visible_rows
 
 RNG = np.random.default_rng(15)
 T, N, D = 5, 4, 6
@@ -28,7 +28,7 @@ MASK = np.array([[1, 1, 0, 0], [1, 1, 1, 1], [0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 
 
 def gaps(weights: StoredLayer, mask: Any = None, **options: Any) -> Any:
     """Output less label, (T, m), as the audit has it."""
-    attention = Attention.of(weights, DATA if mask is None else seen(DATA, mask), **options)
+    attention = Attention.of(weights, DATA if mask is None else visible_rows(DATA, mask), **options)
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
     labels = attention.data.label_matrix.tolist()
     return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]

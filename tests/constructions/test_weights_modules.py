@@ -20,7 +20,7 @@ import attncert
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.recording import Recording
 from attncert.verify.audit.layer.attention import Attention as Attending
-from attncert.verify.audit.layer.mask import read_mask, seen
+from attncert.verify.audit.layer.mask import read_mask, visible_rows
 
 D, HEADS, N, BATCH = 4, 2, 3, 2
 RNG = np.random.default_rng(8)
@@ -220,7 +220,7 @@ def test_masks_are_carried(tmp_path: Path) -> None:
     data, beside = taken.save(tmp_path / "batch.npz")
     padded = attncert.load(data)
     mask, recorded = read_mask(str(beside), padded)
-    assert (seen(padded, mask).sha256, beside.name) == (taken.data.sha256, "batch.mask.npz")
+    assert (visible_rows(padded, mask).sha256, beside.name) == (taken.data.sha256, "batch.mask.npz")
     assert recorded is not None and (recorded.outputs == taken.outputs).all()
     visible[0, 0, 2] = False  # this query sees nothing: it is left out
     with attncert.record(module) as taken:

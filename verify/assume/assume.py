@@ -120,7 +120,7 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
     vectors, k = inputs.distinct, size_of_sets(inputs)
     most = min(vectors.N, inputs.d)
     equal_inputs = inputs.equal_inputs()
-    contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.kept), progress))
+    contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.with_context), progress))
     stage("contexts")
     rank = exact_rank(vectors.array)
     permutations = question.permutations if rank == most else 0
@@ -181,7 +181,7 @@ def _sample(vectors: Vectors, k: int, question: Assume, progress: StageProgress)
 def _subsets(vectors: Vectors, k: int | None, seed: int) -> dict[int, tuple[Spectrum, ...]]:
     """Of n queries, and of as many as can be independent: against rounding."""
     sizes = [k, min(vectors.N, vectors.d)]
-    wanted = {size: count for size, count in zip(sizes, _SPECTRA, strict=True) if size}
+    counts_by_size = {size: count for size, count in zip(sizes, _SPECTRA, strict=True) if size}
     return {
         size: tuple(
             spectra(
@@ -189,7 +189,7 @@ def _subsets(vectors: Vectors, k: int | None, seed: int) -> dict[int, tuple[Spec
                 for i, rows in enumerate(sequences(vectors.N, size, seed, 0, count))
             )
         )
-        for size, count in wanted.items()
+        for size, count in counts_by_size.items()
     }
 
 
@@ -216,7 +216,7 @@ def _placed(
         return ()
     n, d_h = inputs.tokens, inputs.head_width or 1
     good = {spectrum.number for spectrum in contexts if spectrum.rank == n}
-    known = [t for t in inputs.kept if (0 if inputs.shared else t) in good]
+    known = [t for t in inputs.with_context if (0 if inputs.shared else t) in good]
     constructions, sizes = [], [("the paper's", min(n, d_h)), ("width one", n)]
     if 1 < kappa < min(n, d_h):
         sizes.insert(1, (f"the paper's, Remark 1 with Kruskal rank {kappa} (proved)", kappa))

@@ -53,9 +53,13 @@ def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
     return Claim(
         ids.ASSUMPTIONS,
         f"Assumption 1 holds for {counted(inputs.N, 'query', 'the')}, and Assumption 2 for "
-        f"{counted(len(inputs.kept), 'context', 'the')} that are given.",
+        f"{counted(len(inputs.with_context), 'context', 'the')} that are given.",
         Level.REFUTED if refuted else level,
-        numbers={"queries": inputs.N, "contexts": len(inputs.kept), "tokens": inputs.lengths},
+        numbers={
+            "queries": inputs.N,
+            "contexts": len(inputs.with_context),
+            "tokens": inputs.lengths,
+        },
         witness={"reason": "; ".join(reasons)} if failing else None,
         arithmetic="none of its own",
         rests_on=(ids.A1, ids.CONTEXTS),
@@ -117,7 +121,7 @@ def _every(
 def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
     bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
     good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
-    many = counted(len(inputs.kept), "context", "the")
+    many = counted(len(inputs.with_context), "context", "the")
     full = len(good)  # one counts for all that share it
     level = Level.PROVED
     witness: dict[str, Any] | None = None
@@ -133,9 +137,9 @@ def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
         f"Each of {many} that are given has {_rows(inputs)}.",
         level,
         numbers={
-            "given": len(inputs.kept),
+            "given": len(inputs.with_context),
             "of": inputs.N,
-            f"of rank {inputs.lengths}": full * (len(inputs.kept) if inputs.shared else 1),
+            f"of rank {inputs.lengths}": full * (len(inputs.with_context) if inputs.shared else 1),
         },
         witness=witness,
         arithmetic=_MODULO,

@@ -51,20 +51,20 @@ def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
         _positive(manifest, key) if key in manifest else None for key in ("heads", "head_width")
     )
     shards = shard_hashes(manifest)
-    queries, kept, start = list[AnyArray](), list[int](), 0
+    queries, numbers, start = list[AnyArray](), list[int](), 0
     for name, expected in shards.items():
         if expected is not None and (actual := file_sha256(path / name)) != expected:
             raise InputError(name, f"the file with SHA-256 {printable(expected, 64)}", actual)
         arrays = _read(path / name, (n, d), range(start, inputs), contexts=False)
         queries.append(arrays["queries"])
-        kept += arrays["kept"].tolist()
+        numbers += arrays["kept"].tolist()
         start += len(arrays["queries"])
     if start != inputs:
         raise InputError(MANIFEST, f'of "inputs" as in its shards, {start}', inputs)
     name = safe_name(path.resolve().name, "embeddings")
     contexts = partial(_contexts, [path / shard for shard in shards], (n, d), inputs)
     return LayerInputs(
-        Vectors.of(np.concatenate(queries), name), n, heads, head_width, tuple(kept), contexts,
+        Vectors.of(np.concatenate(queries), name), n, heads, head_width, tuple(numbers), contexts,
         _provenance(manifest),
     )  # fmt: skip
 
@@ -128,15 +128,17 @@ def _read(
         return ARRAYS if contexts else ("queries", "kept")
 
     def check(shapes: list[tuple[int, ...]]) -> None:
-        queries, *others, kept = shapes
+        queries, *others, numbers = shapes
         if len(queries) != 2 or queries[1] != context[1]:
             raise InputError(f"{name}: queries", f"of shape (B, {context[1]})", queries)
         if queries[0] > len(room):
             raise InputError(f"{MANIFEST}: inputs", "as many as in its shards", f"less, at {name}")
-        if len(kept) != 1 or kept[0] > queries[0]:
-            raise InputError(f"{name}: kept", f"of shape (C,), with C at most {queries[0]}", kept)
-        if others and others[0] != (*kept, *context):
-            raise InputError(f"{name}: contexts", f"of shape {(*kept, *context)}", others[0])
+        if len(numbers) != 1 or numbers[0] > queries[0]:
+            raise InputError(
+                f"{name}: kept", f"of shape (C,), with C at most {queries[0]}", numbers
+            )
+        if others and others[0] != (*numbers, *context):
+            raise InputError(f"{name}: contexts", f"of shape {(*numbers, *context)}", others[0])
 
     require_file(path)
     with path_errors(name, "a file that can be read", path), path.open("rb") as file:
@@ -147,8 +149,8 @@ def _read(
             raise InputError(f"{name}: {key}", must, array.dtype)
         if not np.isfinite(array).all():
             raise InputError(f"{name}: {key}", "finite numbers", array[~np.isfinite(array)][0])
-    kept, block = arrays["kept"].tolist(), room[: len(arrays["queries"])]
-    if kept != sorted(set(kept)) or not all(number in block for number in kept):
+    numbers, block = arrays["kept"].tolist(), room[: len(arrays["queries"])]
+    if numbers != sorted(set(numbers)) or not all(number in block for number in numbers):
         must = f"increasing numbers from {block.start} to {block.stop - 1}, of its own inputs"
         raise InputError(f"{name}: kept", must, "others")
     return arrays

@@ -53,10 +53,10 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
     ((0, 2), (3,))
     """
     table = residues(queries.array, PRIMES_21[0]) % PRIMES_21[0]
-    left, groups = list(inputs), list[list[int]]()
-    while left and len(groups) < heads:
+    remaining, groups = list(inputs), list[list[int]]()
+    while remaining and len(groups) < heads:
         size = first - bool(groups)
-        group, left = _independent(queries, left, size)
+        group, remaining = _independent(queries, remaining, size)
         if not group or size == 0:
             break
         doubtful = suspects(table, group, [t for other in groups for t in other])
@@ -69,13 +69,13 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
     return tuple(tuple(group) for group in groups)
 
 
-def _independent(queries: Vectors, left: list[int], size: int) -> tuple[list[int], list[int]]:
-    """The first `size` independent ones, and what is left after the last of them."""
+def _independent(queries: Vectors, remaining: list[int], size: int) -> tuple[list[int], list[int]]:
+    """The first `size` independent ones, and those behind the last of them."""
     window = max(1, size)
-    while size and left:
-        rows = modular_rank(queries.array[left[:window]]).rows[:size]
-        if len(rows) == size or window >= min(len(left), _WINDOWS * size):
+    while size and remaining:
+        rows = modular_rank(queries.array[remaining[:window]]).rows[:size]
+        if len(rows) == size or window >= min(len(remaining), _WINDOWS * size):
             used = rows[-1] + 1 if len(rows) == size else window
-            return [left[i] for i in rows], left[used:]
+            return [remaining[i] for i in rows], remaining[used:]
         window *= 2
     return [], []

@@ -22,15 +22,15 @@ Contexts = Iterator[tuple[int, AnyArray]]
 @dataclass(frozen=True)
 class LayerInputs:
     """queries: one for each of the N inputs. tokens: n; of the longest context where they differ,
-    and then `shortest` of the shortest. heads, head_width: of the layer, None where
-    nothing states them. kept: inputs whose contexts are there; contexts() yields them, (n, d) each,
-    of one that all inputs have (`shared`) that one. provenance: what the source says of itself."""
+    and then `shortest` of the shortest. heads, head_width: of the layer, None where nothing states
+    them. with_context: inputs whose contexts are there; contexts() yields these with their numbers,
+    (n, d) each, and one that all inputs have (`shared`) once. provenance: as the source has it."""
 
     queries: Vectors
     tokens: int
     heads: int | None
     head_width: int | None
-    kept: tuple[int, ...]
+    with_context: tuple[int, ...]
     contexts: Callable[[], Contexts]
     provenance: Mapping[str, str]
     shared: bool = False
@@ -38,7 +38,7 @@ class LayerInputs:
 
     def __repr__(self) -> str:
         tokens = self.lengths if self.shortest else self.tokens
-        return in_brief(self, self.queries, tokens=tokens, contexts=len(self.kept))
+        return in_brief(self, self.queries, tokens=tokens, contexts=len(self.with_context))
 
     @classmethod
     def of(cls, data: Any, tokens: int | None = None) -> LayerInputs:
@@ -53,22 +53,22 @@ class LayerInputs:
         queries = Vectors.of(data)
         if isinstance(data, Dataset) and tokens is None:
             shortest = None if data.counts is None else min(data.counts)
-            contexts, kept = partial(_rows_of, data), tuple(range(data.T))
-            return cls(queries, data.n, None, None, kept, contexts, {}, data.shared, shortest)
+            contexts, numbers = partial(_rows_of, data), tuple(range(data.T))
+            return cls(queries, data.n, None, None, numbers, contexts, {}, data.shared, shortest)
         if tokens is None:
             raise InputError("tokens", "given where there are no contexts", "left out")
         return cls(queries, tokens, None, None, (), lambda: iter(()), {})
 
     def take(self, count: int) -> LayerInputs:
         """The first so many inputs."""
-        kept = tuple(i for i in self.kept if i < count)
+        numbers = tuple(i for i in self.with_context if i < count)
         some = replace(
             self,
             queries=self.queries.take(count),
-            kept=kept,
+            with_context=numbers,
             contexts=lambda: (each for each in self.contexts() if each[0] < count),
         )
-        if self.shortest is None or not kept:
+        if self.shortest is None or not numbers:
             return some
         lengths = {len(context) for _, context in some.contexts()}
         shortest = min(lengths) if len(lengths) > 1 else None

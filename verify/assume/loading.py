@@ -43,9 +43,9 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         if any(keys.count(key) != 1 for key in ("queries", "contexts")):
-            got = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
+            names = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
             must = "made of queries and contexts (--tokens N for vectors alone)"
-            raise InputError(source, must, f"of {got}")
+            raise InputError(source, must, f"of {names}")
         return ("queries", "contexts")
 
     def check(shapes: list[tuple[int, ...]]) -> None:

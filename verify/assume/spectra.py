@@ -59,7 +59,7 @@ class Spectrum:
     def epsilon_rank(self, epsilon: float = EPSILON) -> int:
         """Singular values above epsilon·σ_max."""
         bound = epsilon * max(self.singular, default=0.0)
-        return sum(1 for value in self.singular if value > bound)
+        return sum(1 for sigma in self.singular if sigma > bound)
 
     @property
     def standing(self) -> AgainstRounding:
@@ -88,8 +88,8 @@ def exact_rank(table: AnyArray) -> int:
     2
     """
     distinct = np.unique(table, axis=0) if table.dtype != object else table
-    found = modular_rank(distinct).rank
-    return found if found == min(distinct.shape) else rational.rank(distinct).rank
+    rank = modular_rank(distinct).rank
+    return rank if rank == min(distinct.shape) else rational.rank(distinct).rank
 
 
 def _spectrum(number: int, table: AnyArray) -> Spectrum:

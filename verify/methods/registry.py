@@ -20,7 +20,7 @@ from types import ModuleType, NoneType
 
 from attncert.constructions.construction import Bound
 from attncert.constructions.errors import HypothesisFails, InputError, OutOfTime
-from attncert.constructions.foreign import told
+from attncert.constructions.foreign import error_text
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.method import Method, Target
@@ -120,7 +120,7 @@ def theirs(method: Method, part: str) -> Iterator[None]:
         if not foreign(method):
             raise
         whose = f"{part} of construction {method.name}"
-        raise InputError(whose, "without errors", told(error) + _line(error)) from error
+        raise InputError(whose, "without errors", error_text(error) + _line(error)) from error
 
 
 def _line(error: BaseException) -> str:
@@ -137,7 +137,7 @@ def _imported(place: str) -> Method:
     try:
         found = getattr(_module(module), attribute)
     except (Exception, SystemExit) as error:  # whatever a module can raise
-        reason = f"{place} ({told(error)})"
+        reason = f"{place} ({error_text(error)})"
         raise InputError("construction", "a module and a name in it", reason) from error
     return _method_of(found, place)
 
@@ -164,7 +164,7 @@ def _discover() -> None:
         try:
             found = entry.load()
         except (Exception, SystemExit) as error:
-            raise InputError(place, "one that can be loaded", told(error)) from error
+            raise InputError(place, "one that can be loaded", error_text(error)) from error
         _method_of(found, place)
         _announced.add(entry)
 

@@ -64,8 +64,8 @@ def embed(
                 continue
             stop = start + options.batch
             states = network.states(inputs.batch(start, stop))
-            kept = sample[(start <= sample) & (sample < stop)]
-            np.savez(path, queries=states[:, place], contexts=states[kept - start], kept=kept)
+            numbers = sample[(start <= sample) & (sample < stop)]
+            np.savez(path, queries=states[:, place], contexts=states[numbers - start], kept=numbers)
             finished[path.name] = file_sha256(path)
             _write_manifest(folder / MANIFEST, facts, finished)
     return {

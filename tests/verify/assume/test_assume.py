@@ -202,7 +202,7 @@ def test_groups_against_exact_ranks() -> None:
 
 def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
     given = load_inputs("digits")
-    assert not given.shared and len(given.kept) == given.N == 1782
+    assert not given.shared and len(given.with_context) == given.N == 1782
     (tmp_path / "x.json").write_text(
         '{"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]]}'
     )
@@ -297,7 +297,7 @@ def test_the_first_inputs_alone_are_judged_by_examples(tmp_path: Path) -> None:
     whole = load_folder(tmp_path / "whole", states, [1, 5, 9])
     alone = load_folder(tmp_path / "alone", states[:8], [1, 5])
     some = assume(whole, replace(QUICK, examples=8))
-    assert some.data.kept == (1, 5) and some.statement == assume(alone, QUICK).statement
+    assert some.data.with_context == (1, 5) and some.statement == assume(alone, QUICK).statement
     assert [s.singular for s in some.contexts] == [
         s.singular for s in assume(alone, QUICK).contexts
     ]

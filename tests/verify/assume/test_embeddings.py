@@ -20,7 +20,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "a b", STATES, [1, 4], heads=2, head_width=2)
     found = load_embeddings(folder)
     assert (found.queries.array == STATES[:, 0]).all() and found.queries.array.dtype == np.float32
-    assert [k for k, _ in found.contexts()] == [1, 4] == list(found.kept)
+    assert [k for k, _ in found.contexts()] == [1, 4] == list(found.with_context)
     assert all((context == STATES[k]).all() for k, context in found.contexts())
     assert (found.heads, found.head_width, found.tokens, found.name) == (2, 2, 3, "a-b")
     assert load_embeddings(folder / "manifest.json").queries.array.shape == (6, 4)

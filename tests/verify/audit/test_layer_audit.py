@@ -32,7 +32,7 @@ from attncert.verify.audit.layer.error import (
 )
 from attncert.verify.audit.layer.heads import carried_groups
 from attncert.verify.audit.layer.layer import LayerAnswer, layer
-from attncert.verify.audit.layer.mask import causal_mask, seen
+from attncert.verify.audit.layer.mask import causal_mask, visible_rows
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.prove import prove
@@ -268,7 +268,7 @@ def test_the_scale(width: int) -> None:
 def test_masks_against_numpy() -> None:
     mask = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1]], dtype=bool)
     layer = gradient_descent(50)
-    found = audited(layer, seen(DATA, mask))
+    found = audited(layer, visible_rows(DATA, mask))
     outputs, weights, _ = forward(CONTEXTS, QUERIES, layer, mask)
     for t, (low, high) in enumerate(found.errors):
         error = abs(outputs[t] - LABELS[t]).max()
@@ -299,7 +299,7 @@ def test_a_causal_query_sees_its_own_row_and_those_before() -> None:
 )
 def test_bad_masks(mask: np.ndarray, line: str) -> None:
     with pytest.raises(InputError, match=line):
-        seen(DATA, mask)
+        visible_rows(DATA, mask)
 
 
 def test_exact_masked_features() -> None:
@@ -307,7 +307,7 @@ def test_exact_masked_features() -> None:
     data, layer, _ = built(4)
     mask = np.zeros((4, 4), dtype=bool)
     mask[range(4), [3, 0, 2, 1]] = True
-    found = Attention(seen(data, mask), layer, unit="ln2").exact_features()
+    found = Attention(visible_rows(data, mask), layer, unit="ln2").exact_features()
     assert found is not None
     for t, row in enumerate([3, 0, 2, 1]):
         assert found.tolist()[t][: data.d] == data.context(t).tolist()[row]

@@ -25,7 +25,7 @@ from attncert.reports.answers import report
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.error import at_most, audit_layer
 from attncert.verify.audit.layer.layer import LayerAnswer, layer
-from attncert.verify.audit.layer.mask import seen
+from attncert.verify.audit.layer.mask import visible_rows
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.property import judge, load_property
 from attncert.verify.claims.evidence import Level
@@ -142,10 +142,10 @@ def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
     wide = Dataset.of(np.insert(contexts, 2, 7.0, axis=1), data.queries, data.labels)
     mask = np.ones((3, 5), dtype=bool)
     mask[:, 2] = False
-    padded = exact_near(Attention(seen(wide, mask), of_arrays(arrays).layer))
+    padded = exact_near(Attention(visible_rows(wide, mask), of_arrays(arrays).layer))
     assert padded is not None and padded.distance == plain.distance
     mask[0, 0] = False
-    uneven = exact_near(Attention(seen(wide, mask), of_arrays(arrays).layer))
+    uneven = exact_near(Attention(visible_rows(wide, mask), of_arrays(arrays).layer))
     rows = [data.rows(0).fractions()[1:], *(data.rows(t).fractions() for t in (1, 2))]
     short = Dataset.of(rows, data.queries, data.labels)
     alone = exact_near(Attention(short, of_arrays(arrays).layer))

@@ -59,7 +59,7 @@ def test_every_input_is_embedded_once(network: FakeNetwork, tokens: str, tmp_pat
     summary = run(tokens, tmp_path / "o", contexts=4, query="last")
     found, all_states = load_embeddings(tmp_path / "o"), network.states({"input_ids": IDS})
     assert (found.queries.array == all_states[:, -1]).all()
-    assert found.kept == (0, 5, 11, 17)
+    assert found.with_context == (0, 5, 11, 17)
     assert all((context == all_states[k]).all() for k, context in found.contexts())
     assert [summary[key] for key in ("inputs", "kept", "shards", "reused")] == [23, 4, 3, 0]
     assert (found.heads, found.head_width, found.provenance["query"]) == (2, 3, "last")

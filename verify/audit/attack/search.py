@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.foreign import told
+from attncert.constructions.foreign import error_text
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.attack.cases import (
@@ -241,7 +241,7 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
     except HypothesisFails as failure:
         return (f"refused: {failure}" if holds else "refused"), holds
     except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as e:
-        return told(e), holds or "partition"
+        return error_text(e), holds or "partition"
     rank = full_rank(case.dataset, layer)
     if rank.level.holds:
         return None, holds

@@ -22,16 +22,17 @@ from attncert.verify.near.heads import Heads, carried
 @dataclass(frozen=True)
 class Ablation:
     """without: for each head, the largest error of the layer without it, as two decimals that
-    enclose it. given: which head gives most to which example, and its share; None where a number is
-    beyond float64."""
+    enclose it. shares: which head gives most to which example, and how much; None where a number
+    is beyond float64."""
 
     without: tuple[tuple[str, str], ...]
-    given: Heads | None
+    shares: Heads | None
 
     def most_for(self, h: int) -> tuple[int, ...]:
         """The examples that head h gives most to."""
-        found = () if self.given is None else np.flatnonzero(self.given.carrier == h).tolist()
-        return tuple(found)
+        if self.shares is None:
+            return ()
+        return tuple(np.flatnonzero(self.shares.carrier == h).tolist())
 
 
 def ablation(
@@ -47,6 +48,6 @@ def ablation(
         low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
         without.append((decimal(low, up=False), decimal(high, up=True)))
     floats = np.array([[[float(x.mid()) for x in row] for row in part.tolist()] for part in parts])
-    given = floats.transpose(1, 0, 2)  # (T, H, m)
-    known = np.isfinite(given).all()
-    return Ablation(tuple(without), carried(np.array(largest).T, given) if known else None)
+    additions = floats.transpose(1, 0, 2)  # (T, H, m)
+    known = np.isfinite(additions).all()
+    return Ablation(tuple(without), carried(np.array(largest).T, additions) if known else None)

@@ -4,7 +4,7 @@
     weights   softmax over the rows of E (one query token, n context rows)
     features  Eᵀ weights, head by head
 
-What a query sees is its context: a mask is applied to the data before (`mask.seen`).
+What a query sees is its context: a mask is applied to the data before (`mask.visible_rows`).
 
 E K Qᵀ e is computed once, exactly: floats are dyadic rationals. Where unit · scale is ln 2 times a
 rational number and all logits are whole multiples of ln 2, the weights are powers of two over their
@@ -88,8 +88,8 @@ class Attention:
         """These heads alone."""
         values, output = self.layer.readout
         width, rows = values[0].ncols(), output.tolist()
-        kept = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
-        return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), kept))
+        below = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
+        return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), below))
 
     def rescaled(self, scale: str) -> Attention:
         """The same layer with another scale."""
@@ -145,9 +145,9 @@ class Attention:
         table, rows, d, width = features.tolist(), output.tolist(), self.data.d, values[0].ncols()
         return [
             arb_mat([row[h * d : (h + 1) * d] for row in table])
-            * arb_mat(value)
+            * arb_mat(v)
             * arb_mat(fmpq_mat(rows[h * width : (h + 1) * width]))
-            for h, value in enumerate(values)
+            for h, v in enumerate(values)
         ]
 
     def outputs(self) -> arb_mat:

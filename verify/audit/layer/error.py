@@ -130,8 +130,8 @@ def audit_layer(
         head_view(head, h, carried, peaks[h]) for h, head in enumerate(attention.layer.heads)
     )
     each = tuple((low, high) for low, high in error.numbers["errors"])
-    told = theorem_claims(attention, heads, carried, given=groups is not None)
-    claims = (error, memorizes, rank, *told)
+    compared = theorem_claims(attention, heads, carried, stated=groups is not None)
+    claims = (error, memorizes, rank, *compared)
     others = () if memorizes.level.holds else (x for x in SCALES if x != attention.scale)
     fits = (x for x in others if errors(attention.rescaled(x), limit)[1].level.holds)
     other = next(fits, None)
@@ -232,27 +232,27 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
     features = attention.exact_features()
     if features is None:
         error = enclosed_error(data, attention.outputs, max_bits=1024)
-        asked = enclosed_error(data, attention.outputs, tolerance=bound, strict=strict)
+        judged = enclosed_error(data, attention.outputs, tolerance=bound, strict=strict)
         return (
             replace(error, id=ids.LAYER_ERROR, source=SOURCE),
             replace(
-                asked,
+                judged,
                 id=ids.LAYER_MEMORIZES,
                 statement=statement,
-                numbers={key: asked.numbers[key] for key in ("tolerance", "beyond", "open")},
+                numbers={key: judged.numbers[key] for key in ("tolerance", "beyond", "open")},
                 source=SOURCE,
             ),
         )
     gaps = (features * _readout(attention) - data.label_matrix).tolist()
     sizes = [max(abs(Fraction(int(x.p), int(x.q))) for x in row) for row in gaps]
-    shown = [[_decimal(x, up=False), _decimal(x, up=True)] for x in sizes]
+    decimals = [[_decimal(x, up=False), _decimal(x, up=True)] for x in sizes]
     worst = max(range(data.T), key=lambda t: sizes[t])
     arithmetic = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
     error = Claim(
         ids.LAYER_ERROR,
-        f"The largest error is {interval(*shown[worst])}.",
+        f"The largest error is {interval(*decimals[worst])}.",
         Level.PROVED,
-        numbers={"error": shown[worst], "errors": shown},
+        numbers={"error": decimals[worst], "errors": decimals},
         arithmetic=arithmetic,
         source=SOURCE,
     )
@@ -261,7 +261,7 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
         ids.LAYER_MEMORIZES,
         statement,
         not beyond,
-        {"example": worst, "error": shown[worst]},
+        {"example": worst, "error": decimals[worst]},
         numbers={
             "equal to the label": sum(not x for x in sizes),
             "examples": data.T,
@@ -288,7 +288,7 @@ def _readout(attention: Attention) -> fmpq_mat:
     """V, (H·d)×m: the blocks W_V,h W_O,h below one another."""
     values, output = attention.layer.readout
     width, rows = values[0].ncols(), output.tolist()
-    blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
+    blocks = [v * fmpq_mat(rows[h * width : (h + 1) * width]) for h, v in enumerate(values)]
     return fmpq_mat([row for block in blocks for row in block.tolist()])
 
 
@@ -318,17 +318,17 @@ def _decimal(x: Fraction, *, up: bool) -> str:
 def least_singular_value(features: arb_mat) -> SingularValue:
     """σ_T of Z in two bounds; where no full rank was certified, ||wZ|| for a unit vector w that is
     nearly singular (float64; any w is sound) is the upper one."""
-    found = smallest_singular_value(features, BITS)
-    if found.lower > 0 or features.nrows() > features.ncols():
-        return found
+    sigma = smallest_singular_value(features, BITS)
+    if sigma.lower > 0 or features.nrows() > features.ncols():
+        return sigma
     floats = np.array([[float(x.mid()) for x in row] for row in features.tolist()])
     if not np.isfinite(floats).all():
-        return found
+        return sigma
     w = arb_mat([np.linalg.svd(floats)[0][:, -1].tolist()])
     square = sum((x * x for x in (w * features).entries()), arb(0))
     length = sum((x * x for x in w.entries()), arb(0))
     upper = float((square / length).sqrt().upper())
-    return replace(found, upper=min(found.upper, float(np.nextafter(upper, np.inf))))
+    return replace(sigma, upper=min(sigma.upper, float(np.nextafter(upper, np.inf))))
 
 
 def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) -> Claim:
@@ -352,10 +352,11 @@ def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) ->
         exact = attention.exact_features()
         bound = bound_from_above(data, heads)
         if exact is not None:
-            found = rational_rank([[int(x) for x in row] for row in _whole(exact)])
-            level = Level.PROVED if found.rank == data.T else Level.REFUTED
-            numbers["rank"], arithmetic = found.rank, RATIONAL
-            witness = found.relations[0].as_dict() if found.relations else {"rank": found.rank}
+            rational = rational_rank([[int(x) for x in row] for row in _whole(exact)])
+            rank, relations = rational.rank, rational.relations
+            level = Level.PROVED if rank == data.T else Level.REFUTED
+            numbers["rank"], arithmetic = rank, RATIONAL
+            witness = relations[0].as_dict() if relations else {"rank": rank}
         elif heads * data.d < data.T:
             level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}
         elif bound is not None and bound.rank < data.T:

@@ -163,11 +163,11 @@ def theorem_claims(
     heads: Sequence[HeadView],
     groups: Sequence[tuple[int, ...]],
     *,
-    given: bool,
+    stated: bool,
 ) -> list[Claim]:
     """In what the layer is as Theorem 1 has it; "refuted" here says only that it is otherwise.
 
-    given: the groups are said to be those of the layer; else they were counted (carried_groups).
+    stated: the groups are said to be those of the layer; else they were counted (carried_groups).
     """
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
@@ -185,12 +185,12 @@ def theorem_claims(
     sizes = [len(group) for group in groups]
     grouped = Claim.checked(
         ids.THEOREM1_GROUPS,
-        f"{'As grouped' if given else 'Counted by rank'}, the first head carries at most $r={r}$ "
+        f"{'As grouped' if stated else 'Counted by rank'}, the first head carries at most $r={r}$ "
         f"examples, every further one at most $r-1={r - 1}$.",
         all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes)),
         {"sizes": sizes},
         numbers={"sizes": sizes, "r": r},
-        arithmetic="counting" if given else "rank profile of $Z$, head by head",
+        arithmetic="counting" if stated else "rank profile of $Z$, head by head",
         source="paper, Theorem 1",
     )
     astray = [sorted(set(head.earlier) - set(head.led)) for head in heads]
@@ -212,6 +212,6 @@ def theorem_claims(
     )
     claims = [fits, grouped, still]
     if len(placed) == data.T:
-        found = hypotheses.partition(data, [group for group in groups if group])
-        claims.append(replace(found, id=ids.THEOREM1_PARTITION))
+        condition = hypotheses.partition(data, [group for group in groups if group])
+        claims.append(replace(condition, id=ids.THEOREM1_PARTITION))
     return claims

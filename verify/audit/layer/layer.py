@@ -32,7 +32,7 @@ from attncert.verify.audit.layer.error import (
     share,
     spread,
 )
-from attncert.verify.audit.layer.mask import Recorded, causal_mask, read_mask, seen
+from attncert.verify.audit.layer.mask import Recorded, causal_mask, read_mask, visible_rows
 from attncert.verify.audit.layer.near import exact_near
 from attncert.verify.audit.layer.property import Property, judge, load_property
 from attncert.verify.audit.layer.reading import read_claim
@@ -136,7 +136,7 @@ def _examples(
         recorded = recorded.first(examples.T)
     if mask is None:
         return examples, recorded, False
-    return seen(examples, mask[: examples.T, : examples.n]), recorded, True
+    return visible_rows(examples, mask[: examples.T, : examples.n]), recorded, True
 
 
 def _require_groups(stored: StoredLayer, data: Dataset) -> None:

@@ -29,12 +29,12 @@ class Recorded:
         return Recorded(self.outputs[:examples], self.unit)
 
 
-def seen(data: Dataset, mask: BoolArray) -> Dataset:
+def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
     """The data whose contexts are the rows that each query sees. mask: (T, n), True where a row is
     seen. Raises InputError where shapes do not fit, or a query sees nothing.
 
     >>> data = Dataset.of([[1], [2], [3]], [[1], [1]])
-    >>> [seen(data, np.array([[0, 1, 1], [1, 0, 0]])).rows(t).strings() for t in (0, 1)]
+    >>> [visible_rows(data, np.array([[0, 1, 1], [1, 0, 0]])).rows(t).strings() for t in (0, 1)]
     [[['2'], ['3']], [['1']]]
     """
     if mask.shape != (data.T, data.n):
