@@ -28,7 +28,6 @@ __all__ = ["STEPS", "ProofStep"]
 
 Witness = dict[str, Any]
 _STATES = 1000  # of the second group's state, up to which all are tried
-_ROWS = 3  # tokens up to which `separator` decides
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,8 @@ def steering(x: Instance) -> Witness | None:
 
 def separator(x: Instance) -> Witness | None:
     """For n ≤ 3: a repeated row leaves at most two different ones, so that it is an extreme of
-    E⁽ˢ⁾u for every u. Distinct rows are told apart by almost every u. Raises ValueError for n > 3.
+    E⁽ˢ⁾u for every u. Distinct rows are told apart by almost every u.
     """
-    if x.n > _ROWS:
-        raise ValueError(f"decided for at most {_ROWS} tokens, not {x.n}")
     for s in (s for group in x.groups[:-1] for s in group):
         rows = x.context(s)
         for i in range(x.n):
