@@ -1,4 +1,4 @@
-"""How records show themselves in one short line, whatever numbers they hold."""
+"""Records in one short line, whatever numbers they hold."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ _EACH = 60  # of one value in it
 _COUNT = 10**15  # integers below it are written out
 
 
-def in_brief(record: object, *told: Any, **named: Any) -> str:
-    """The repr of a record: its type, and what it says of itself, in at most 200 characters.
+def in_brief(record: object, *positional: Any, **named: Any) -> str:
+    """The repr of a record: its type and its main fields, in at most 200 characters.
 
-    told, named: as arguments would be written; None is left out. What is longer than 60 characters
-    is cut, and of long integers only the bits are told: a record of millions of numbers is one
-    line.
+    positional, named: as arguments would be written; None is left out. What is longer than 60
+    characters is cut, and of long integers only the bits are given: a record of millions of numbers
+    is one line.
 
     >>> in_brief(Exception(), "x" * 90, examples=25, of=None, level=True, c=2**99, of_c=[2**99, 1])
     "Exception('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', examples=25, \
 level=True, c=<100 bits>, of_c=[<100 bits>, 1])"
     """
-    parts = [_short(value) for value in told if value is not None]
-    parts += [f"{name}={_short(value)}" for name, value in named.items() if value is not None]
+    parts = [_short(x) for x in positional if x is not None]
+    parts += [f"{name}={_short(x)}" for name, x in named.items() if x is not None]
     line = f"{type(record).__name__}({', '.join(parts)})"
     return line if len(line) <= MOST else f"{line[: MOST - 2]}…)"
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, Enum):
-        value = value.value
-    if isinstance(value, int) and abs(value) >= _COUNT:
-        return f"<{value.bit_length()} bits>"
-    if isinstance(value, str):
-        return repr(value if len(value) <= _EACH else f"{value[: _EACH - 3]}…")
-    if isinstance(value, (tuple, list)):
-        some = ", ".join(map(_short, value[:_EACH]))
-        comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
-        shown = f"({some}{comma})" if isinstance(value, tuple) else f"[{some}]"
-        return shown if len(shown) <= _EACH else f"<{len(value)} in all>"
-    shown = repr(value)
-    return shown if len(shown) <= _EACH else f"{shown[: _EACH - 1]}…"
+def _short(x: Any) -> str:
+    if isinstance(x, Enum):
+        x = x.value
+    if isinstance(x, int) and abs(x) >= _COUNT:
+        return f"<{x.bit_length()} bits>"
+    if isinstance(x, str):
+        return repr(x if len(x) <= _EACH else f"{x[: _EACH - 3]}…")
+    if isinstance(x, (tuple, list)):
+        some = ", ".join(map(_short, x[:_EACH]))
+        comma = "," if isinstance(x, tuple) and len(x) == 1 else ""
+        text = f"({some}{comma})" if isinstance(x, tuple) else f"[{some}]"
+        return text if len(text) <= _EACH else f"<{len(x)} in all>"
+    text = repr(x)
+    return text if len(text) <= _EACH else f"{text[: _EACH - 1]}…"

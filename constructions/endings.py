@@ -54,13 +54,15 @@ def _handled(
     here = threading.current_thread() is threading.main_thread()
     numbers = [signal.Signals[name] for name in names if here and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    held = {n: found for n, found in before.items() if found is not None and only in (None, found)}
+    held = {
+        n: former for n, former in before.items() if former is not None and only in (None, former)
+    }
     try:
         for number in held:
             signal.signal(number, handler)
         yield
     finally:
-        for number, found in held.items():
-            signal.signal(number, found)
-        for kept in came:
-            signal.raise_signal(kept)
+        for number, former in held.items():
+            signal.signal(number, former)
+        for signal_number in came:
+            signal.raise_signal(signal_number)

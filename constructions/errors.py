@@ -22,8 +22,8 @@ class InputError(ValueError):
 
     def __init__(self, argument: str, must: str, got: object) -> None:
         self.argument, self.must, self.got = argument, must, got
-        name, found = printable(argument, _MOST), printable(_text(got), _MOST)
-        super().__init__(f"{name}: must be {printable(must)}, not {found}")
+        name, actual = printable(argument, _MOST), printable(_text(got), _MOST)
+        super().__init__(f"{name}: must be {printable(must)}, not {actual}")
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions cross process borders by pickle
         return type(self), (self.argument, self.must, self.got)
@@ -79,18 +79,18 @@ class OutOfTime(BaseException):
     """
 
 
-def _text(value: object) -> str:
-    if isinstance(value, int) and value.bit_length() > 3 * _MOST:
-        return f"an integer of {value.bit_length()} bits"
+def _text(x: object) -> str:
+    if isinstance(x, int) and x.bit_length() > 3 * _MOST:
+        return f"an integer of {x.bit_length()} bits"
     try:
-        return str(value)
+        return str(x)
     except ValueError:  # integers within that Python does not write
-        return f"a {type(value).__name__} of too many digits"
+        return f"a {type(x).__name__} of too many digits"
 
 
-def whole(value: object) -> TypeGuard[int]:
+def whole(x: object) -> TypeGuard[int]:
     """Whether this is an integer and no truth value."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(x, int) and not isinstance(x, bool)
 
 
 def require_seed(seed: object, argument: str = "--seed") -> None:
@@ -111,9 +111,9 @@ def require_positive(**values: int) -> None:
     Traceback (most recent call last):
     attncert.InputError: width: must be a positive integer, not 0
     """
-    for argument, value in values.items():
-        if value < 1:
-            raise InputError(argument, "a positive integer", value)
+    for argument, count in values.items():
+        if count < 1:
+            raise InputError(argument, "a positive integer", count)
 
 
 @contextmanager

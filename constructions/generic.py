@@ -146,25 +146,25 @@ class _Search:
         chosen: list[GenericHead] = []
         for h in range(self.heads):
             progress(h, self.heads)
-            left = self.data.T - len(self.placed.rows)
-            if left:
-                head = self._head(-(-left // (self.heads - h)))
+            unplaced = self.data.T - len(self.placed.rows)
+            if unplaced:
+                head = self._head(-(-unplaced // (self.heads - h)))
                 chosen += [head] if head else []
-        left = self.data.T - len(self.placed.rows)
-        if left:
+        unplaced = self.data.T - len(self.placed.rows)
+        if unplaced:
             raise HypothesisFails(
                 "search",
-                f"no small random weights were found that place {left} of the {self.data.T} "
+                f"no small random weights were found that place {unplaced} of the {self.data.T} "
                 f"examples with {self.heads} heads",
-                {"left": left, "largest": 2 ** (_DOUBLINGS - 1)},
+                {"left": unplaced, "largest": 2 ** (_DOUBLINGS - 1)},
                 decided=False,
             )
         return chosen
 
     def _head(self, share: int) -> GenericHead | None:
         """The first draw that places `share` examples, else the one that places most."""
-        taken = set(self.placed.rows)
-        unplaced = [t for t in range(self.data.T) if t not in taken]
+        placed = set(self.placed.rows)
+        unplaced = [t for t in range(self.data.T) if t not in placed]
         best: tuple[list[int], list[int], _Draw] | None = None
         for draw in self._draws():
             remainder = self.placed.remainder(unplaced, draw.features)
@@ -205,10 +205,10 @@ class _Search:
 
     def _logits(self, rows: IntegerArray, query: IntArray) -> IntegerArray:
         """Σ_j (E⁽ᵗ⁾K)_j (e_t·Q_j): (T, n)."""
-        asked = integers.product(self.data.queries.numerators, query)
+        images = integers.product(self.data.queries.numerators, query)
         total = np.zeros((self.data.T, self.data.n), dtype=np.int64)
         for j in range(self.width):
-            total = integers.add(total, integers.multiply(asked[:, j : j + 1], rows[:, :, j]))
+            total = integers.add(total, integers.multiply(images[:, j : j + 1], rows[:, :, j]))
         return total
 
     def _record(

@@ -82,7 +82,7 @@ class Layer:
         [1/2]
         [ -3]
         """
-        made: list[Head] = []
+        built: list[Head] = []
         for number, pair in enumerate(_listed(heads, "layer", "a list of pairs (key, query)"), 1):
             pair = _listed(pair, f"head {number}", "a pair (key, query)")
             if len(pair) != 2:
@@ -93,13 +93,13 @@ class Layer:
             )
             shapes = [(int(m.nrows()), int(m.ncols())) for m in (key, query)]
             for name, shape in zip(("key", "query"), shapes, strict=True):
-                wanted = shapes[0] if not made else (int(made[0].key.nrows()), made[0].width)
-                if shape != wanted:
-                    raise InputError(f"{name} of head {number}", f"of shape {wanted}", shape)
-            made.append(Head(key, query))
-        if not made:
+                expected = shapes[0] if not built else (int(built[0].key.nrows()), built[0].width)
+                if shape != expected:
+                    raise InputError(f"{name} of head {number}", f"of shape {expected}", shape)
+            built.append(Head(key, query))
+        if not built:
             raise InputError("layer", "made of at least one head", "empty")
-        return cls(tuple(made))
+        return cls(tuple(built))
 
     @property
     def head_width(self) -> int:
@@ -189,16 +189,16 @@ class Layer:
             }
 
     def _parts(
-        self, made: Callable[[fmpq_mat | None], Any], times_log_two: Callable[[Any], Any]
+        self, converted: Callable[[fmpq_mat | None], Any], times_log_two: Callable[[Any], Any]
     ) -> dict[str, Any]:
-        """W_K, W_Q, W_V, a list of one for each head, and W_O: `made` of the exact matrices."""
+        """W_K, W_Q, W_V, a list of one for each head, and W_O: the exact matrices `converted`."""
         parts: dict[str, Any] = {
-            "W_K": [made(head.key) for head in self.heads],
-            "W_Q": [times_log_two(made(head.query)) for head in self.heads],
+            "W_K": [converted(head.key) for head in self.heads],
+            "W_Q": [times_log_two(converted(head.query)) for head in self.heads],
         }
         if self.output is not None:
-            parts["W_V"] = [made(head.value) for head in self.heads]
-            parts["W_O"] = made(self.output)
+            parts["W_V"] = [converted(head.value) for head in self.heads]
+            parts["W_O"] = converted(self.output)
         return parts
 
 

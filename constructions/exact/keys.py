@@ -34,4 +34,4 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     >>> distinct([[2, 1], [1, 3], [2, 1]])
     [[1, 3], [2, 1]]
     """
-    return [value for value, _ in groupby(sorted(values))]
+    return [x for x, _ in groupby(sorted(values))]

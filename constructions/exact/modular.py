@@ -49,12 +49,12 @@ def reduced(integral: FloatArray, p: int) -> FloatArray:
     integers below 2^53, and exact, and p more or less makes up for q. (No remainder is taken: that
     of int64 takes twice as long, that of float64 twenty times.)
     """
-    result = np.floor(integral * (1 / p))
-    result *= -p
-    result += integral
-    np.add(result, p, out=result, where=result < 0)
-    np.subtract(result, p, out=result, where=result >= p)
-    return result
+    rest = np.floor(integral * (1 / p))
+    rest *= -p
+    rest += integral
+    np.add(rest, p, out=rest, where=rest < 0)
+    np.subtract(rest, p, out=rest, where=rest >= p)
+    return rest
 
 
 def residues(integers: IntegerArray, p: int) -> FloatArray:
@@ -89,7 +89,7 @@ def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
     A row is 0 before its pivot, and stays so: another row is subtracted from it only where it is
     not 0 at that row's pivot, which then lies behind its own.
     """
-    kept: list[int] = []
+    independent: list[int] = []
     pivots: list[int] = []
     for i in range(len(panel)):
         places = np.flatnonzero(panel[i])
@@ -100,23 +100,23 @@ def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
         factor = panel[:, pivot].copy()
         factor[i] = 0
         panel = reduced(panel - factor[:, None] * panel[i], p)
-        kept.append(i)
+        independent.append(i)
         pivots.append(pivot)
-    return panel[kept], pivots
+    return panel[independent], pivots
 
 
 def inverse_mod(values: IntArray, p: int) -> IntArray:
     """Entrywise inverse of nonzero residues (int64); of many by Fermat: a^(p-2)."""
     if values.size < 64:
-        inverses = [pow(value, -1, p) for value in values.ravel().tolist()]
+        inverses = [pow(x, -1, p) for x in values.ravel().tolist()]
         return np.array(inverses, dtype=np.int64).reshape(values.shape)
-    result, power, exponent = np.ones_like(values), values.copy(), p - 2
+    inverses, power, exponent = np.ones_like(values), values.copy(), p - 2
     while exponent:
         if exponent & 1:
-            result = result * power % p
+            inverses = inverses * power % p
         power = power * power % p
         exponent >>= 1
-    return result
+    return inverses
 
 
 def monic_mod(rows: IntArray, p: int) -> IntArray:

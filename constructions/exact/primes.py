@@ -48,10 +48,10 @@ def safe_primes_below(bound: int, count: int) -> list[int]:
     >>> safe_primes_below(2**31, 3) == list(PRIMES_31)
     True
     """
-    found: list[int] = []
+    primes: list[int] = []
     for p in range(bound - 1, 10, -1):
-        if len(found) == count:
+        if len(primes) == count:
             break
         if is_safe_with_primitive_two(p):
-            found.append(p)
-    return found
+            primes.append(p)
+    return primes

@@ -85,28 +85,28 @@ def train(
         progress(*curve[-1])
         return curve[-1][1]
 
-    order, done, error = np.arange(0), 0, measured(0)
-    while done < steps and math.isfinite(error):
+    order, step, error = np.arange(0), 0, measured(0)
+    while step < steps and math.isfinite(error):
         if len(order) < min(BATCH, T):  # a pass over all examples has ended
             order = draw.permutation(T)
         rows, order = order[:BATCH], order[BATCH:]
-        optimizer.param_groups[0]["lr"] = RATE * schedule(done / steps)
+        optimizer.param_groups[0]["lr"] = RATE * schedule(step / steps)
         optimizer.zero_grad()
         (errors(torch.asarray(rows)) ** 2).mean().backward()
         optimizer.step()
-        done += 1
-        if done % max(1, steps // _SEEN) == 0 or done == steps:
-            error = measured(done)
+        step += 1
+        if step % max(1, steps // _SEEN) == 0 or step == steps:
+            error = measured(step)
     weights = torch.cat((moving, fixed)).detach().numpy() * units.factors(shape)
-    return Training(weights, done, error * units.y, tuple(curve))
+    return Training(weights, step, error * units.y, tuple(curve))
 
 
-def schedule(done: float) -> float:
-    """The step size over the largest one, where a share `done` of all steps was taken.
+def schedule(share: float) -> float:
+    """The step size over the largest one, after this share of all steps.
 
     >>> [round(schedule(x), 3) for x in (0.025, 0.05, 0.525, 1.0)]
     [0.5, 1.0, 0.5, 0.0]
     """
-    if done < WARM_UP:
-        return done / WARM_UP
-    return (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))) / 2
+    if share < WARM_UP:
+        return share / WARM_UP
+    return (1 + math.cos(math.pi * (share - WARM_UP) / (1 - WARM_UP))) / 2

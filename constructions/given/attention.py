@@ -105,13 +105,13 @@ def jacobian(
     z = xp.matrix_transpose(turned @ p)  # (T, H, d)
     kappa = xp.matmul(gamma[:, :, :, None, :], key)  # Kᵀγ, (T, m, H, 1, d_h)
     columns = shape.parameters if free is None else free
-    found = xp.zeros((T, m, columns), dtype=weights.dtype, device=device(weights))
+    derivatives = xp.zeros((T, m, columns), dtype=weights.dtype, device=device(weights))
     blocks = (
         gamma[..., :, None] * q[:, None, :, None, :],
         queries[:, None, None, :, None] * kappa,
         z[:, None, :, :, None] * xp.permute_dims(output, (2, 0, 1))[None, :, :, None, :],
     )
-    by_head = xp.reshape(found[..., : shape.attention], (T, m, H, -1), copy=False)  # a view
+    by_head = xp.reshape(derivatives[..., : shape.attention], (T, m, H, -1), copy=False)  # a view
     start = 0
     for size, block in zip(shape.sizes, blocks, strict=True):
         by_head[..., start : start + size] = xp.reshape(block, (T, m, H, size))
@@ -119,8 +119,8 @@ def jacobian(
     if columns > shape.attention:
         v = xp.reshape(xp.sum(z[..., None] * value, axis=2), (T, -1))  # Vᵀz, head by head
         for j in range(m):
-            found[:, j, shape.attention + j :: m] = v
-    return xp.sum(means, axis=1), found
+            derivatives[:, j, shape.attention + j :: m] = v
+    return xp.sum(means, axis=1), derivatives
 
 
 def attend(

@@ -60,13 +60,13 @@ class Spans:
 
     def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:
         """The least H with N >= T·m; None where no number of heads is enough."""
-        wanted = examples * self.labels
+        labels = examples * self.labels
         if self.differences == 0 or self.queries == 0:  # more heads do what fewer do
             most = self.labels + 1
-            counts = [h for h in range(1, most) if self.bound(h, head_width, value_width) >= wanted]
+            counts = [h for h in range(1, most) if self.bound(h, head_width, value_width) >= labels]
             return min(counts, default=None)
         heads = 1
-        while self.bound(heads, head_width, value_width) < wanted:
+        while self.bound(heads, head_width, value_width) < labels:
             heads += 1
         return heads
 
@@ -124,9 +124,9 @@ def _rank(rows: IntegerArray) -> int:
         if some.size == 0:
             return 0
         entries = [x % PRIME_62 for x in some.ravel().tolist()]
-        found = int(nmod_mat(*some.shape, entries, PRIME_62).rank())
-        if found in (width, count):
-            return found
+        rank = int(nmod_mat(*some.shape, entries, PRIME_62).rank())
+        if rank in (width, count):
+            return rank
     matrix = fmpz_mat(count, width, rows.ravel().tolist())
     smaller = matrix.transpose() * matrix if width <= count else matrix * matrix.transpose()
     return int(smaller.rank())

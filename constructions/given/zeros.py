@@ -58,7 +58,7 @@ def worth(k: int, head_width: int, differences: int, queries: int) -> int:
     return a + j * rho * (a + d - rho) - rho * comb(j, 2) - (d - rho) * comb(i, 2)
 
 
-def best_sizes(heads: int, head_width: int, found: Spans) -> tuple[int, ...]:
+def best_sizes(heads: int, head_width: int, spans: Spans) -> tuple[int, ...]:
     """How to divide the heads so that the sets are worth most: as evenly as they can be.
 
     >>> best_sizes(12, 1, Spans(768, 0, 768, 1)), best_sizes(5, 1, Spans(4, 0, 4, 1))
@@ -70,16 +70,16 @@ def best_sizes(heads: int, head_width: int, found: Spans) -> tuple[int, ...]:
         return (small + 1,) * more + (small,) * (count - more)
 
     def total(sizes: tuple[int, ...]) -> int:
-        each = {k: worth(k, head_width, found.differences, found.queries) for k in set(sizes)}
+        each = {k: worth(k, head_width, spans.differences, spans.queries) for k in set(sizes)}
         return sum(each[k] for k in sizes)
 
     return max((even(count) for count in range(1, heads + 1)), key=total)
 
 
-def most_examples(sizes: Sequence[int], head_width: int, found: Spans) -> int:
+def most_examples(sizes: Sequence[int], head_width: int, spans: Spans) -> int:
     """The sum of G(k), and b: what sets of these sizes are worth (m = 1)."""
-    a, d = found.differences, found.queries
-    return sum(worth(k, head_width, a, d) for k in sizes) + found.common
+    a, d = spans.differences, spans.queries
+    return sum(worth(k, head_width, a, d) for k in sizes) + spans.common
 
 
 def draw_groups(
@@ -132,8 +132,8 @@ def draw_layer(
     def draw(*shape: int) -> IntegerArray:
         return rng.integers(-bound, bound + 1, shape)
 
-    made = tuple(
+    drawn = tuple(
         scaled_head(data, draw(d, head_width), draw(d, head_width), draw(d, d_v))
         for _ in range(heads)
     )
-    return Layer(made, fmpq_mat(integers.to_flint(draw(heads * d_v, m))))
+    return Layer(drawn, fmpq_mat(integers.to_flint(draw(heads * d_v, m))))

@@ -153,8 +153,8 @@ class HeadBuilder:
         if direction is not None:
             targets = direction.lead[earlier].argmax(axis=1)
         steering, finite = [], np.zeros((self.data.T, self.data.n), dtype=np.int64)
-        wanted = self._choose_logits(group, duals, targets)
-        for t, dual, logits in zip(group, duals, wanted, strict=True):
+        group_logits = self._choose_logits(group, duals, targets)
+        for t, dual, logits in zip(group, duals, group_logits, strict=True):
             w, rows = self._steer(t, dual, logits)
             steering.append(w)
             finite = integers.add(finite, integers.multiply(dual.products[:, None], rows))
@@ -212,10 +212,10 @@ class HeadBuilder:
             for step in reached:
                 for signed in (step, -step):
                     options.append(np.concatenate([np.zeros(1, dtype=np.int64), signed]))
-        seen: dict[tuple[int, ...], IntegerArray] = {}
+        different: dict[tuple[int, ...], IntegerArray] = {}
         for option in options:
-            seen.setdefault(tuple(option.tolist()), option)
-        return np.stack(list(seen.values()))
+            different.setdefault(tuple(option.tolist()), option)
+        return np.stack(list(different.values()))
 
     def _vertices(self, t: int, factor: int, bits: int) -> IntegerArray:
         """For every row i the least logits over `factor` with which row i saturates, (n, n)."""

@@ -59,7 +59,7 @@ def _best_conditioned(
     Few bits first: the shorter the copy's numbers, the shorter its logits, and the farther the
     softmax is from saturation, where features are equal up to rounding.
     """
-    found: list[tuple[float, dict[str, FloatArray], FloatArray]] = []
+    candidates: list[tuple[float, dict[str, FloatArray], FloatArray]] = []
     failure: HypothesisFails | None = None
     for copy in _copies(data):
         try:
@@ -74,13 +74,13 @@ def _best_conditioned(
         spectrum = np.linalg.svd(z, compute_uv=False)
         smallest = spectrum[data.T - 1] if len(spectrum) >= data.T else 0.0
         condition = float(spectrum[0] / smallest) if 0 < smallest < math.inf else math.inf
-        found.append((condition, arrays, z))
+        candidates.append((condition, arrays, z))
         if condition <= _GOOD:
             break
-    if not found:
+    if not candidates:
         assert failure is not None
         raise failure
-    _, arrays, z = min(found, key=lambda item: item[0])
+    _, arrays, z = min(candidates, key=lambda candidate: candidate[0])
     return arrays, z
 
 
@@ -104,10 +104,10 @@ def coarse(data: Dataset, bits: int) -> Dataset:
 
 def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray:
     """Z (T, H·d) in float64; keys, queries: (H, d, d_h)."""
-    contexts, asked = data.contexts.floats(), data.queries.floats()
+    contexts, examples = data.contexts.floats(), data.queries.floats()
     blocks = []
     for key, query in zip(keys, queries, strict=True):
-        directions = (asked @ query) @ key.T
+        directions = (examples @ query) @ key.T
         logits = np.matmul(contexts, directions[:, :, None])[:, :, 0]
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         if data.present is not None:

@@ -95,9 +95,9 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
         digits = np.vstack(further)
         denominator = _denominator(digits, rng.integers(1, 2**16, T))
         if denominator is not None:
-            found = _numerators(digits, denominator, state.beyond)
-            if found is not None:
-                return found
+            solution = _numerators(digits, denominator, state.beyond)
+            if solution is not None:
+                return solution
         count += int(_FURTHER * bits) // LIMB + 16
     return None
 

@@ -76,13 +76,13 @@ def lift(digits: DigitArray, system: System) -> bool:
             spent = np.int64(0)
             for q in range(first[t], first[t + 1]):
                 h = head_of[q]
-                value = np.int64(carries_mod[q])
+                residue = np.int64(carries_mod[q])
                 for i in range(n):
                     a = np.int64(moved[i, h]) if h >= 0 else np.int64(uniform[i])
-                    value += (a % p) * powers[q, i]
+                    residue += (a % p) * powers[q, i]
                     if i % _TERMS == _TERMS - 2:
-                        value %= p
-                w = (value % p) * sum_inverses[q] % p
+                        residue %= p
+                w = (residue % p) * sum_inverses[q] % p
                 spent += w
                 # c ← (c + Σ 2^k_i (a_i - w)) / p, exactly
                 begin, size = offsets[q], offsets[q + 1] - offsets[q]
@@ -94,22 +94,22 @@ def lift(digits: DigitArray, system: System) -> bool:
                     at, by = shifts[q, i] // LIMB, shifts[q, i] % LIMB
                     room[at] += (a & _MASK) << by
                     room[at + 1] += (a >> LIMB) << by
-                state, value, since = np.int64(0), np.int64(0), 0
+                state, residue, since = np.int64(0), np.int64(0), 0
                 for k in range(size - 1):
                     state += room[k]
                     quotient = (state * _INVERSE) & _MASK
                     state = (state - quotient * p) >> LIMB
                     limbs[begin + k] = np.int32(quotient)
-                    value += quotient * limb_powers[k]
+                    residue += quotient * limb_powers[k]
                     since += 1
                     if since == _TERMS - 2:
-                        value %= p
+                        residue %= p
                         since = 0
                 state += room[size - 1]  # what is left: p times the sign, 0 or -1
                 sign = state // p
                 if sign * p != state or (sign != 0 and sign != -1):
                     return False
                 limbs[begin + size - 1] = np.int32(sign)
-                carries_mod[q] = (value % p + sign * limb_powers[size - 1]) % p
+                carries_mod[q] = (residue % p + sign * limb_powers[size - 1]) % p
             residuals[t] = (residuals[t] - spent) // p
     return True

@@ -124,14 +124,14 @@ def readout(
         width = int(cleared.ncols())
         for j, column in enumerate(zip(*cleared.tolist(), strict=True)):
 
-            def step(done: int, of: int, j: int = j) -> None:
-                progress(j * of + done, width * of)
+            def step(count: int, of: int, j: int = j) -> None:
+                progress(j * of + count, width * of)
 
-            found = lifted(construction, data, [int(y) for y in column], bits, step)
-            if found is None:
+            solution = lifted(construction, data, [int(y) for y in column], bits, step)
+            if solution is None:
                 break
-            below = fmpz(int(found.denominator)) * denominator
-            columns.append([fmpq(fmpz(int(x)), below) for x in found.numerators])
+            below = fmpz(int(solution.denominator)) * denominator
+            columns.append([fmpq(fmpz(int(x)), below) for x in solution.numerators])
         else:
             flat = [x for row in zip(*columns, strict=True) for x in row]
             return fmpq_mat(data.T, len(columns), flat)
@@ -156,7 +156,7 @@ def with_readout(
             {"d_v": width, "m": m},
         )
     solution = iter(at_pivots.tolist())
-    heads, output = [], list[list[Any]]()
+    heads, outputs = [], list[list[Any]]()
     for head, columns in zip(construction.layer.heads, pivots, strict=True):
         rows = [[0] * width for _ in range(data.d)]
         solved = [next(solution) for _ in columns]
@@ -169,8 +169,8 @@ def with_readout(
         if width < m:
             stacked[len(columns) :] = [[0] * m for _ in range(width - len(columns))]
         heads.append(Head(head.key, head.query, _matrix(rows)))
-        output += stacked
-    return Layer(tuple(heads), _matrix(output))
+        outputs += stacked
+    return Layer(tuple(heads), _matrix(outputs))
 
 
 def _matrix(rows: list[list[Any]]) -> fmpq_mat:

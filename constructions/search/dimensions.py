@@ -49,12 +49,12 @@ class Dimensions:
 
 def dimensions(data: Dataset) -> Dimensions:
     """Exact, over ℚ."""
-    found = []
+    pairs = []
     for context in data.contexts.numerators.tolist():
         between = [[x - y for x, y in zip(row, context[0], strict=True)] for row in context]
-        found.append((int(fmpz_mat(context).rank()), int(fmpz_mat(between).rank())))
-    found *= data.T if data.shared else 1
-    return Dimensions(*(tuple(column) for column in zip(*found, strict=True)))
+        pairs.append((int(fmpz_mat(context).rank()), int(fmpz_mat(between).rank())))
+    pairs *= data.T if data.shared else 1
+    return Dimensions(*(tuple(column) for column in zip(*pairs, strict=True)))
 
 
 def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Groups:
@@ -80,9 +80,9 @@ def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Grou
             rng.shuffle(order)
         if attempt % 2:
             order.sort(key=lambda t: -sizes.affine[t])
-        found = _greedy(spans, sizes, order)
-        if found and (not best or len(found) < len(best)):
-            best = found
+        groups = _greedy(spans, sizes, order)
+        if groups and (not best or len(groups) < len(best)):
+            best = groups
     if not best or (heads is not None and len(best) > heads):
         least = f"the fewest found are {len(best)}" if best else "none was found"
         most = "groups" if heads is None else f"at most {heads} groups"

@@ -93,7 +93,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     excluded = excludes_every_grouping(data)
     if excluded:
         raise HypothesisFails("some-partition", excluded["reason"], excluded)
-    given = consecutive(range(data.T), first, further)
+    in_order = consecutive(range(data.T), first, further)
     rank = int(data.queries.integer_matrix().rank())
     first, further = min(first, rank), min(further, rank - 1)  # `rank` of them span all others
     matroid = QuerySpans(data)
@@ -108,7 +108,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     groups = search.run(frozenset(range(data.T)), heads)
     if groups:
         return groups
-    witness = violation(data, given) or {}
+    witness = violation(data, in_order) or {}
     decided = search.steps <= _SEARCH_STEPS
     reason = (
         f"no order of the examples gives {heads} groups with independent queries and no earlier "
@@ -167,13 +167,13 @@ class QuerySpans:
         alike: dict[bytes, list[int]] = {}
         for k, unit in zip(others, units, strict=True):
             alike.setdefault(unit.tobytes(), []).append(rest[k])
-        found: list[int] = []
+        candidates: list[int] = []
         for first, *more in alike.values():
             if not all(self._spans([*group, first], t) for t in more):
-                found += self._joining(group, rest, [first, *more])
+                candidates += self._joining(group, rest, [first, *more])
             elif not more:
-                found.append(first)
-        return sorted(found)
+                candidates.append(first)
+        return sorted(candidates)
 
     def _joining(self, group: Sequence[int], rest: list[int], some: list[int]) -> list[int]:
         """Those of `some`, one by one, over Q."""
@@ -253,9 +253,9 @@ class _Search:
         if (remaining, heads) in self.dead:
             return None
         for group in self._closed_groups(rest):
-            found = self.run(remaining - set(group), heads - 1)
-            if found:
-                return [*found, group]
+            others = self.run(remaining - set(group), heads - 1)
+            if others:
+                return [*others, group]
             if self.steps > _SEARCH_STEPS:
                 return None
         self.dead.add((remaining, heads))
@@ -284,7 +284,7 @@ class _Search:
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
-    seen: dict[tuple[int, ...], int] = {}
+    first_of: dict[tuple[int, ...], int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         content = math.gcd(*row)
         if content == 0:
@@ -292,8 +292,8 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
             return witness | {"reason": f"query {t} is zero, so no group may contain it"}
         lead = next(x for x in row if x)
         direction = tuple(x // content * (1 if lead > 0 else -1) for x in row)
-        if direction in seen:
-            s = seen[direction]
+        if direction in first_of:
+            s = first_of[direction]
             relation = _relation(data.queries.numerators, (s, t))
             assert relation
             return _witness("parallel queries", None, (s, t), relation) | {
@@ -301,7 +301,7 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
                 f"two groups the later one spans the earlier "
                 "query"
             }
-        seen[direction] = t
+        first_of[direction] = t
     return None
 
 
@@ -333,10 +333,10 @@ def _relation(queries: IntegerArray, examples: Sequence[int]) -> list[int] | Non
 def _witness(
     kind: str, group: int | None, examples: Sequence[int], coefficients: Sequence[int]
 ) -> dict[str, Any]:
-    kept = [(int(t), numeral(c)) for t, c in zip(examples, coefficients, strict=True) if c]
+    terms = [(int(t), numeral(c)) for t, c in zip(examples, coefficients, strict=True) if c]
     return {
         "kind": kind,
         "group": None if group is None else group + 1,
-        "examples": [t for t, _ in kept],
-        "coefficients": [c for _, c in kept],
+        "examples": [t for t, _ in terms],
+        "coefficients": [c for _, c in terms],
     }

@@ -239,17 +239,18 @@ def _independent(
             if rows:
                 mod = reduced(mod - matmul_mod(mod[:, pivots], echelon.mod, p), p)
                 guide -= guide[:, pivots] @ echelon.float
-            kept, chosen = _eliminate(mod, guide, p, most - len(rows))
-            if rows and kept:
-                shift = matmul_mod(echelon.mod[:, chosen], mod[kept], p)
+            independent, chosen = _eliminate(mod, guide, p, most - len(rows))
+            if rows and independent:
+                shift = matmul_mod(echelon.mod[:, chosen], mod[independent], p)
                 echelon = Block(
                     reduced(echelon.mod - shift, p),
-                    echelon.float - echelon.float[:, chosen] @ guide[kept],
+                    echelon.float - echelon.float[:, chosen] @ guide[independent],
                 )
         echelon = Block(
-            np.vstack([echelon.mod, mod[kept]]), np.vstack([echelon.float, guide[kept]])
+            np.vstack([echelon.mod, mod[independent]]),
+            np.vstack([echelon.float, guide[independent]]),
         )
-        rows += [start + i for i in kept]
+        rows += [start + i for i in independent]
         pivots += chosen
         if len(rows) == most:
             break
@@ -259,11 +260,11 @@ def _independent(
 def _eliminate(
     mod: FloatArray, guide: FloatArray, p: int, most: int
 ) -> tuple[list[int], list[int]]:
-    """Gauss-Jordan in place, row by row; the rows kept and their pivot columns."""
-    kept: list[int] = []
+    """Gauss-Jordan in place, row by row; the independent rows and their pivot columns."""
+    independent: list[int] = []
     pivots: list[int] = []
     for i in range(len(mod)):
-        if len(kept) == most:
+        if len(independent) == most:
             break
         allowed = mod[i] != 0
         if not allowed.any():
@@ -278,9 +279,9 @@ def _eliminate(
             factor = guide[:, j].copy()
             factor[i] = 0
             guide -= factor[:, None] * guide[i]
-        kept.append(i)
+        independent.append(i)
         pivots.append(j)
-    return kept, pivots
+    return independent, pivots
 
 
 def _inverse_mod(matrix: FloatArray, p: int) -> FloatArray:

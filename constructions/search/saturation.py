@@ -75,8 +75,8 @@ def least_multiplier(lead: IntegerArray, finite: IntegerArray, targets: IntArray
         if not gaps:
             continue
         low, high = (
-            max(-((rest - wanted) // gap) for gap, rest in gaps)
-            for wanted in (bits, bits + (len(gaps) - 1).bit_length())
+            max(-((rest - drop) // gap) for gap, rest in gaps)
+            for drop in (bits, bits + (len(gaps) - 1).bit_length())
         )
         if high <= least:
             continue

@@ -187,32 +187,32 @@ def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generat
     k = demands[0][0].shape[-1]
     cells = sum(table.size for table, _ in demands) // k
     largest = max(integers.largest(table) for table, _ in demands)
-    found: list[IntArray] = []
+    pool: list[IntArray] = []
     rounds = product((False, True), range(_MAX_DOUBLINGS))  # few terms, then all k
     for number, (full, doubling) in enumerate(rounds):
         bound = 2**doubling
         exact = bound * largest * k < 2**53
         tries = min(_POOL, max(8, (_ROUND if exact else _EXACT_ROUND) // cells))
         if number == 0:
-            tried = sparse_combinations(k, 4 * tries)
+            batch = sparse_combinations(k, 4 * tries)
         else:
             terms = k if full else min(k, 2 + doubling)
-            tried = _random_combinations(k, terms, min(bound, 2**62), tries, rng)
+            batch = _random_combinations(k, terms, min(bound, 2**62), tries, rng)
         for table, accept in demands:
-            tried = tried[_accepted(tried, table, accept)]
-        found += [tried] if len(tried) else []
-        enough = sum(map(len, found)) >= (_KEEP if tries == _POOL else 1)
-        if enough or (found and number >= 6):
-            return np.concatenate(found)
+            batch = batch[_accepted(batch, table, accept)]
+        pool += [batch] if len(batch) else []
+        enough = sum(map(len, pool)) >= (_KEEP if tries == _POOL else 1)
+        if enough or (pool and number >= 6):
+            return np.concatenate(pool)
     raise RuntimeError("no separating combination in a box of 2^62: the precondition is broken")
 
 
-def _accepted(tried: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
+def _accepted(batch: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
     """Indices of the accepted; one is dropped at the first examples that do not accept it."""
-    alive, start, step = np.arange(len(tried)), 0, _FIRST
+    alive, start, step = np.arange(len(batch)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))
-        images = combine(tried[alive], table[start : start + step])
+        images = combine(batch[alive], table[start : start + step])
         alive = alive[accept(images).all(axis=1)]
         start, step = start + step, len(table)
     return alive

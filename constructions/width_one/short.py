@@ -87,9 +87,9 @@ class ShortHeads:
 
     def _sizes(self) -> tuple[int, int]:
         """How many examples the next head must place, and how many it can."""
-        done = len(self.builder.placed.rows)
-        need = min(self.data.T - done, self.data.n - (1 if done else 0))
-        return need, need if self.data.shared else min(self.data.T - done, self.data.d)
+        placed = len(self.builder.placed.rows)
+        need = min(self.data.T - placed, self.data.n - (1 if placed else 0))
+        return need, need if self.data.shared else min(self.data.T - placed, self.data.d)
 
     def _look(self, u: IntArray, v: IntArray) -> tuple[list[int], Draft]:
         """The examples that the head u vᵀ can place next, with their pivots."""
@@ -112,8 +112,8 @@ def _shortest(vectors: IntArray, lengths: FloatArray) -> tuple[IntArray, FloatAr
     """The _KEEP vectors with the smallest total length that is not 0, and their lengths (P, T)."""
     total = lengths.sum(axis=1)
     order = np.argsort(total, kind="stable")
-    kept = order[total[order] > 0][:_KEEP]
-    return vectors[kept], lengths[kept]
+    shortest = order[total[order] > 0][:_KEEP]
+    return vectors[shortest], lengths[shortest]
 
 
 def _count(cells: int) -> int:

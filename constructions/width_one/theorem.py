@@ -166,15 +166,15 @@ def _short_then_proof(
     while len(builder.placed.rows) < data.T:
         progress(len(builder.placed.rows), data.T)
         earlier = tuple(builder.placed.rows)
-        found = short.place()
-        if found is None:
+        head = short.place()
+        if head is None:
             break
-        chosen.append(replace(record(builder, found[0], earlier, found[1]), short=True))
-    done = set(builder.placed.rows)
-    left = [t for group in partition for t in group if t not in done]
-    if not left:
+        chosen.append(replace(record(builder, head[0], earlier, head[1]), short=True))
+    placed = set(builder.placed.rows)
+    unplaced = [t for group in partition for t in group if t not in placed]
+    if not unplaced:
         return chosen
-    groups = consecutive(left, data.n - (1 if done else 0), data.n - 1)
+    groups = consecutive(unplaced, data.n - (1 if placed else 0), data.n - 1)
     if groups != partition and violation(data, groups, builder.placed.rows) is not None:
         return None
     return chosen + proof_heads(builder, groups, progress)
