@@ -58,7 +58,7 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class Draft:
+class PaperDraft:
     """A head worked out: w_t (coordinates), the direction and its c, targets, logits, pivots."""
 
     duals: list[Dual]
@@ -76,7 +76,7 @@ class Draft:
         return sum((self.logits.max(axis=1) - self.logits.min(axis=1)).tolist())
 
 
-class HeadBuilder:
+class PaperBuilder:
     """Builds the heads in order; holds the lattices and what was placed."""
 
     def __init__(
@@ -100,7 +100,7 @@ class HeadBuilder:
         self.placed = Placement(data.T, prime)
         self._steers: dict[int, Solver] = {}
 
-    def add(self, group: Sequence[int]) -> Draft:
+    def add(self, group: Sequence[int]) -> PaperDraft:
         """The shortest head found for this group; its examples count as placed from now on."""
         solver = Solver.of(self.query_images[list(group)])
         duals = self._duals(group, solver)
@@ -122,13 +122,13 @@ class HeadBuilder:
             duals.append(Dual(vector, products, factor))
         return duals
 
-    def _shortest(self, group: Sequence[int], duals: list[Dual], solver: Solver) -> Draft:
+    def _shortest(self, group: Sequence[int], duals: list[Dual], solver: Solver) -> PaperDraft:
         kernel = short_kernel(solver.kernel, self.query_images)
         selectors = integers.product(self.query_images, kernel)
         images, earlier, others = self.context_images, self.placed.rows, self._outside(group)
         us = separators(images, earlier, self.rng)
         pairs = separating_pairs(us, images, selectors, earlier, others, _PAIRS, self.rng)
-        best: Draft | None = None
+        best: PaperDraft | None = None
         for pair in pairs:
             draft = self._place(group, duals, self._direction(pair, kernel))
             if best is None or draft.bits < best.bits:
@@ -146,7 +146,9 @@ class HeadBuilder:
         products = integers.product(self.query_images, v[:, None])[:, 0]
         return Direction(pair.u, v, rows.reshape(count, n), products)
 
-    def _place(self, group: Sequence[int], duals: list[Dual], direction: Direction | None) -> Draft:
+    def _place(
+        self, group: Sequence[int], duals: list[Dual], direction: Direction | None
+    ) -> PaperDraft:
         """Steps 5 to 8: targets one example at a time, then the smallest c."""
         earlier = self.placed.rows
         targets = np.zeros(0, dtype=np.int64)
@@ -165,7 +167,7 @@ class HeadBuilder:
             features = self.features.of(logits)
             pivots = self.placed.pivots(list(group), features)
             if pivots is not None:
-                return Draft(duals, steering, direction, c, targets, logits, features, pivots)
+                return PaperDraft(duals, steering, direction, c, targets, logits, features, pivots)
         raise UnluckyPrime
 
     def _choose_logits(

@@ -42,7 +42,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
-from attncert.constructions.paper.head import Draft, HeadBuilder
+from attncert.constructions.paper.head import PaperBuilder, PaperDraft
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.saturation import Saturation
 
@@ -98,7 +98,7 @@ def build(
     groups, regrouped = theorem_groups(data, r, heads, seed)
 
     def attempt(prime: int) -> list[PaperHead]:
-        builder = HeadBuilder(
+        builder = PaperBuilder(
             data, interior=interior, seed=seed, prime=prime, saturation=saturation
         )
         chosen: list[PaperHead] = []
@@ -115,7 +115,7 @@ def build(
 
 
 def _record(
-    builder: HeadBuilder, group: tuple[int, ...], earlier: tuple[int, ...], draft: Draft
+    builder: PaperBuilder, group: tuple[int, ...], earlier: tuple[int, ...], draft: PaperDraft
 ) -> PaperHead:
     """From lattice coordinates to vectors in the data's own units.
 

@@ -23,7 +23,7 @@ from attncert.constructions.errors import require_positive
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.dimensions import by_dimension
 from attncert.constructions.search.separation import apart
-from attncert.constructions.width_one.head import HeadBuilder
+from attncert.constructions.width_one.head import WidthOneBuilder
 from attncert.constructions.width_one.theorem import WidthOneHead, proof_heads
 
 
@@ -54,7 +54,7 @@ def build(
     )
 
 
-class _Builder(HeadBuilder):
+class _Builder(WidthOneBuilder):
     """One u for any group: it separates all contexts."""
 
     def _separators(self, group: Sequence[int]) -> IntArray:

@@ -33,7 +33,7 @@ _CANDIDATES = 8  # values of α tried together
 
 
 @dataclass(frozen=True)
-class Draft:
+class WidthOneDraft:
     """A head worked out, in coefficients; for all examples where not said otherwise.
 
     rows: E⁽ᵗ⁾u, (T or 1, n). products: v·e_t with v = c v0 + v1, (T,). alphas: those of the group.
@@ -66,7 +66,7 @@ class Draft:
         return int(integers.multiply(np.abs(self.products), ranges).sum())
 
 
-class HeadBuilder:
+class WidthOneBuilder:
     """Builds the heads in order; holds the coordinates and what was placed."""
 
     def __init__(
@@ -80,14 +80,14 @@ class HeadBuilder:
         self.blocks = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime)
 
-    def add(self, group: Sequence[int]) -> Draft:
+    def add(self, group: Sequence[int]) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
 
         Raises UnluckyPrime.
         """
         solver = GroupQueries(self.queries.images, group, self.prime, self.seed)
         multipliers = self.placed.multipliers(list(group))  # the same in every draft
-        drafts: list[Draft] = []
+        drafts: list[WidthOneDraft] = []
         for u, v0 in self._directions(group, solver.kernel):
             drafts.append(self._work_out(group, solver, multipliers, u, v0))
             if self.data.T * self.data.n * self.data.d > _LARGE:
@@ -96,11 +96,11 @@ class HeadBuilder:
         self.placed.extend(list(group), best.features, best.pivots, multipliers)
         return best
 
-    def draft(self, u: IntArray, v: IntegerArray) -> Draft:
+    def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:
         """The head u vᵀ as it is: no pivots yet."""
         rows, products = self._rows(u), self._products(v)
         features = self.blocks.of(integers.multiply(products[:, None], rows))
-        return Draft(u, v, rows, products, features, [])
+        return WidthOneDraft(u, v, rows, products, features, [])
 
     def _directions(
         self, group: Sequence[int], kernel: IntegerArray
@@ -135,7 +135,7 @@ class HeadBuilder:
         multipliers: Block,
         u: IntArray,
         v0: IntegerArray | None,
-    ) -> Draft:
+    ) -> WidthOneDraft:
         """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]
@@ -157,7 +157,7 @@ class HeadBuilder:
             features = self.blocks.of(integers.multiply(products[:, None], rows))
             pivots = self.placed.pivots(list(group), features, multipliers)
             if pivots is not None:
-                return Draft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
+                return WidthOneDraft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
         raise UnluckyPrime
 
     def _multiples(

@@ -29,7 +29,7 @@ from attncert.constructions.search.separation import (
     sparse_combinations,
     spread,
 )
-from attncert.constructions.width_one.head import Draft, HeadBuilder
+from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 
 _KEEP = 256  # shortest vectors u, and v, that are paired
 _MOST = 4096  # combinations looked at
@@ -40,7 +40,7 @@ _TRIES = 16  # pairs worked out for one head
 class ShortHeads:
     """All pairs (u, ±v), their bits, and what is known of how many examples each can place."""
 
-    def __init__(self, builder: HeadBuilder) -> None:
+    def __init__(self, builder: WidthOneBuilder) -> None:
         self.builder, self.data = builder, builder.data
         keys, queries, every = builder.keys.images, builder.queries.images, range(builder.data.T)
         if self.data.shared:  # a tie in E u leaves a head fewer than n - 1 independent examples
@@ -57,14 +57,14 @@ class ShortHeads:
         self._bounds = np.repeat(most, 2 * len(self.us))
         self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)
 
-    def place(self) -> tuple[list[int], Draft] | None:
+    def place(self) -> tuple[list[int], WidthOneDraft] | None:
         """The examples that the next short head places, and the head; None if none was found."""
         need, most = self._sizes()
         if not self.builder.placed.rows:
             uniform = self._look(*(np.zeros(x.shape[1], np.int64) for x in (self.us, self.vs)))
             if len(uniform[0]) >= need:
                 return self._take(uniform)
-        fresh: dict[int, tuple[list[int], Draft]] = {}
+        fresh: dict[int, tuple[list[int], WidthOneDraft]] = {}
         guess = self._unplaced_moved()
         while len(fresh) < _TRIES:
             counts = np.minimum(np.minimum(self._bounds, guess), most)
@@ -91,7 +91,7 @@ class ShortHeads:
         need = min(self.data.T - placed, self.data.n - (1 if placed else 0))
         return need, need if self.data.shared else min(self.data.T - placed, self.data.d)
 
-    def _look(self, u: IntArray, v: IntArray) -> tuple[list[int], Draft]:
+    def _look(self, u: IntArray, v: IntArray) -> tuple[list[int], WidthOneDraft]:
         """The examples that the head u vᵀ can place next, with their pivots."""
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
@@ -102,7 +102,7 @@ class ShortHeads:
         rows, pivots = placed.independent(unplaced, draft.features, most)
         return [unplaced[i] for i in rows], replace(draft, pivots=pivots)
 
-    def _take(self, head: tuple[list[int], Draft]) -> tuple[list[int], Draft]:
+    def _take(self, head: tuple[list[int], WidthOneDraft]) -> tuple[list[int], WidthOneDraft]:
         group, draft = head
         self.builder.placed.extend(group, draft.features, draft.pivots)
         return head

@@ -64,7 +64,7 @@ from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
 from attncert.constructions.search.saturation import Saturation
-from attncert.constructions.width_one.head import Draft, HeadBuilder
+from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 from attncert.constructions.width_one.short import ShortHeads
 
 
@@ -122,10 +122,10 @@ def build(
     def attempt(prime: int) -> list[WidthOneHead]:
         chosen = None
         if not saturated and saturation is None:
-            builder = HeadBuilder(data, seed=seed, prime=prime)
+            builder = WidthOneBuilder(data, seed=seed, prime=prime)
             chosen = _short_then_proof(builder, partition, progress)
         if chosen is None:
-            builder = HeadBuilder(data, seed=seed, prime=prime, saturation=saturation)
+            builder = WidthOneBuilder(data, seed=seed, prime=prime, saturation=saturation)
             chosen = proof_heads(builder, partition, progress)
         return chosen
 
@@ -144,7 +144,7 @@ def build(
     )
 
 
-def proof_heads(builder: HeadBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
+def proof_heads(builder: WidthOneBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
     for group in groups:
@@ -155,7 +155,7 @@ def proof_heads(builder: HeadBuilder, groups: Groups, progress: Progress) -> lis
 
 
 def _short_then_proof(
-    builder: HeadBuilder, partition: Groups, progress: Progress
+    builder: WidthOneBuilder, partition: Groups, progress: Progress
 ) -> list[WidthOneHead] | None:
     """Short heads while they are found, then the proof's; None if what is left cannot be grouped.
 
@@ -181,7 +181,7 @@ def _short_then_proof(
 
 
 def record(
-    builder: HeadBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: Draft
+    builder: WidthOneBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: WidthOneDraft
 ) -> WidthOneHead:
     """From coefficients to vectors in the data's own units."""
     gap = None

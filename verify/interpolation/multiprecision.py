@@ -130,15 +130,15 @@ def _plan(
     scale = logit_size + output_size
     ceiling = min(0, label_size) - GUARD
 
-    wanted, separates = 2 * GUARD - ceiling + scale, False
-    if wanted <= max_bits:
+    needed, separates = 2 * GUARD - ceiling + scale, False
+    if needed <= max_bits:
         softmax_bits = _softmax_bits(data, layer, logit_size)
         units = data.contexts.denominator * data.labels.denominator * _unit([output])
         separates = softmax_bits is not None
         denominator = (_unit(values) * units).bit_length() + (softmax_bits or 0)
-        wanted = max(wanted, denominator + scale + 9)
-    precision = max(2, min(wanted, max_bits))
-    separates = separates and precision == wanted
+        needed = max(needed, denominator + scale + 9)
+    precision = max(2, min(needed, max_bits))
+    separates = separates and precision == needed
     return _Plan(precision, 7 + scale - precision, ceiling, separates)
 
 

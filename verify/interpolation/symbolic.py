@@ -185,7 +185,7 @@ def _not_an_instance(
     data: Dataset, values: list[fmpq_mat], output: fmpq_mat, forms: list[PolyElement], unit: Any
 ) -> dict[str, Any] | None:
     """The first entry where value·output differs from the forms at the given labels, or None."""
-    given = _matrix(data.label_matrix).to_list()
+    labels = _matrix(data.label_matrix).to_list()
     rows, width = _matrix(output).to_list(), int(values[0].ncols())
     for h, value in enumerate(values):
         block = DomainMatrix(rows[h * width : (h + 1) * width], (width, data.m), QQ)
@@ -193,7 +193,7 @@ def _not_an_instance(
         for j in range(data.d):
             terms = [(monomial.index(1), c) for monomial, c in forms[h * data.d + j].terms()]
             for c in range(data.m):
-                expected = sum((coefficient * given[s][c] for s, coefficient in terms), QQ.zero)
+                expected = sum((coefficient * labels[s][c] for s, coefficient in terms), QQ.zero)
                 if readout[j][c] * unit != expected:
                     excess = readout[j][c] - expected / unit
                     difference = short(excess.numerator, excess.denominator)

@@ -87,9 +87,9 @@ def require(claims: Iterable[Claim]) -> None:
     for claim in claims:
         if not claim.level.holds:
             name = hypothesis_name(claim.id) or claim.id
-            said = claim.statement.removesuffix(".")
-            said = said[:1].lower() + said[1:] if said[1:2].islower() else said
-            reason = f"it is not true that {said}"
+            sentence = claim.statement.removesuffix(".")
+            sentence = sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+            reason = f"it is not true that {sentence}"
             decided = claim.level is Level.REFUTED
             raise HypothesisFails(name, reason, dict(claim.witness or {}), decided=decided)
 
@@ -152,9 +152,9 @@ class Method:
         """r of the bound, for these data; n where there is no bound."""
         return data.n if self.bound is None else self.bound.strength(data.n, head_width)
 
-    def head_width(self, data: Dataset, asked: int | None) -> int:
+    def head_width(self, data: Dataset, width: int | None) -> int:
         """d_h for these data."""
-        return asked or self.only_width or self.width(data.n)
+        return width or self.only_width or self.width(data.n)
 
     def places(self, heads: int | None, r: int) -> int | None:
         """How many examples the theorem places with these heads, where it says."""

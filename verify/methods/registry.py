@@ -55,9 +55,9 @@ def register(method: Method) -> Method:
     if not isinstance(method, Method):
         raise InputError("construction", "a Method", f"of type {type(method).__name__}")
     for key, types in _TYPES.items():
-        if not isinstance(found := getattr(method, key), types):
+        if not isinstance(field := getattr(method, key), types):
             must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
-            raise InputError(f"construction: {key}", f"of type {must}", type(found).__name__)
+            raise InputError(f"construction: {key}", f"of type {must}", type(field).__name__)
     for name in (method.name, method.certificate_name):
         if not (isinstance(name, str) and _NAME.fullmatch(name)):
             raise InputError("construction", "named in lower case, like my-heads", name)
@@ -75,14 +75,14 @@ def method(name: str) -> Method:
 
     Raises InputError where there is none.
     """
-    found = known(name)
-    if found is None and ":" in name:
+    match = known(name)
+    if match is None and ":" in name:
         return _imported(name)
-    if found is None:
-        named, found = names(), known(name)
-    if found is None:
+    if match is None:
+        named, match = names(), known(name)
+    if match is None:
         raise InputError("construction", f"{', '.join(named)} or MODULE:NAME", name)
-    return found
+    return match
 
 
 def known(name: str) -> Method | None:
@@ -127,19 +127,19 @@ def _line(error: BaseException) -> str:
     """The last line of third-party code on the way to the error."""
     ours = str(Path(__file__).parents[1])
     frames = traceback.extract_tb(error.__traceback__)
-    found = [frame for frame in frames if not frame.filename.startswith(ours)]
-    return f" ({Path(found[-1].filename).name}, line {found[-1].lineno})" if found else ""
+    theirs = [frame for frame in frames if not frame.filename.startswith(ours)]
+    return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
 
 
 def _imported(place: str) -> Method:
     """From "package.module:NAME": imported, which runs the module, and registered."""
     module, _, attribute = place.partition(":")
     try:
-        found = getattr(_module(module), attribute)
+        method = getattr(_module(module), attribute)
     except (Exception, SystemExit) as error:  # whatever a module can raise
         reason = f"{place} ({error_text(error)})"
         raise InputError("construction", "a module and a name in it", reason) from error
-    return _method_of(found, place)
+    return _method_of(method, place)
 
 
 def _module(name: str) -> ModuleType:
@@ -162,17 +162,17 @@ def _discover() -> None:
             continue
         place = f"entry point {entry.name} ({entry.value})"
         try:
-            found = entry.load()
+            method = entry.load()
         except (Exception, SystemExit) as error:
             raise InputError(place, "one that can be loaded", error_text(error)) from error
-        _method_of(found, place)
+        _method_of(method, place)
         _announced.add(entry)
 
 
-def _method_of(found: object, place: str) -> Method:
-    if not isinstance(found, Method):
-        raise InputError("construction", "a Method", f"of type {type(found).__name__} ({place})")
-    return found if known(found.name) is found else register(found)
+def _method_of(method: object, place: str) -> Method:
+    if not isinstance(method, Method):
+        raise InputError("construction", "a Method", f"of type {type(method).__name__} ({place})")
+    return method if known(method.name) is method else register(method)
 
 
 for _method in _OURS:

@@ -163,11 +163,11 @@ def _one_more(
     for subset in itertools.combinations(usable, size):
         part = data.take(subset)
         try:
-            found = find(part, sizes.first, sizes.further, sizes.heads, seed)
+            groups = find(part, sizes.first, sizes.further, sizes.heads, seed)
         except HypothesisFails as failure:
             decided = decided and failure.decided
             continue
-        return tuple(tuple(subset[i] for i in group) for group in found), False
+        return tuple(tuple(subset[i] for i in group) for group in groups), False
     return None, decided
 
 

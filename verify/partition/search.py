@@ -1,11 +1,10 @@
 """Placing as many examples as possible in groups that meet the partition condition, by search.
 
-Examples are put, one after the other, into the first group that admits them. One that no group
-admits may take the place of a member that another group admits. Several orders are tried; in the
-given order examples that were left out before come first. What is decided here modulo a prime errs
-on one side only: "independent" and "outside the span" are exact, their negations may be bad luck
-(about 1 in 10^6 per question) and cost an example a place. The result is proved again, exactly, by
-verify.assumptions.partition.
+Each example goes into the first group that admits it. One that no group admits may replace a member
+that another group admits. Several orders are tried; examples that were left out before come first.
+Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, their
+negations may be bad luck (about 1 in 10^6 each) and cost an example its place. The grouping is proved
+again, exactly, in verify/partition/certificate.py.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, see
             best = attempt.groups()
         if attempt.placed >= enough:
             break
-        moves, left = attempt.moves, attempt.left_out(order)
-        kept = [t for t in order if t not in left]
-        rng.shuffle(kept)
-        order = left + kept
+        moves, unplaced = attempt.moves, attempt.left_out(order)
+        placed = [t for t in order if t not in unplaced]
+        rng.shuffle(placed)
+        order = unplaced + placed
     return best
 
 

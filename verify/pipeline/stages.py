@@ -42,7 +42,7 @@ from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
-from attncert.verify.saturation import asked as asked_for
+from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.steps import conclusions, narrow, shared
 from attncert.verify.steps import hypotheses as asked
 
@@ -162,8 +162,8 @@ def saturation(run: Run, built: Construction) -> list[Claim]:
     if wanted is None:
         return []
     run.progress("saturation", 0, 1)
-    routes = [shared.timed(check) for check in asked_for.checks(run.data, built, wanted)]
-    return [*routes, asked_for.conclusion(built, wanted, routes)]
+    routes = [shared.timed(check) for check in saturation_claims.checks(run.data, built, wanted)]
+    return [*routes, saturation_claims.conclusion(built, wanted, routes)]
 
 
 def rank(run: Run, built: Construction) -> list[Claim]:

@@ -7,8 +7,8 @@
 | `multiprecision.multiprecision` | mpmath, true exponential | 1 - p < 2^-B, numerically |
 
 As for interpolation, each route computes its own logits and softmax, from the data and the weights.
-`least.least` shows that no smaller c does, and `asked.asked` draws the conclusion. What they share
-is on this page: which pairs of a head and an example the statement is about.
+`least.least` shows that no smaller c does, and `claims.conclusion` concludes. This page holds what
+they share: the pairs of a head and an example that the statement is about.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def pairs(built: Construction, own: bool) -> Iterator[SaturatedPair]:
             yield from (SaturatedPair(h, t, None) for t in record.group)
 
 
-def spoken_of(built: Construction, asked: Saturation) -> str:
+def in_words(built: Construction, demand: Saturation) -> str:
     """The examples in words: "all 91 pairs of a head and an earlier example"."""
-    which = "an earlier example or one of its own" if asked.own else "an earlier example"
-    count = sum(1 for _ in pairs(built, asked.own))
+    which = "an earlier example or one of its own" if demand.own else "an earlier example"
+    count = sum(1 for _ in pairs(built, demand.own))
     return f"{counted(count, 'pair', 'all')} of a head and {which}"

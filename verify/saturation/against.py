@@ -1,6 +1,6 @@
 """A head's saturation against c, for tables and figures: where to, how fast, and from which c on.
 
-Exact integers, but for the curve, which is float64 and nothing rests on.
+Exact integers; the curve alone is float64, and no claim rests on it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def steered(
     record: SteeringHead,
     table: Table,
     lead: Table,
-    seen: features.Progressive | None,
+    so_far: features.Progressive | None,
     bits: int | None,
 ) -> Steered | None:
     """Of a head that moves earlier examples. table: its logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u, (N, n);
-    seen: the features mod p of the heads before; bits: of saturation, where they were asked for.
+    so_far: the features mod p of the heads before; bits: of saturation on demand, else None.
 
-    None where c multiplies something that is not whole, or some row L_s does not lead.
+    None where what c multiplies is not whole, or where some row L_s does not lead.
     """
     if record.c is None:
         return None
@@ -40,7 +40,7 @@ def steered(
     return Steered(
         rows=tuple(int(row) for row in record.targets),
         rate=drops.rate,
-        least_for_rank=_least_for_rank(data, record, table, lead, seen),
+        least_for_rank=_least_for_rank(data, record, table, lead, so_far),
         least_for_bits=None if bits is None else least_c(drops, bits),
         least_to_lead=least_c(drops, 1),
         curve=() if drops.rate is None else _curve(drops, c),
@@ -52,11 +52,11 @@ def _least_for_rank(
     record: SteeringHead,
     table: Table,
     lead: Table,
-    seen: features.Progressive | None,
+    so_far: features.Progressive | None,
 ) -> int | None:
     """The least c ≥ 1 at which the rows placed so far are independent mod p, all other choices of
-    the head as they are; None where it was not looked for, or not found below the head's own."""
-    if seen is None or data.T > MOST_EXAMPLES or record.c is None:
+    the head as they are; None where nothing was tried, or no c up to the head's own will do."""
+    if so_far is None or data.T > MOST_EXAMPLES or record.c is None:
         return None
     earlier, every = list(record.earlier), [*record.earlier, *record.group]
     now, grows = dense(table), dense(lead)
@@ -64,11 +64,11 @@ def _least_for_rank(
         moved = now.copy()
         moved[earlier] = now[earlier] + (c - record.c) * grows
         try:
-            weights = features.softmax_mod(moved[every], seen.prime)
+            weights = features.softmax_mod(moved[every], so_far.prime)
         except ZeroDivisionError:
             continue
-        block = features.mix_mod(weights, seen.contexts(every), seen.prime)
-        if seen.rank(every, block) == len(every):
+        block = features.mix_mod(weights, so_far.contexts(every), so_far.prime)
+        if so_far.rank(every, block) == len(every):
             return c
     return None
 

@@ -145,7 +145,7 @@ def drops_behind(now: Table, grows: Table, record: SteeringHead) -> Drops | Oute
     return None if whole is None else Drops.of(whole, dense(now) - c * whole, targets)
 
 
-def least(data: Dataset, built: Construction, asked: Saturation) -> Claim:
+def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
     """The claim "saturation.least": the least positive whole c in every head, found here by
     bisection; *refuted* where a head's own c is smaller, or its rows do not lead in the limit.
 
@@ -156,7 +156,7 @@ def least(data: Dataset, built: Construction, asked: Saturation) -> Claim:
         if not isinstance(record, SteeringHead) or record.selector is None or not record.earlier:
             continue
         drops, c = drops_of(data, built, h), int(record.c or 0)
-        end = least_c(drops, asked.bits)
+        end = least_c(drops, demand.bits)
         if end is None or c < end:
             wrong.append(h + 1)
             continue
@@ -169,7 +169,7 @@ def least(data: Dataset, built: Construction, asked: Saturation) -> Claim:
     return Claim.checked(
         ids.SATURATION_LEAST,
         f"In every head that has earlier examples the least positive whole $c$ with "
-        f"$1-p<2^{{-{asked.bits}}}$ for all of them was found: at one less (where that is "
+        f"$1-p<2^{{-{demand.bits}}}$ for all of them was found: at one less (where that is "
         f"positive) some example falls short.{more}",
         not wrong,
         lambda: {"heads": wrong},

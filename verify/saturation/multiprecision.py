@@ -21,47 +21,50 @@ from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.multiprecision import GUARD, context, logit_bits, real_logits
-from attncert.verify.saturation import SOURCE, SaturatedPair, pairs, spoken_of
+from attncert.verify.saturation import SOURCE, SaturatedPair, in_words, pairs
 
 MOST_BITS = 2**18  # of the working precision
 _SECOND = 1e-9  # of the gaps, which are only measured
 
 
-def multiprecision(data: Dataset, built: Construction, asked: Saturation) -> Claim:
+def multiprecision(data: Dataset, built: Construction, demand: Saturation) -> Claim:
     """The claim "saturation.multiprecision": *numerical* (1 - p is below 2^-B by more than the
     error, for every pair); *refuted* where it is above by more; else *undecided*."""
     layer = Layer(built.layer.heads[: len(built.heads)])
     size = logit_bits(data, layer)
-    wanted: dict[int, list[SaturatedPair]] = defaultdict(list)
-    for pair in pairs(built, asked.own):
-        wanted[pair.example].append(pair)
+    by_example: dict[int, list[SaturatedPair]] = defaultdict(list)
+    for pair in pairs(built, demand.own):
+        by_example[pair.example].append(pair)
     precision = min(MOST_BITS, _gap(data, layer, size + GUARD) + size + GUARD)
     mp = context(precision)
-    limit, error = mp.ldexp(1, -asked.bits), mp.ldexp(1, size + 7 - precision)
-    worst, least, told, level = None, None, dict[str, Any](), Level.NUMERICAL
+    limit, error = mp.ldexp(1, -demand.bits), mp.ldexp(1, size + 7 - precision)
+    worst, least, witness, level = None, None, dict[str, Any](), Level.NUMERICAL
     for t, tables in enumerate(real_logits(mp, data, layer)):
-        for pair in wanted[t]:
+        for pair in by_example[t]:
             rest = _rest(mp, tables[pair.head], pair.row)
             worst = rest if worst is None or rest > worst else worst
             least = rest if least is None or rest < least else least
             if rest * (1 + error) < limit or not rest:
                 continue
             over = rest * (1 - error) >= limit
-            told = {"head": pair.head + 1, "example": t, "1-p": mp.nstr(rest, 6)}
+            witness = {"head": pair.head + 1, "example": t, "1-p": mp.nstr(rest, 6)}
             level = Level.REFUTED if over else Level.UNDECIDED
             break
-        if told:
+        if witness:
             break
-    numbers: dict[str, Any] = {"precision_bits": precision, "pairs": sum(map(len, wanted.values()))}
+    numbers: dict[str, Any] = {
+        "precision_bits": precision,
+        "pairs": sum(map(len, by_example.values())),
+    }
     if worst:
         sizes = [int(mp.mag(least)) if least else None, int(mp.mag(worst))]
         numbers["log2(1-p), least and largest"] = sizes
     return Claim(
         ids.SATURATION_MULTIPRECISION,
-        f"$1-p<2^{{-{asked.bits}}}$ for {spoken_of(built, asked)}, with the true exponential.",
+        f"$1-p<2^{{-{demand.bits}}}$ for {in_words(built, demand)}, with the true exponential.",
         level,
         numbers,
-        told or None,
+        witness or None,
         f"floating point, {precision} bits (mpmath)",
         source=SOURCE,
     )

@@ -22,20 +22,20 @@ from attncert.constructions.layer import Head
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
-from attncert.verify.saturation import SOURCE, SaturatedPair, pairs, spoken_of
+from attncert.verify.saturation import SOURCE, SaturatedPair, in_words, pairs
 
 
-def rational(data: Dataset, built: Construction, asked: Saturation) -> Claim:
+def rational(data: Dataset, built: Construction, demand: Saturation) -> Claim:
     """The claim "saturation.rational": *proved*, or *refuted* with the first pair that is not.
 
-    An earlier example is asked for its own row; one of the group for the row of the largest weight.
+    For an earlier example p is the weight of its row L_s; for one of the group the largest weight.
     Exact. *Undecided* where a logit is not a whole multiple of ln 2.
     """
     worst, where, tables = -math.inf, None, dict[int, list[list[fmpz]]]()
-    statement = f"$1-p<2^{{-{asked.bits}}}$ for {spoken_of(built, asked)}, as rational numbers."
-    numbers: dict[str, Any] = {"bits": asked.bits, "pairs": 0, "worst log2(1-p)": None}
+    statement = f"$1-p<2^{{-{demand.bits}}}$ for {in_words(built, demand)}, as rational numbers."
+    numbers: dict[str, Any] = {"bits": demand.bits, "pairs": 0, "worst log2(1-p)": None}
     wrong: SaturatedPair | None = None
-    for pair in pairs(built, asked.own):
+    for pair in pairs(built, demand.own):
         if pair.head not in tables:
             tables = {pair.head: _logits(built.layer.heads[pair.head], data)}
         logits = tables[pair.head][pair.example]
@@ -50,7 +50,7 @@ def rational(data: Dataset, built: Construction, asked: Saturation) -> Claim:
         bits = _log2(behind)
         if bits > worst:
             worst, where = bits, pair
-        if wrong is None and not _below(behind, asked.bits, data.n):
+        if wrong is None and not _below(behind, demand.bits, data.n):
             wrong = pair
     if where is not None:
         numbers["worst log2(1-p)"] = round(worst, 3)

@@ -49,16 +49,16 @@ def symbolic(data: Dataset, built: Construction, most: int = MOST_TERMS) -> Clai
         terms += len(record.earlier) * (data.n - 1)
         if expanded and terms > most:
             break
-        found = [_limit(data, built, h, s, row)
+        limits = [_limit(data, built, h, s, row)
                  for s, row in zip(record.earlier, record.targets, strict=True)]  # fmt: skip
-        wrong = [s for s, rate in zip(record.earlier, found, strict=True) if not rate]
+        wrong = [s for s, rate in zip(record.earlier, limits, strict=True) if not rate]
         if wrong:
             where = {"head": h + 1, "example": wrong[0]}
             return Claim(ids.SATURATION_SYMBOLIC, _statement([h]), Level.REFUTED, witness=where,
                          arithmetic=_ARITHMETIC, source=SOURCE)  # fmt: skip
         expanded.append(h)
-        examples += len(found)
-        rates.append(min((rate for rate in found if rate is not None), default=0))
+        examples += len(limits)
+        rates.append(min((rate for rate in limits if rate is not None), default=0))
     numbers: dict[str, Any] = {
         "examples expanded": examples,
         "heads expanded": ", ".join(str(h + 1) for h in expanded) or "none",

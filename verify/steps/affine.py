@@ -1,6 +1,6 @@
 """The steps of Theorem 2 (docs/width-one.md, section 8), head by head, on what was built.
 
-What does not speak of repeated rows or of ranks is checked as in the width-one proof.
+Steps that involve neither repeated rows nor ranks are checked as in the width-one proof.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
         "The examples can be divided into groups that meet the partition condition and, in some "
         "order of each, the dimension condition."
     )
-    asked = "groups" if heads is None else f"at most {counted(heads, 'group')}"
+    condition = "groups" if heads is None else f"at most {counted(heads, 'group')}"
     try:
         groups = by_dimension(data, heads, seed)
     except HypothesisFails as failure:
@@ -42,7 +42,7 @@ def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
             ids.DIMENSION_CONDITION,
             statement,
             Level.REFUTED if failure.decided else Level.UNDECIDED,
-            numbers={"asked": asked, "found": failure.reason},
+            numbers={"asked": condition, "found": failure.reason},
             witness={**failure.witness, "reason": failure.reason},
             arithmetic=EXACT,
             source=_SOURCE,
@@ -52,7 +52,7 @@ def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
         ids.DIMENSION_CONDITION,
         statement,
         Level.PROVED,
-        numbers={"asked": asked, "found": f"{counted(len(groups), 'group')} of {sizes}"},
+        numbers={"asked": condition, "found": f"{counted(len(groups), 'group')} of {sizes}"},
         arithmetic=EXACT,
         source=_SOURCE,
     )
@@ -71,7 +71,7 @@ def _before(
     yield partial(width_one.head_weights, data, record, weights, number)
 
 
-def _told(record: WidthOneHead, check: in_order.Check) -> Claim:
+def _wording(record: WidthOneHead, check: in_order.Check) -> Claim:
     claim = shared.timed(check)
     of = ids.head_and_step(claim.id)
     claim = replace(claim, uses={}, source=_STEP_SOURCE)
@@ -83,20 +83,20 @@ def _told(record: WidthOneHead, check: in_order.Check) -> Claim:
 
 def dimensions(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """The j-th member has rank ≥ j (first group), affine dimension ≥ j (later groups)."""
-    found = []
+    ranks = []
     for t in head.group:
         rows = data.context(t).tolist()
         between = [[x - y for x, y in zip(row, rows[0], strict=True)] for row in rows]
-        found.append(int(fmpq_mat(between if head.earlier else rows).rank()))
-    low = [t for j, t in enumerate(head.group, start=1) if found[j - 1] < j]
+        ranks.append(int(fmpq_mat(between if head.earlier else rows).rank()))
+    low = [t for j, t in enumerate(head.group, start=1) if ranks[j - 1] < j]
     what = "affine dimension" if head.earlier else "rank"
     return shared.claim(
         number,
         ids.DIMENSIONS,
         f"The context of the $j$-th member of the group has {what} $j$ or more.",
         not low,
-        {"group size": len(head.group), "least": min(found)},
-        lambda: {"examples": low, what: [found[head.group.index(t)] for t in low]},
+        {"group size": len(head.group), "least": min(ranks)},
+        lambda: {"examples": low, what: [ranks[head.group.index(t)] for t in low]},
     )
 
 
@@ -160,4 +160,4 @@ def _tied(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> list[in
     return out
 
 
-head_claims = in_order.steering(_before, saturation, _told)
+head_claims = in_order.steering(_before, saturation, _wording)

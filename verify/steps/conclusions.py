@@ -1,7 +1,7 @@
 """The claims about the layer as a whole: what applies, the rank, and the answer.
 
-Edges are honest about what an answer rests on. That the layer outputs the labels rests on its
-weights and the data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
+Edges show what an answer rests on. That the layer outputs the labels rests on its weights and the
+data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
 """
 
 from __future__ import annotations
@@ -71,11 +71,10 @@ def full_rank(
 ) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
-    A head that occurs several times is looked at once: equal columns add nothing to a rank.
+    A head that occurs several times is used once: equal columns add nothing to a rank.
     Tries several primes: the first whose rank is T, else the one of largest rank.
     `numbers["prime"]` says which. Undecided too where a logit is not whole.
-    device, memory (bytes), progress: of `verify.rank.whole_layer.layer`, which large layers are
-    left to.
+    device, memory (bytes), progress: of `verify.rank.whole_layer.layer`, which takes large layers.
     """
     distinct = _distinct(layer)
     if in_blocks(data, layer, device):
@@ -96,7 +95,7 @@ def full_rank(
 
 
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
-    """Whether the rank is left to `verify.rank.whole_layer.layer`: by the size of Z alone, so that
+    """Whether `verify.rank.whole_layer.layer` takes the rank: by the size of Z alone, so that
     equal input gives equal output on every machine, or because a GPU was asked for."""
     return device == "cuda" or data.T * len(_distinct(layer).heads) * data.d >= BLOCKS_FROM
 
@@ -109,10 +108,10 @@ def _rank_in_blocks(
     data: Dataset, layer: Layer, device: DeviceChoice, memory: int, progress: Progress
 ) -> tuple[int, int]:
     try:
-        found = layer_rank(data, layer, device=device, memory=memory, progress=progress)
+        certified = layer_rank(data, layer, device=device, memory=memory, progress=progress)
     except features.NotIntegral:
         return 0, PRIMES_FLOAT64[0]  # there are no features over ℚ
-    return found.rank, found.prime
+    return certified.rank, certified.prime
 
 
 def reduction() -> Claim:
@@ -148,7 +147,7 @@ def interpolates(
 ) -> list[Claim]:
     """The answer when an exact readout was computed; rests on the exact routes that ran.
 
-    A route that *refutes* the equality refutes the answer, whatever the others found. uncertified:
+    A route that *refutes* the equality refutes the answer, whatever the others show. uncertified:
     why there is no certificate. above: which limits its check goes beyond. narrow: as for
     `universal`.
     """

@@ -1,8 +1,8 @@
-"""The hypotheses of the theorems, each checked on the data at hand.
+"""The hypotheses of the theorems, each checked on the data.
 
-Two readings of A1 are kept apart: every min(n, T) queries independent (what the theorem asks,
-coNP-hard in general) and the partition condition (what the proof uses for one grouping; that is
-polynomial).
+Two readings of A1 are kept apart: every min(n, T) queries are independent (the theorem's hypothesis,
+coNP-hard to decide in general), and the partition condition (what the proof uses for one grouping,
+polynomial to decide).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def capacity(
 def independent_contexts(data: Dataset) -> Claim:
     """A2: every context has rank n; refuted with the context and the exact dependency. Of contexts
     of different lengths: each has the rank of its own number of tokens."""
-    found = f"rank {data.lengths} in " + (
+    finding = f"rank {data.lengths} in " + (
         "the shared context" if data.shared else f"all {data.T} contexts"
     )
     rank = "the number of tokens as rank" if data.ragged else f"rank {data.n}"
@@ -117,7 +117,7 @@ def independent_contexts(data: Dataset) -> Claim:
     for t in range(len(data.contexts)):
         rows = data.rows(t)
         if not _independent(rows):
-            found = f"rank {int(rows.integer_matrix().rank())} in context {t}"
+            finding = f"rank {int(rows.integer_matrix().rank())} in context {t}"
             witness = {"context": t, "coefficients": _coefficients(rows)}
             break
     return Claim.checked(
@@ -126,7 +126,7 @@ def independent_contexts(data: Dataset) -> Claim:
         "(Assumption 2).",
         not witness,
         witness,
-        numbers={"asked": rank, "found": found},
+        numbers={"asked": rank, "found": finding},
         arithmetic=EXACT,
         source="paper, Assumption 2",
     )
@@ -136,14 +136,14 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
     """The partition condition for this grouping: what the proof really needs of the queries."""
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
-    asked = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
-    found, witness = _failing_group(data, groups)
+    condition = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
+    finding, witness = _failing_group(data, groups)
     return Claim.checked(
         ids.PARTITION,
         PARTITION,
         not witness,
         witness,
-        numbers={"asked": asked, "found": found},
+        numbers={"asked": condition, "found": finding},
         arithmetic=EXACT,
         source="ours; read off the paper's proof (steps 2 and 3)",
     )
@@ -174,22 +174,21 @@ def kruskal_at_least(
 ) -> Claim:
     """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
 
-    Up to 20,000 subsets are looked at one by one. Of more, the methods of `verify/kruskal/` decide
-    within `work` nominal seconds, where they can. What is left open is sampled, 2,000 random
-    subsets: then the fraction of dependent ones is at most 1 - 0.05^(1/2000) with 95 % confidence
+    Up to 20,000 subsets are checked one by one. Beyond that the methods of `verify/kruskal/` try to
+    decide within `work` nominal seconds. Where they do not, 2,000 random subsets are sampled: then the fraction of dependent ones is at most 1 - 0.05^(1/2000) with 95 % confidence
     (Clopper and Pearson), which says nothing about the Kruskal rank itself; and the claim names the
     command that would decide.
     """
     k = min(strength, data.T)
     queries = data.queries
     total = math.comb(data.T, k)
-    said = f"Every {k} of the {data.T} queries are independent"
+    sentence = f"Every {k} of the {data.T} queries are independent"
 
-    def claim(level: Level, arithmetic: str, found: str, **more: Any) -> Claim:
-        numbers = {"asked": f"every {k} of {data.T} queries independent", "found": found}
+    def claim(level: Level, arithmetic: str, finding: str, **more: Any) -> Claim:
+        numbers = {"asked": f"every {k} of {data.T} queries independent", "found": finding}
         return Claim(
             claim_id,
-            more.pop("statement", f"{said} (Assumption 1)."),
+            more.pop("statement", f"{sentence} (Assumption 1)."),
             level,
             numbers | more.pop("numbers", {}),
             arithmetic=arithmetic,
@@ -206,23 +205,23 @@ def kruskal_at_least(
         if bound is not None and bound.dependency is not None:
             examples = bound.dependency.indices
             witness = _between(examples, queries)
-            found = f"{len(examples)} dependent queries"
-            told: dict[str, Any] = {"method": bound.method}
-            return claim(Level.REFUTED, EXACT, found, numbers=told, witness=witness)
+            finding = f"{len(examples)} dependent queries"
+            numbers: dict[str, Any] = {"method": bound.method}
+            return claim(Level.REFUTED, EXACT, finding, numbers=numbers, witness=witness)
         if bound is not None and bound.end == "lower":
             how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
-            told = {"method": bound.method, "every": bound.value, **bound.numbers}
-            found = _clause(bound.statement)
-            return claim(bound.level, f"{how}; {bound.method}", found, numbers=told)
+            numbers = {"method": bound.method, "every": bound.value, **bound.numbers}
+            finding = _clause(bound.statement)
+            return claim(bound.level, f"{how}; {bound.method}", finding, numbers=numbers)
     tried = 0
-    for subset, proved in _looked_at(data, k, exhaustive, seed):
+    for subset, proved in _subsets(data, k, exhaustive, seed):
         tried += 1
         if not proved and not _independent(queries[list(subset)]):
-            found = f"a dependent set, {counted(tried, 'subset')} tried"
-            return claim(Level.REFUTED, EXACT, found, witness=_between(subset, queries))
+            finding = f"a dependent set, {counted(tried, 'subset')} tried"
+            return claim(Level.REFUTED, EXACT, finding, witness=_between(subset, queries))
     if exhaustive:
-        found = f"all {total:,} subsets independent"
-        return claim(Level.PROVED, EXACT + ", all subsets", found)
+        finding = f"all {total:,} subsets independent"
+        return claim(Level.PROVED, EXACT + ", all subsets", finding)
     fraction = failing_at_most(0, tried)
     return claim(
         Level.SAMPLED,
@@ -230,14 +229,14 @@ def kruskal_at_least(
         f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of all is not "
         "(95 %)",
         numbers=_to_decide(vectors, k),
-        statement=f"{said}: {tried} random subsets of {k} were all independent. With 95 % "
+        statement=f"{sentence}: {tried} random subsets of {k} were all independent. With 95 % "
         f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
         "rank is not bounded by this.",
     )
 
 
-def _stage(progress: StageProgress, stage: str, done: int, of: int) -> None:
-    progress(f"A1: {stage}", done, of)
+def _stage(progress: StageProgress, stage: str, count: int, of: int) -> None:
+    progress(f"A1: {stage}", count, of)
 
 
 def _clause(sentence: str) -> str:
@@ -255,7 +254,7 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
     return {"to decide it": command, "nominal seconds": needed}
 
 
-def _looked_at(
+def _subsets(
     data: Dataset, k: int, exhaustive: bool, seed: int
 ) -> Iterator[tuple[Sequence[int], bool]]:
     """All subsets, or _SAMPLES random ones; with True for those that are proved independent: random
@@ -307,12 +306,14 @@ def _independent(rows: ExactArray) -> bool:
 def _between(examples: Sequence[int], queries: ExactArray) -> dict[str, Any]:
     """The relation of dependent queries, as a witness."""
     pairs = zip(examples, _coefficients(queries[list(examples)]), strict=True)
-    kept = [(t, c) for t, c in pairs if c != "0"]
-    return {"examples": [t for t, _ in kept], "coefficients": [c for _, c in kept]}
+    terms = [(t, c) for t, c in pairs if c != "0"]
+    return {"examples": [t for t, _ in terms], "coefficients": [c for _, c in terms]}
 
 
 def _coefficients(rows: ExactArray) -> list[str]:
     """Integers c, not all zero, with c·rows = 0; all zero if the rows are independent."""
     relation = find_relation(rows.numerators)
-    found = dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
-    return [numeral(found.get(i, 0)) for i in range(len(rows))]
+    coefficients = (
+        dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
+    )
+    return [numeral(coefficients.get(i, 0)) for i in range(len(rows))]

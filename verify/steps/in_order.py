@@ -22,19 +22,19 @@ def head_by_head(
     construction: Construction,
     before: Callable[..., Iterable[Check]],
     after: Callable[..., Iterable[Check]],
-    told: Callable[[Any, Check], Claim] | None = None,
+    wording: Callable[[Any, Check], Claim] | None = None,
     *,
     with_ranks: bool = True,
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; they end where logits are not integral.
 
-    before(record, weights, number): the checks that need no logits. after(record, table, seen,
-    number): those that do; seen: the features mod p of the heads so far, None without ranks, which
-    repeat an elimination (T^3) after every head; the rank of the whole layer is a claim of its own.
-    told(record, check): the claim of a check, in the words of the construction.
+    before(record, weights, number): the checks that need no logits. after(record, table,
+    so_far, number): those that do; so_far: the features mod p of the heads up to here, None without
+    ranks, which repeat an elimination (T^3) after every head; the rank of the whole layer is a
+    claim of its own. wording(record, check): the claim of a check, in the construction's words.
     """
     primes = features.usable_primes(data)
-    seen = features.Progressive(data, primes[0]) if with_ranks and primes else None
+    so_far = features.Progressive(data, primes[0]) if with_ranks and primes else None
     records = (*construction.heads, *construction.spare)
     for number, (record, weights) in enumerate(
         zip(records, construction.layer.heads, strict=False), start=1
@@ -47,9 +47,9 @@ def head_by_head(
             integer = False
         else:
             checks.append(partial(shared.integral, table, number))
-            checks += after(record, table, seen, number) if record.group else ()
+            checks += after(record, table, so_far, number) if record.group else ()
         for check in checks:
-            yield shared.timed(check) if told is None else told(record, check)
+            yield shared.timed(check) if wording is None else wording(record, check)
         if not integer:
             return
 
@@ -60,7 +60,7 @@ def steps(
     """`head_claims` of a construction that states its own steps, one function each.
 
     checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
-    its weights and the record that the builder left, in this order. What any head owes follows
+    its weights and the builder's record, in this order. The claims that every head needs follow
     them: integral logits, the logits on record, and the rank after it. source: of these.
 
     >>> from attncert import Dataset, Layer, Level, from_layer
@@ -79,11 +79,11 @@ def steps(
             yield from (partial(check, data, record, weights, number) for check in checks)
 
         def after(
-            record: PlacedHead, table: Table, seen: features.Progressive | None, number: int
+            record: PlacedHead, table: Table, so_far: features.Progressive | None, number: int
         ) -> Iterator[Check]:
             yield partial(shared.group_logits, data, record, table, number, source)
-            if seen is not None:
-                yield partial(shared.finite_rank, record, table, seen, number, source=source)
+            if so_far is not None:
+                yield partial(shared.finite_rank, record, table, so_far, number, source=source)
 
         return head_by_head(data, construction, before, after, with_ranks=with_ranks)
 
@@ -93,27 +93,27 @@ def steps(
 def steering(
     before: Callable[..., Iterator[Check]],
     saturation: Callable[[Dataset, Any, Table, int], Claim],
-    told: Callable[[Any, Check], Claim] | None = None,
+    wording: Callable[[Any, Check], Claim] | None = None,
 ) -> Callable[..., Iterator[Claim]]:
     """`head_claims` of a proof whose heads steer: after the logits saturation, its limit, the rank.
 
-    before(data, construction, record, weights, number), told: as for `head_by_head`.
+    before(data, construction, record, weights, number), wording: as for `head_by_head`.
     """
 
     def head_claims(
         data: Dataset, construction: Construction, *, with_ranks: bool = True
     ) -> Iterator[Claim]:
         def after(
-            record: SteeringHead, table: Table, seen: features.Progressive | None, number: int
+            record: SteeringHead, table: Table, so_far: features.Progressive | None, number: int
         ) -> Iterator[Check]:
             if record.selector is not None:
                 yield partial(saturation, data, record, table, number)
-                if seen is not None:
-                    yield partial(shared.limit_independence, record, table, seen, number)
-            if seen is not None:
-                yield partial(shared.finite_rank, record, table, seen, number)
+                if so_far is not None:
+                    yield partial(shared.limit_independence, record, table, so_far, number)
+            if so_far is not None:
+                yield partial(shared.finite_rank, record, table, so_far, number)
 
         checks = partial(before, data, construction)
-        return head_by_head(data, construction, checks, after, told, with_ranks=with_ranks)
+        return head_by_head(data, construction, checks, after, wording, with_ranks=with_ranks)
 
     return head_claims

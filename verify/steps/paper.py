@@ -1,8 +1,8 @@
 """Steps 2 to 8 of the paper's proof, head by head, each checked on what was built.
 
 Every check recomputes its numbers from the data and the vectors on record, over ℚ, or from the
-layer's weights; none asks the builder. The check of one step does not look at another's: an error
-is caught where it was made.
+layer's weights; none calls the builder. No check uses the outcome of another: an error is caught
+in the step where it occurs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Steps that both proofs share, and how the claim of a step is written.
 
-A step looks at one head: the record of what was chosen for it, the data, and the logits
-of the layer's own weights. Nothing is asked of the builder.
+A step checks one head: the record of what was chosen for it, against the data and the logits of the
+layer's own weights. The builder is never called.
 """
 
 from __future__ import annotations
@@ -112,16 +112,16 @@ def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
 
 
 def limit_independence(
-    head: SteeringHead, table: Table, seen: features.Progressive, number: int
+    head: SteeringHead, table: Table, so_far: features.Progressive, number: int
 ) -> Claim:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
     rows = [*head.earlier, *head.group]
-    weights = _weights(dense(table[rows]), seen, rows)
+    weights = _weights(dense(table[rows]), so_far, rows)
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
-    limit = features.mix_mod(weights, seen.contexts(rows), seen.prime)
-    rank = seen.rank(rows, limit)
+    limit = features.mix_mod(weights, so_far.contexts(rows), so_far.prime)
+    rank = so_far.rank(rows, limit)
     return claim(
         number,
         ids.INDEPENDENCE,
@@ -129,9 +129,9 @@ def limit_independence(
         "independent: each new one left the span of all rows before it.",
         rank == len(rows),
         {"rank": rank, "rows": len(rows)},
-        lambda: {"rank": rank, "rows": len(rows), "prime": seen.prime},
+        lambda: {"rank": rank, "rows": len(rows), "prime": so_far.prime},
         source=f"{PAPER}, step 7 (targets chosen one at a time: ours)",
-        arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
+        arithmetic=f"rank mod {so_far.prime}, which the rank over ℚ is at least",
         uses={"A2": f"{len(head.group)} of n independent rows must leave a flat"},
         rests_on=(of_head(number, ids.SATURATION), ids.A2),
         failed=Level.UNDECIDED,
@@ -141,14 +141,14 @@ def limit_independence(
 def finite_rank(
     head: PlacedHead,
     table: Table,
-    seen: features.Progressive,
+    so_far: features.Progressive,
     number: int,
     source: str = f"{PAPER}, step 8",
 ) -> Claim:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
-    seen.append(features_of(table, seen))
+    so_far.append(features_of(table, so_far))
     rows = [*head.earlier, *head.group]
-    rank = seen.rank(rows)
+    rank = so_far.rank(rows)
     return claim(
         number,
         ids.RANK_SO_FAR,
@@ -156,9 +156,9 @@ def finite_rank(
         "on all examples placed so far.",
         rank == len(rows),
         {"rank": rank, "rows": len(rows)},
-        lambda: {"rank": rank, "rows": len(rows), "prime": seen.prime},
+        lambda: {"rank": rank, "rows": len(rows), "prime": so_far.prime},
         source=source,
-        arithmetic=f"rank mod {seen.prime}, which the rank over ℚ is at least",
+        arithmetic=f"rank mod {so_far.prime}, which the rank over ℚ is at least",
         failed=Level.UNDECIDED,
     )
 
@@ -270,16 +270,16 @@ def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
     return fmpq_mat(len(rows) // data.d, data.d, rows)
 
 
-def features_of(table: Table, seen: features.Progressive) -> IntArray:
+def features_of(table: Table, so_far: features.Progressive) -> IntArray:
     """The features mod p of one head for all examples, from its logits (T, n)."""
     every = range(len(table))
-    weights = _weights(dense(table), seen, every)
-    return features.mix_mod(weights, seen.contexts(every), seen.prime)
+    weights = _weights(dense(table), so_far, every)
+    return features.mix_mod(weights, so_far.contexts(every), so_far.prime)
 
 
-def _weights(table: ObjectArray, seen: features.Progressive, examples: Sequence[int]) -> IntArray:
+def _weights(table: ObjectArray, so_far: features.Progressive, examples: Sequence[int]) -> IntArray:
     """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
     try:
-        return features.softmax_mod(table, seen.prime, seen.present(examples))
+        return features.softmax_mod(table, so_far.prime, so_far.present(examples))
     except ZeroDivisionError:
         return np.zeros(table.shape, dtype=np.int64)

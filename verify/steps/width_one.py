@@ -4,8 +4,8 @@ Heads come in two kinds. The steps of a head of the proof are checked one by one
 nothing of the proof is claimed, only what its matrix is and, as for all heads, the rank of the
 features so far.
 
-The checks of selector, separator, limit and rank are those of the paper's steps: they ask only for
-a record's group, earlier examples, `selector`, `separator` and targets.
+The checks of selector, separator, limit and rank are those of the paper's steps: they need only a
+record's group, earlier examples, `selector`, `separator` and targets.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _before(
     yield partial(head_weights, data, record, weights, number)
 
 
-def _ours(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
+def _wording(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
     """Run a check; steps that are also the paper's are named by their place in this proof."""
     claim = shared.timed(check)
     if record.short:
@@ -164,4 +164,4 @@ def in_the_limit(
     )
 
 
-head_claims = in_order.steering(_before, saturation, _ours)
+head_claims = in_order.steering(_before, saturation, _wording)

@@ -75,13 +75,13 @@ def test_narrow_integers_are_not_overflowed() -> None:
 def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo 3 nine examples cannot be independent on so few values; the next prime is taken."""
     tried: list[int] = []
-    original = theorem.HeadBuilder
+    original = theorem.WidthOneBuilder
 
     def spy(data: Dataset, *, prime: int, **settings: Any) -> Any:
         tried.append(prime)
         return original(data, prime=prime, **settings)
 
-    monkeypatch.setattr(theorem, "HeadBuilder", spy)
+    monkeypatch.setattr(theorem, "WidthOneBuilder", spy)
     monkeypatch.setattr(construction, "PRIMES_21", (3, 2096867))
     data = curve(9, 3, 4, shared=True, seed=1)
     built = build(data, saturated=True)

@@ -29,7 +29,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.fast import check as fast_check
 from attncert.verify.fast import full_rank
-from attncert.verify.saturation import asked as asked_for
+from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.saturation.least import least
 from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
@@ -90,8 +90,10 @@ def test_every_earlier_example_saturates_and_at_one_less_some_does_not(case: int
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_routes_agree(case: int) -> None:
     data, bits, own, _ = CASES[case]
-    routes = [check() for check in asked_for.checks(data, built(case), Saturation(bits, own))]
-    answer = asked_for.conclusion(built(case), Saturation(bits, own), routes)
+    routes = [
+        check() for check in saturation_claims.checks(data, built(case), Saturation(bits, own))
+    ]
+    answer = saturation_claims.conclusion(built(case), Saturation(bits, own), routes)
     levels = [claim.level for claim in (*routes, answer)]
     assert levels == [Level.PROVED] * 2 + [Level.NUMERICAL] + [Level.PROVED] * 2
     assert routes[0].numbers["pairs"] == 8 + (7 if own else 0)
@@ -142,7 +144,7 @@ def test_a_smaller_c_than_the_least_is_refuted() -> None:
     spoilt = replace(built(0), heads=tuple(heads), layer=layer)
     assert least(DATA, spoilt, Saturation(6)).level is Level.REFUTED
     routes = [rational(DATA, spoilt, Saturation(6)), least(DATA, spoilt, Saturation(6))]
-    assert asked_for.conclusion(spoilt, Saturation(6), routes).level is Level.REFUTED
+    assert saturation_claims.conclusion(spoilt, Saturation(6), routes).level is Level.REFUTED
 
 
 def test_another_row_is_refuted_in_the_limit() -> None:

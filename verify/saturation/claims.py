@@ -1,4 +1,4 @@
-"""All claims of what was asked for: the routes, the least c, and the conclusion."""
+"""Saturation on demand, claim by claim: the routes, the least c, and the conclusion."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from attncert.verify.steps.in_order import Check
 __all__ = ["checks", "conclusion"]
 
 
-def checks(data: Dataset, built: Construction, asked: Saturation) -> list[Check]:
+def checks(data: Dataset, built: Construction, demand: Saturation) -> list[Check]:
     """The routes, and that c is the least."""
     from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
 
     return [
-        partial(rational, data, built, asked),
+        partial(rational, data, built, demand),
         partial(symbolic, data, built),
-        partial(multiprecision, data, built, asked),
-        partial(least, data, built, asked),
+        partial(multiprecision, data, built, demand),
+        partial(least, data, built, demand),
     ]
 
 
-def conclusion(built: Construction, asked: Saturation, routes: Sequence[Claim]) -> Claim:
+def conclusion(built: Construction, demand: Saturation, routes: Sequence[Claim]) -> Claim:
     """Rests on the exact inequality, on the least c, and on the steps that say what L_s is.
 
     routes: the claims of the routes and of the least c. One that is refuted refutes this one.
@@ -49,11 +49,11 @@ def conclusion(built: Construction, asked: Saturation, routes: Sequence[Claim]) 
     return Claim(
         ids.SATURATION_ASKED,
         "In every head every earlier example attends to its row $L_s$ with "
-        f"$1-p<2^{{-{asked.bits}}}$, at {least}"
+        f"$1-p<2^{{-{demand.bits}}}$, at {least}"
         + (", or the least from there on at which the rank is certified." if later else ".")
-        + (own if asked.own else ""),
+        + (own if demand.own else ""),
         Level.REFUTED if against else Level.PROVED,
-        numbers={"bits": asked.bits},
+        numbers={"bits": demand.bits},
         witness={"see": against} if against else None,
         rests_on=() if against else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST, *steered),
         source=SOURCE,
