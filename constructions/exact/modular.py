@@ -108,8 +108,8 @@ def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
 def inverse_mod(values: IntArray, p: int) -> IntArray:
     """Entrywise inverse of nonzero residues (int64); of many by Fermat: a^(p-2)."""
     if values.size < 64:
-        inverses = [pow(x, -1, p) for x in values.ravel().tolist()]
-        return np.array(inverses, dtype=np.int64).reshape(values.shape)
+        few = [pow(x, -1, p) for x in values.ravel().tolist()]
+        return np.array(few, dtype=np.int64).reshape(values.shape)
     inverses, power, exponent = np.ones_like(values), values.copy(), p - 2
     while exponent:
         if exponent & 1:

@@ -1,8 +1,8 @@
 """What is claimed of generic weights: what was drawn, the ranks, what follows for other weights.
 
 The weights were drawn at random and the rank decides: there are no steps of a proof to repeat, and
-neither A1 nor A2 is used. Each head is checked: its weights are the small integers of the record, its
-logits are integral, and the rank is full after it.
+neither A1 nor A2 is used. Each head is checked: its weights are the small integers of the record,
+its logits are integral, and the rank is full after it.
 
 *Almost all weights* (docs/width-one.md, corollary 2, without its hypotheses). With these weights
 some T×T minor of Z is not zero. As a function of all real weights of the same shape it is real

@@ -1,8 +1,8 @@
 """The hypotheses of the theorems, each checked on the data.
 
-Two readings of A1 are kept apart: every min(n, T) queries are independent (the theorem's hypothesis,
-coNP-hard to decide in general), and the partition condition (what the proof uses for one grouping,
-polynomial to decide).
+Two readings of A1 are kept apart: every min(n, T) queries are independent (the theorem's
+hypothesis, coNP-hard to decide in general), and the partition condition (what the proof uses for
+one grouping, polynomial to decide).
 """
 
 from __future__ import annotations
@@ -175,9 +175,10 @@ def kruskal_at_least(
     """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
 
     Up to 20,000 subsets are checked one by one. Beyond that the methods of `verify/kruskal/` try to
-    decide within `work` nominal seconds. Where they do not, 2,000 random subsets are sampled: then the fraction of dependent ones is at most 1 - 0.05^(1/2000) with 95 % confidence
-    (Clopper and Pearson), which says nothing about the Kruskal rank itself; and the claim names the
-    command that would decide.
+    decide within `work` nominal seconds. Where they do not, 2,000 random subsets are sampled: then
+    at most a fraction 1 - 0.05^(1/2000) of all is dependent, with 95 % confidence (Clopper and
+    Pearson). That says nothing about the Kruskal rank itself, and the claim names the command that
+    would decide.
     """
     k = min(strength, data.T)
     queries = data.queries
