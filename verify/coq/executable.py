@@ -13,13 +13,23 @@ from attncert.constructions.errors import InputError
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, Verdict
 from attncert.verify.checker.claims import parse
 
-__all__ = ["PACKAGES", "SOURCES", "build", "check_file", "executable", "home"]
+__all__ = [
+    "PACKAGES",
+    "SOURCES",
+    "STATED",
+    "build",
+    "check_file",
+    "executable",
+    "home",
+    "require_stated",
+]
 
 SOURCES = Path(__file__).resolve().parent.parent / "kernel"
 PACKAGES = (  # of Debian 12 and Ubuntu
     "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "
     "libzarith-ocaml-dev make"
 )
+STATED = ("interpolation", "full-rank", "dependent-set", "impossible")
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 _LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
@@ -85,6 +95,9 @@ def check_file(
     Raises InputError where it is not built. An executable that ends in no known way says nothing of
     the claim: over limit.
     """
+    claim, dims, outside = _heading(path, limit_seconds, limit_mib)
+    if claim is not None:
+        require_stated("--verified", claim)
     program = executable()
     limits = [_whole(limit_seconds), _whole(limit_mib)]
     if not all(limits):
@@ -100,20 +113,26 @@ def check_file(
     if _ENDS.get(run.returncode) != status:
         message = f"the executable ended with status {run.returncode}"
         return Verdict("over limit", None, f"verified: {message}", {})
-    claim, dims, outside = (
-        _heading(path, limit_mib) if status != "over limit" else (None, {}, False)
-    )
-    if status == "unusable":
+    if status in ("unusable", "over limit"):
         claim, dims = None, {}
-        message = "this checker reads no certificate with a data_file" if outside else message
+        if outside and status == "unusable":
+            message = "this checker reads no certificate with a data_file"
     return Verdict(status, claim, f"verified: {message}", dims)
 
 
-def _heading(path: str, limit_mib: float) -> tuple[str | None, dict[str, int], bool]:
-    """Claim and dims of a file that the executable judged, and whether its data are in another
-    file: shown beside its verdict, no part of it."""
+def require_stated(option: str, claim: str) -> None:
+    """Raises InputError for a claim that Spec.v does not state."""
+    if claim not in STATED:
+        raise InputError(option, f"used for a claim that Coq states: {', '.join(STATED)}", claim)
+
+
+def _heading(
+    path: str, limit_seconds: float, limit_mib: float
+) -> tuple[str | None, dict[str, int], bool]:
+    """Claim and dims of a file, and whether its data are in another file: shown beside the verdict,
+    no part of it."""
     try:
-        certificate = parse(path, Limits(math.inf, limit_mib))
+        certificate = parse(path, Limits(limit_seconds, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):
         return None, {}, False
     return certificate["claim"], certificate["dims"], certificate.get("data_file") is not None

@@ -21,7 +21,7 @@ from attncert.constructions.exact.keys import distinct
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Verdict, check_file, need
 from attncert.verify.checker.claims import judge
 from attncert.verify.checker.reading import integer
-from attncert.verify.coq.executable import home
+from attncert.verify.coq.executable import home, require_stated
 
 __all__ = ["KernelCheck", "check", "instance", "theorem_of"]
 
@@ -56,11 +56,7 @@ def instance(
     verdict = check_file(path, limit_seconds, limit_mib, judged)
     if verdict.status != "holds":
         return verdict, None
-    claim = verdict.claim
-    if claim not in _THEOREMS:
-        raise InputError(
-            "--kernel", f"used for a claim that Coq states: {', '.join(_THEOREMS)}", claim
-        )
+    require_stated("--kernel", str(verdict.claim))
     return verdict, theorem_of(certificates[0])
 
 

@@ -111,8 +111,10 @@ def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path
 
 def test_a_claim_that_coq_does_not_state_is_one_line(tmp_path: Path) -> None:
     path = written(case("shared"), tmp_path)
-    with pytest.raises(attncert.InputError, match="must be used for a claim that Coq states"):
-        instance.instance(path)
+    for judge in (instance.instance, executable.check_file):  # built or not
+        with pytest.raises(attncert.InputError, match="must be used for a claim that Coq states"):
+            judge(path)
+    assert set(executable.STATED) == instance._THEOREMS.keys()
 
 
 def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
