@@ -24,8 +24,8 @@ class RankBound:
     """One end of the interval, proved.
 
     end, value: "lower": every `value` of the vectors are independent; "upper": some `value` + 1
-        of them are dependent (or there are no so many).
-    method:     what found it, one or two words: the file in verify/kruskal/ that says how.
+        of them are dependent (or there are not so many).
+    method:     its name, one or two words; a file in verify/kruskal/methods/ explains it.
     statement:  what proves it, one sentence.
     level:      proved (exact) or enclosed (balls).
     dependency: the witness of an upper bound that has one: `value` + 1 vectors.
@@ -62,9 +62,8 @@ class Interval:
 
     trail:   every bound that improved an end, in the order found.
     stopped: why the search ended, one sentence ("" while it goes on).
-    timed:   whether where it ended depends on the time that things took, not on the input, seed
-             and work limit alone: then another run may end elsewhere. What is stated is proved
-             either way.
+    timed:   whether the clock decided where the search ended: another run may then end elsewhere.
+             Every bound is proved either way.
     """
 
     lower: RankBound

@@ -16,7 +16,7 @@ SHARE = 0.2
 """Of what is left of a budget, for each of the two searches for witnesses."""
 
 SURE = 1.25
-"""Times the price: what a search should have, as some data cost more than others."""
+"""Times the price: what a search should have, since some data cost more than others."""
 
 _MOST = 10**7  # seconds: the command line takes no longer budget
 
@@ -39,7 +39,7 @@ class Budget:
 
     @property
     def timed(self) -> bool:
-        """Whether the clock has a say."""
+        """Whether the clock limits it."""
         return self._seconds is not None
 
     @property
@@ -70,7 +70,7 @@ class Budget:
         return self._charged
 
     def share(self, fraction: float) -> Budget:
-        """A budget of its own for a part of the work; what it charges is to be charged here too."""
+        """A budget for a part of the work; the caller charges here what that part charged."""
         limit = max(self.remaining * fraction, 1e-9)
         return Budget(
             limit if self._seconds is not None else None, limit if self._work is not None else None
@@ -84,11 +84,11 @@ class Budget:
         remaining: seconds when that search was weighed. begun: whether it was then begun.
 
         >>> print(Budget(20.0, reserved=0.25).shortage(4, 5.7, remaining=4.9))
-        The limit does not go further: all sets of 4 vectors take about 5.7 s on two free cores, \
+        The limit stopped the search: all sets of 4 vectors take about 5.7 s on two free cores, \
 and 4.9 s were left (of 20 s, 5 s are kept for sampling, 10 s went to quicker searches). A limit \
 of 26 s should suffice.
         >>> print(Budget(0.2).shortage(9, 1e12, remaining=0.1))
-        The limit does not go further: all sets of 9 vectors take about 1e+12 s on two free \
+        The limit stopped the search: all sets of 9 vectors take about 1e+12 s on two free \
 cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No limit would suffice.
         """
         limit = self._seconds or self._work or math.inf
@@ -109,6 +109,6 @@ cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No limit 
         free = {1: "one free core", 2: "two free cores"}.get(cores, f"{cores} free cores")
         about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
         return (
-            f"The limit does not go further: all sets of {size} vectors take {about} s "
+            f"The limit stopped the search: all sets of {size} vectors take {about} s "
             f"on {free}, {how} (of {written(limit)} s, {', '.join(where)}). {advice}."
         )

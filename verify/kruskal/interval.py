@@ -1,8 +1,7 @@
-"""The Kruskal rank, from both sides: methods from cheap to expensive until it is known or time is
-up.
+"""The Kruskal rank from both sides, by methods from cheap to expensive.
 
-Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; what a
-budget decides is only how close the ends come.
+Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
+budget only decides how close the ends come.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def _stopped(search: _Search, interval: Interval) -> Interval:
     """With the reason why the search ended, and what it would take to go on."""
     k = search.question.k
     if settled(interval, k) and interval.lower.level is Level.ASSUMED:
-        return replace(interval, stopped="What the lower end rests on is partly read from the log.")
+        return replace(interval, stopped="The lower end rests partly on the log.")
     if interval.decided:
         return replace(interval, stopped=known(None))
     if settled(interval, k):

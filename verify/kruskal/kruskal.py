@@ -1,11 +1,10 @@
 """`attncert kruskal` as a function: vectors and a question in, claims out.
 
-Two things, kept apart: the interval around the Kruskal rank (*proved* at both ends), and random
-subsets, exactly (*sampled*: a fraction, no bound on the rank unless a dependent one is met). Where
-the search settles the question there is nothing left to sample, and only subsets that were asked
-for by number are drawn. Of a limit in seconds the subsets have what they take, at most a fourth;
-where all that ends depends on the machine. With `work` the search and the shards are fixed in
-advance, and so is every claim.
+Two things, kept apart: the interval around the Kruskal rank, *proved* at both ends, and random
+subsets, tested exactly: *sampled*, no bound on the rank unless one of them is dependent. Once the
+search settles the question, subsets are drawn only where their number is stated. They get at most a
+fourth of a limit in seconds, and where such a run stops depends on the machine. With `work` the
+search and the shards are fixed in advance, and so is every claim.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class KruskalRank(Answer):
 
     @property
     def timed(self) -> bool:
-        """Whether the clock has decided where something ended: another run may end elsewhere."""
+        """Whether the clock decided where the run stopped: another run may stop elsewhere."""
         return self.interval.timed or not (self.sampled is None or self.sampled.complete)
 
 
@@ -128,7 +127,7 @@ would take 100 s.
 
 @contextmanager
 def _interrupted(log: Log | None, progress: StageProgress) -> Iterator[Watch]:
-    """Ctrl-C says what was proved, and what is kept."""
+    """Ctrl-C reports what was proved and what the log holds."""
     proved = list[str]()
 
     def watch(interval: Interval) -> None:
@@ -178,7 +177,7 @@ def search(
     cluster: Cluster | None = None,
     watch: Watch = lambda interval: None,
 ) -> tuple[Interval, Samples | Sweep | None]:
-    """Close the interval, then draw the subsets that are left to draw, within the limits."""
+    """Close the interval, then draw the random subsets, within the limits."""
     sampling = sampling_job(vectors, question, log, cluster)
     start = time.monotonic()
     interval = close(
@@ -199,7 +198,7 @@ def search(
 
 
 def _share(job: Job[Sampler] | None, seconds: float | None) -> float:
-    """The fraction of the time that is kept for subsets: what they take, at most a fourth."""
+    """The fraction of the time reserved for subsets: what they take, at most a fourth."""
     if job is None or seconds is None:
         return 0.0 if job is None else _SHARE
     price = _MARGIN * job.plan.count * job.work.nominal_seconds() + _START
@@ -209,7 +208,7 @@ def _share(job: Job[Sampler] | None, seconds: float | None) -> float:
 def _tightened(
     interval: Interval, sampled: Samples | Sweep, k: int | None, watch: Watch
 ) -> Interval:
-    """With a dependent set that the subsets met, which may answer what the search left open."""
+    """The interval with a dependent set of the sample, which may answer what was open."""
     if sampled.witness is None:
         return interval
     narrower = interval.tighten(witnessed(sampled.witness, "sampling"))

@@ -1,7 +1,7 @@
-"""The vectors whose Kruskal rank is asked for: N of them, in Q^d, as they are stored.
+"""Vectors in Q^d, exactly as they are stored.
 
-Stored means stored: a float32 or float64 is the dyadic rational that it is, nothing is rounded and
-nothing assumed. The methods read `array` (fast, modulo primes) and `rows` (exact, FLINT).
+A float32 or float64 counts as the dyadic rational that it stores: nothing is rounded. The methods
+read `array` (fast, modulo primes) and `rows` (exact, FLINT).
 """
 
 from __future__ import annotations
@@ -115,10 +115,10 @@ class Vectors:
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     """Vectors from a file, or the queries of bundled data.
 
-    .npz: the array "vectors", else "queries"; other arrays are not looked at.
+    .npz: the array "vectors", else "queries"; other arrays are ignored.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
     integers, floats, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line.
-    "-" is standard input. Raises InputError, and nothing else, for whatever is unusable.
+    "-" is standard input. Raises InputError for unusable input.
 
     >>> v = load_vectors("digits")
     >>> v.N, v.d, v.array.dtype
@@ -163,4 +163,4 @@ def _pick(keys: list[str], source: str) -> str:
         if keys.count(key) == 1:
             return key
     names = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
-    raise InputError(source, "made of vectors, or of queries, once", f"of {names}")
+    raise InputError(source, "a file with one array named vectors or queries", f"of {names}")

@@ -1,11 +1,11 @@
 """Running shards: here, on processes through joblib, or on a Dask cluster.
 
-A shard's record depends on the shard alone, so what runs where, and in which order records arrive,
-changes nothing but the time. Each is kept as soon as it is there.
+A shard's record depends on the shard alone: where it runs and when its record arrives changes
+nothing but the time. Each record is kept as soon as it arrives.
 
 A cluster loses workers. Dask runs the shards of a worker that died elsewhere, and gives a shard up
-that ended too many (`allowed-failures`); joblib's own backend for Dask does not hear of that, and
-waits for ever. So shards are submitted here, and what Dask gives up ends the run in one line.
+that ended too many (`allowed-failures`). joblib's own backend for Dask does not notice that and
+waits for ever, so shards are submitted here. A shard that Dask gives up ends the run in one line.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def dask(address: str) -> Iterator[Cluster]:
     try:
         import distributed
     except ModuleNotFoundError:
-        raise InputError("dask", "used with the extra attncert[dask]", "installed") from None
+        must = "left out unless the extra attncert[dask] is installed"
+        raise InputError("dask", must, address) from None
     from distributed.comm import connect
 
     async def reach() -> None:
@@ -179,8 +180,8 @@ def _same(table: Any) -> Any:
 
 @contextlib.contextmanager
 def _given_up() -> Iterator[None]:
-    """What Dask raises where a shard ended too many workers, or the scheduler is lost, in one line.
-    What a shard raises is passed on."""
+    """Report in one line that a shard ended too many workers, or that the scheduler is lost. Errors
+    of a shard itself are passed on."""
     try:
         yield
     except Exception as error:
@@ -192,7 +193,7 @@ def _given_up() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet(library: str) -> Iterator[None]:
-    """It logs a traceback where its scheduler is lost, of which the error's one line says all."""
+    """Without its log: a lost scheduler is a traceback there, and one line of error here."""
     logger = logging.getLogger(library)
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -204,7 +205,7 @@ def _quiet(library: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lost_workers() -> Iterator[None]:
-    """What a worker that was killed looks like here, in one line; the log has what was done."""
+    """Report a killed worker in one line."""
     try:
         yield
     except BrokenExecutor as error:  # loky's is one of these
@@ -216,10 +217,9 @@ _HELPERS = {"PYTHONSAFEPATH": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
 
 @contextlib.contextmanager
 def _helpers_apart() -> Iterator[None]:
-    """Processes that are started in the block do not look for modules in the current folder first:
-    no file there may stand in for a library. What this process can import, loky tells them. One of
-    them removes what a signal left behind, and has nothing to say of it; nor has joblib of tasks
-    that nobody waits for any more."""
+    """Processes started in the block do not look for modules in the current folder first: no file
+    there may stand in for a library. loky passes on what this process can import. Warnings about
+    resources that a signal left behind, and about tasks nobody waits for, are silenced."""
     before = {name: os.environ.get(name) for name in _HELPERS}
     os.environ |= _HELPERS
     try:

@@ -1,15 +1,15 @@
 """Finished shards in one SQLite file, which survives a kill; a run goes on from it.
 
 One process writes: the one that hands out the shards, wherever they are run. A shard is on the disk
-when `add` returns, so that a kill costs the shards under way and no other; SQLite sees to that with
-its journal, and to it that two runs at once do not harm the file.
+when `add` returns, so that a kill costs only the shards under way. SQLite's journal sees to that,
+and keeps two runs at once from harming the file.
 
-A record is filed under its shard and its *subject*, a text that says all else it depends on
-(version, vectors, settings). So one file serves any number of runs: each finds its own shards there
-and no others, and nothing of another version, other vectors or other settings is ever taken.
+A record is filed under its shard and its *subject*, a text with all else that it depends on
+(version, vectors, settings). So one file serves any number of runs: each reads its own shards and
+no others.
 
-Whoever has the file can write into it. So what is read is judged by its reader (`fits`), and what
-rests on it says so.
+Anyone may write into the file. So the reader checks each record (`fits`), and claims that rest on a
+log say so.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ COMMIT;
 class Log:
     """The log at this path, open; made where there is none.
 
-    Raises InputError, one line, for a file that is none of ours, which is left as it is, and for
-    one that cannot be read or written, then or later.
+    Raises InputError, one line, for another program's file, which is left untouched, and for one
+    that cannot be read or written, now or later.
 
     >>> import tempfile
     >>> plan = Plan("squares", 0, count=4, size=2)
@@ -83,7 +83,7 @@ class Log:
         finished = {shard: self._record(texts[shard.start, shard.stop]) for shard in here}
         if not all(fits(shard, record) for shard, record in finished.items()):
             reason = f"one with another: {ending(self.path, 80)}"
-            raise InputError(_ARGUMENT, "a log whose records are those of its shards", reason)
+            raise InputError(_ARGUMENT, "a log whose records fit their shards", reason)
         return finished
 
     def add(self, subject: str, shard: Shard, record: Record) -> None:
@@ -125,7 +125,7 @@ class Log:
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
-        """What goes wrong with the file, as InputError."""
+        """Report whatever goes wrong with the file as InputError."""
         with path_errors(_ARGUMENT, _USABLE, self.path):
             try:
                 yield

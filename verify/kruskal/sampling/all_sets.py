@@ -58,7 +58,7 @@ class AllSets:
         return {"method": "middle" if self._by_middle else "quotients"}
 
     def fits(self, shard: Shard, record: Any, vectors: Vectors) -> bool:
-        """Whether this can be the record of the shard, which is settled as a whole or not."""
+        """Whether this can be the record of the shard, settled as a whole or not at all."""
         names = ["settled", "looked at", "false alarms", *map(_modulo, self._primes())]
         if not is_record(record, vectors, names):
             return False
@@ -84,8 +84,8 @@ class AllSets:
     ) -> RankBound | None:
         """What finished shards prove together of the Kruskal rank; None while that is nothing.
 
-        logged: pieces whose records were read from a log. Whether they hide a dependent set is the
-        word of whoever wrote it: all sets independent is *assumed* then.
+        logged: pieces whose records were read from a log. That all sets are independent is then
+        *assumed*: only the writer of the log vouches for it.
         """
         counts = totals(records)
         independent = True if counts["settled"] == plan.count else None

@@ -217,8 +217,8 @@ def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Reco
 
 
 def is_record(record: Any, vectors: Vectors, names: Collection[str]) -> bool:
-    """Whether this is a record of these counts and vectors. Of a circuit only the form is judged:
-    nothing is taken from it before `smallest`."""
+    """Whether this is a record of these counts and vectors. Of a circuit only the form is checked:
+    `smallest` computes its relation anew."""
     if type(record) is not dict or set(record) != {"counts", "circuit"}:
         return False
     counts, circuit = record["counts"], record["circuit"]
