@@ -1,13 +1,13 @@
 """Text from outside made safe: for a screen, for a path, for Markdown.
 
-A file, its name and the command line can be written by anyone. What they say reaches a terminal,
-the name of a folder, or a page that others read; here alone it is decided what of it may.
+Anyone can write a file, its name and a command line. Their text reaches a terminal, the name of a
+folder, or a page that others read. This module alone decides how much of it does.
 
 - `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the
   direction of the text, begins a new line, or is no Unicode text.
 - `safe_name`: a name for a data set, a set of vectors, a layer. It is one component of a path, and
-  neither Markdown nor HTML nor LaTeX's dollar occurs in it. All names are made so where they are
-  read, so that nothing downstream has to remember it.
+  neither Markdown nor HTML nor LaTeX's dollar occurs in it. Names are made safe where they are
+  read; nothing downstream has to remember it.
 
 Other foreign text in Markdown goes through `reports.words.text.code`.
 """
@@ -52,14 +52,14 @@ def escaped(line: str) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """An exception in words: its type and, where it can be said, its message; not yet one line.
+    """An exception in words: its type, and its message if it has one; not yet one line.
 
     >>> error_text(KeyError("x")), error_text(ValueError())
     ("KeyError: 'x'", 'ValueError')
     """
     try:
         message = str(error)
-    except Exception:  # somebody's exception need not be able to say what it is
+    except Exception:  # a foreign exception may fail to describe itself
         message = ""
     return f"{type(error).__name__}: {message}".removesuffix(": ")
 

@@ -1,8 +1,8 @@
 """From given keys and queries to a construction: which examples each head adds.
 
-Whatever a proof does to find weights, in the end there is a layer. Head after head, the examples
-that become independent with this head's features and were not before are its group, and the feature
-columns that show it are its pivots. That is all the readout needs (ours).
+Every proof ends with a layer. Head after head, the examples that become independent with the
+features of this head, and were not before, are its group; the feature columns that show it are its
+pivots. The readout needs no more (ours).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def from_layer(
 
     layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
     `data`. chosen: one note for each of the first heads. Heads that add no example come last; those
-    with a note keep a record (`spare`). heads: H where it was asked for; idle ones fill up. Raises
-    InputError where shapes do not fit, and HypothesisFails where the layer has more heads than
-    that, and (undecided) where a logit is not whole or the rank of the features is less than T.
+    with a note keep a record (`spare`). heads: H, where it is stated: idle heads fill up. Raises
+    InputError where shapes do not fit, HypothesisFails where the layer has more heads than that,
+    and the same, undecided, where a logit is not whole or the rank of the features is less than T.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")

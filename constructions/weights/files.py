@@ -1,7 +1,7 @@
 """Files of arrays by name: .npz, .safetensors and PyTorch's .pt. Names first, then some arrays.
 
-A model's file is large and a layer small: only what is asked for is read, and is limited. Floats
-come as stored; bfloat16 as float32, which holds every one of them exactly.
+A model's file is large and a layer small: one layer is read, within limits. Floats come as stored;
+bfloat16 as float32, which holds each of them exactly.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
     must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
     try:
         with _path(file, source) as path, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # one line says what is wrong, or nothing is
+            warnings.simplefilter("ignore")
             _require_stored(path, source)
             content = torch.load(path, map_location="cpu", weights_only=True)
             tensors = _tensors(content, source)
@@ -106,7 +106,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
         code = "unsupported global" in message or "unrecognized" in message
         why = "one with code in it, which is not run" if code else "a pickle of another kind"
         raise InputError(source, must, why) from None
-    except Exception as error:  # whatever a file made by anyone leads PyTorch's reader to
+    except Exception as error:  # a foreign file leads PyTorch's reader anywhere
         raise InputError(source, must, f"unreadable ({type(error).__name__})") from None
 
 
@@ -120,9 +120,8 @@ def _require_stored(path: str, source: str) -> None:
 
 
 def _tensors(content: Any, source: str) -> dict[str, Any]:
-    """By name. A dictionary counts where it is met first, and what lies under texts alone: a file
-    may hold one in itself, or one in many, and its names would have no end. Raises InputError where
-    two tensors have one name."""
+    """By name: texts alone. Each dictionary is visited once: it may lie in itself, or in many, and
+    names would have no end. Raises InputError where two tensors have one name."""
     tensors: dict[str, Any] = {}
     waiting, visited = [("", content)], {id(content)}
     while waiting:

@@ -2,8 +2,8 @@
 
 Names of arrays do not determine what a layer does: GPT-J turns queries by position, GPT-Neo does
 not divide, Granite multiplies, and their arrays are named as OPT's are. So a layer is read as its
-type says where that type is listed here, with every option that changes attention either read or
-asked to have the value at which it changes nothing. Of a model of another type nothing is read.
+type says where that type is listed here. Every option that changes attention is read, or must have
+the value at which it changes nothing. Models of other types are not read.
 
 The listed types compute softmax attention with logits divided by √d_h; positions are added to the
 tokens before the first layer, or not at all. tests/constructions/test_model_types.py holds each

@@ -81,12 +81,12 @@ class StoredLayer:
         )  # fmt: skip
 
     def _require_widths(self, data: Dataset) -> None:
-        """A file of another width is wrong as a whole: said once, in terms of the data."""
+        """One error, in terms of the data: a file of another width is wrong as a whole."""
         ones = int(self.biased)
         for h, head in enumerate(self.layer.heads):
             for part in ("query", "key", "value"):
                 matrix = getattr(head, part)
-                if matrix is not None and matrix.nrows() != data.d + ones:
+                if matrix.nrows() != data.d + ones:
                     must = f"of d = {data.d} rows, the width of the data's tokens and queries"
                     raise InputError(
                         f"layer: {part} of head {h + 1}", must, int(matrix.nrows()) - ones

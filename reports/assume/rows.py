@@ -6,8 +6,10 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from attncert.reports.words.numbers import count, percent, real
-from attncert.verify.assume.assume import Assumed, counts, digest
+from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import EPSILON, Spectrum
 from attncert.verify.claims.evidence import counted
@@ -29,23 +31,10 @@ def tests(answer: Assumed) -> list[Row]:
     if answer.k is None:
         rows.append((f"{inputs.tokens} queries (A1)", _NONE, f"none: n exceeds d = {inputs.d}",
                      "proved"))  # fmt: skip
-    else:
-        rows.append(
-            (
-                f"{counted(answer.k, 'query')} (A1)",
-                _full(_of(answer, answer.k)),
-                *_exact(answer, answer.k),
-            )
-        )
-    most = answer.most
-    if answer.k != most:
-        rows.append(
-            (
-                f"{counted(most, 'query')} (general position)",
-                _full(_of(answer, most)),
-                *_exact(answer, most),
-            )
-        )
+    sizes = {answer.most: "general position"} | {answer.k: "A1"}
+    for k in sorted(k for k in sizes if k is not None):
+        name = f"{counted(k, 'query')} ({sizes[k]})"
+        rows.append((name, _full(_of(answer, k)), *_exact(answer, k)))
     if answer.contexts:
         contexts = answer.contexts
         single = sum(1 for s in contexts if s.float32 == s.size)
@@ -112,8 +101,7 @@ def _spectra_row(name: str, spectra: Sequence[Spectrum]) -> Row:
 
 
 def _span(values: Sequence[float]) -> str:
-    span = digest(tuple(values))
-    low, middle = real(span["least"]), real(span["median"])
+    low, middle = real(min(values)), real(float(np.median(values)))
     return low if low == middle else f"{low} (median {middle})"
 
 

@@ -1,9 +1,9 @@
 """`attncert assume` as a function: do A1, A2 and general position hold here, and what follows.
 
 A2 is decided for every context that is given. A1 asks that every n of the queries are independent,
-which is coNP-hard to decide: the Kruskal rank is bounded from both sides, and random subsets say
-what they say, apart. General position is the same question for every d. What memorization needs is
-less, and decided: the partition condition (docs/mathematics.md, section 2). Equal queries refute A1
+which is coNP-hard to decide: the Kruskal rank is bounded from both sides, and random subsets are
+evidence of their own. General position is the same question for every d. Memorization needs less,
+which is decided: the partition condition (docs/mathematics.md, section 2). Equal queries refute A1
 at once, so they are counted, and the search is about the distinct ones.
 """
 
@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from attncert.constructions.given.law import Spans
@@ -236,15 +235,6 @@ def _law(inputs: LayerInputs, rank: int, heads: int) -> dict[int, int]:
     spans = Spans(inputs.d, 0, rank, 1)
     widths = sorted({1, inputs.head_width or 1})
     return {width: spans.bound(heads, width, 1) for width in widths}
-
-
-def digest(values: tuple[float, ...]) -> dict[str, float]:
-    """Least, median, largest."""
-    return {
-        "least": float(np.min(values)),
-        "median": float(np.median(values)),
-        "largest": float(np.max(values)),
-    }
 
 
 def counts(contexts: tuple[Spectrum, ...]) -> dict[str, int]:

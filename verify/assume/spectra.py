@@ -4,8 +4,8 @@
 tolerance; the usual one for float32 is max(m, n)·2^-23·σ_max. Between the two stands what rounding
 may have done to the data (`rank.floating`). None of these says that a set is far from dependent: a
 matrix of rank 100 with noise of size 10^-3 on top has full rank, far above the rounding of float32.
-So the *ε-rank* is told beside it, the number of singular values above ε·σ_max: a set of ε-rank 100
-is within ε·σ_max of rank 100 (Eckart and Young), and "robust" is said of rounding alone.
+So the *ε-rank* stands beside it, the number of singular values above ε·σ_max: a set of ε-rank 100
+is within ε·σ_max of rank 100 (Eckart and Young). "Robust" is about rounding alone.
 """
 
 from __future__ import annotations

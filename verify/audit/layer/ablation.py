@@ -1,8 +1,8 @@
 """What each head is worth: the error of the layer without it, and the examples it gives most to.
 
 A head is taken out by leaving out what it adds to the outputs, Z_h V_h O_h, with its value bias
-where there is one; nothing else changes. The error without it is enclosed. Which example it gives
-most to is told as in the report of a fit (`verify/near/heads.py`, float64): its part of the output,
+where there is one; nothing else changes. The error without it is enclosed. It gives most to an
+example, as in the report of a fit (`verify/near/heads.py`, float64), where its part of the output,
 less the average of that part over all examples, is larger than any other head's.
 """
 

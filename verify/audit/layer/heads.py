@@ -1,11 +1,10 @@
 """Which head of a layer carries which example, and how each head compares with Theorem 1.
 
-A layer does not say which examples a head is for. Going through the heads, an example is counted
-with the first one with which its row of Z is independent of the rows carried so far (in the same
-head the earlier example first). For the paper's construction over a shared context, groups in the
-input's order, these are its groups; over distinct contexts the first heads often carry more than
-their share, and the others are not needed for the rank. Certificates name their groups: then these
-are taken.
+A layer does not say which examples a head is for. An example is counted with the first head with
+which its row of Z is independent of the rows counted so far (in one head the earlier example comes
+first). For the paper's construction over a shared context, with groups in the input's order, these
+are its groups. Over distinct contexts the first heads often carry more than their share, and the
+rank does not need the others. A certificate names its groups, which then count.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`attncert layer` as a function: what third-party weights do on a data set.
 
-The conclusion is about the errors, which stand beside the labels' spread: small enough by what the
-user says, or the property file, or by default (`error.default_limit`). Where names of arrays do not
-say what the layer computes, it rests on what is assumed; where the layer as read does not give the
-outputs that were recorded, nothing is said about labels.
+The conclusion is about the errors, which stand beside the labels' spread. The tolerance, the
+property file or a default (`error.default_limit`) says which are small enough. Where names of
+arrays do not say what the layer computes, the conclusion rests on an assumption. Where the layer as
+read does not reproduce recorded outputs, there is none about labels.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _examples(
     elif mask is None and question.mask != "none":
         mask, recorded = read_mask(question.mask, data)
     if recorded is not None:
-        recorded = recorded.first(examples.T)
+        recorded = replace(recorded, outputs=recorded.outputs[: examples.T])
     if mask is None:
         return examples, recorded, False
     return visible_rows(examples, mask[: examples.T, : examples.n]), recorded, True

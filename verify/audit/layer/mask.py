@@ -25,9 +25,6 @@ class Recorded:
     outputs: FloatArray
     unit: float
 
-    def first(self, examples: int) -> Recorded:
-        return Recorded(self.outputs[:examples], self.unit)
-
 
 def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
     """The data whose contexts are the rows that each query sees. mask: (T, n), True where a row is

@@ -1,9 +1,9 @@
 """Whether the layer is the one that was read: what is known of how it computes, and what assumed.
 
-Names of arrays determine no scale, no rotary positions, no bias of logits. What says it is the
-type of the model (`constructions/weights/model_types.py`), or what the layer put out when it was
-recorded: the layer as read must give that to rounding. Rounding is measured: how far from float64
-NumPy comes on the same layer in float32, with every step rounded as the recorded numbers are.
+Names of arrays determine no scale, no rotary positions, no bias of logits. The type of the model
+says it (`constructions/weights/model_types.py`), or outputs that were recorded: the layer as read
+must reproduce these to rounding. Rounding is measured: how far NumPy in float32, with every step
+rounded as the recorded numbers are, comes from float64 on the same layer.
 """
 
 from __future__ import annotations
