@@ -17,7 +17,7 @@ from support.near_cases import case as near_certificate
 import attncert
 from attncert.statuses import INTERNAL_ERROR
 from attncert.verify import checker
-from attncert.verify.kruskal.budget import SearchLimit, Weighed
+from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.methods.exhaustive import nominal_seconds
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1]], "labels": [5, 7]}
@@ -83,7 +83,7 @@ def test_an_installation_with_parts_missing_gives_no_answer(
 
 def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
     assert nominal_seconds(2000, 1200, 1000) == math.inf > nominal_seconds(2000, 1200, 50) > 1e60
-    said = SearchLimit(20.0).fall_short(1000, math.inf, Weighed(left=5.0))
+    said = Budget(20.0).shortage(1000, math.inf, remaining=5.0)
     assert "take over 1e308 s on two free cores" in said and "No limit would suffice" in said
 
 
