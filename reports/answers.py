@@ -48,18 +48,6 @@ __all__ = [
 
 FORMAT = "attncert-answer/1"
 
-# The room of each command: its module has a function `room` of the answer.
-ROOMS = {
-    "attack": "attncert.reports.attack.page",
-    "audit": "attncert.reports.audit.page",
-    "capacity": "attncert.reports.capacity.page",
-    "fit": "attncert.reports.fit.page",
-    "prove": "attncert.reports.proof.page",
-    "kruskal": "attncert.reports.kruskal.page",
-    "assume": "attncert.reports.assume.page",
-    "layer": "attncert.reports.layer.page",
-}
-
 
 @dataclass(frozen=True)
 class Room:
@@ -116,8 +104,10 @@ def report_page(answer: Answer) -> bytes:
 
 
 def room_of(answer: Answer) -> Room:
-    module = importlib.import_module(ROOMS[answer.question.command])
-    room: Room = module.room(answer)
+    """By `room` in reports/COMMAND/page.py; what `prove` writes is a proof."""
+    command = answer.question.command
+    folder = "proof" if command == "prove" else command
+    room: Room = importlib.import_module(f"attncert.reports.{folder}.page").room(answer)
     return room
 
 
