@@ -39,19 +39,16 @@ def ablation_table(audit: LayerAudit) -> Table:
         share = f"{sum(shares) / len(shares):.2f}" if shares else "-"
         rows.append((
             str(h + 1), str(head.rank), interval(*without), listed(most), share,
-            listed(head.group),
         ))  # fmt: skip
     return Table(
         "What each head is worth",
         (
             "head", "rank of $M_h$", "largest error without it", "gives most to", "its share there",
-            "carries examples",
         ),
         tuple(rows),
         "without it: what the head adds to the outputs, its value bias included, is left out "
         "(enclosed); gives most to: its part of the output, less the average of that part, is "
-        "larger than any other head's (float64), and its mean share of all parts there; carries: "
-        "by rank, as in the next table",
+        "larger than any other head's (float64), and its mean share of all parts there",
     )  # fmt: skip
 
 
@@ -78,11 +75,7 @@ def heads_table(audit: LayerAudit, grouped: bool) -> Table:
 def _carried(grouped: bool) -> str:
     if grouped:
         return "carries: as the file's groups say;"
-    return (
-        "carries: inferred by rank, since the file names no groups: an example goes to the first "
-        "head that makes its row of $Z$ independent of those before it, whichever head it was "
-        "meant for, so the first heads often carry more than their share;"
-    )
+    return "carries: gives most to, since the file names no groups;"
 
 
 def _digits(bound: str) -> str:
@@ -123,8 +116,8 @@ def theorem_table(audit: LayerAudit, grouped: bool) -> Table:
         + (
             "."
             if grouped
-            else ", or that the groups, which were counted by rank, are not those it was built "
-            'with; if you know these, put them into the file as "groups".'
+            else ", or that it was built with other groups; if you know these, put them into the "
+            'file as "groups".'
         ),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb_mat, fmpq, fmpq_mat
 from support.trained_layer import Arrays, forward, gradients, trained
 
 from attncert.constructions.data.dataset import Dataset
@@ -30,7 +30,6 @@ from attncert.verify.audit.layer.error import (
     half_the_gap,
     share,
 )
-from attncert.verify.audit.layer.heads import carried_groups
 from attncert.verify.audit.layer.layer import LayerAnswer, layer
 from attncert.verify.audit.layer.mask import causal_mask, visible_rows
 from attncert.verify.claims.evidence import Level
@@ -98,6 +97,10 @@ def test_a_trained_layer_memorizes() -> None:
     smallest = np.linalg.svd(Z, compute_uv=False)[-1]
     assert found.sigma.lower <= smallest * (1 + 1e-9) and smallest <= found.sigma.upper * (1 + 1e-9)
     assert sorted(found.placed) == list(range(6))
+    assert [head.group for head in found.heads] == [found.ablation.most_for(h) for h in range(2)]
+    sizes = found["theorem1.groups"].numbers["sizes"]
+    few = sizes[0] <= 2 and sizes[1] <= 1
+    assert found["theorem1.groups"].level is (Level.NUMERICAL if few else Level.REFUTED)
     assert found["theorem1.capacity"].numbers == {
         "T": 6, "H": 2, "r": 2, "carried by some head": 6
     }  # fmt: skip
@@ -331,18 +334,6 @@ def test_bad_conventions(options: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError) as error:
         audited(gradient_descent(20), **options)
     assert str(error.value).startswith(line)
-
-
-@pytest.mark.filterwarnings("error")
-def test_groups_do_not_depend_on_the_scale_of_the_features() -> None:
-    """Of each example's: squares beyond float64."""
-    layer = of_arrays(gradient_descent(20)).layer
-    features = np.hstack(forward(CONTEXTS, QUERIES, gradient_descent(20))[2])
-    for power in (0, 1500):
-        rows = arb_mat(
-            [[x * arb(2) ** (power * (t % 2)) for x in z] for t, z in enumerate(features)]
-        )
-        assert carried_groups(Attention(DATA, layer), rows) == [(0, 1, 2, 3), (4, 5)]
 
 
 def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:

@@ -37,7 +37,6 @@ from attncert.verify.audit.layer.ablation import Ablation, ablation
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.heads import (
     HeadView,
-    carried_groups,
     head_view,
     peak,
     theorem_claims,
@@ -107,7 +106,7 @@ def audit_layer(
     progress: StageProgress = silent,
 ) -> LayerAudit:
     """Everything above. limit: of the errors; None: `default_limit`. groups: one per head, if
-    known; else as they are found. Raises InputError.
+    known; else the examples that it gives most to. Raises InputError.
     """
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
@@ -123,8 +122,9 @@ def audit_layer(
     error, memorizes = errors(attention, limit)
     progress("layer: rank", 3, 5)
     rank = rank_claim(attention, features, sigma)
-    carried = carried_groups(attention, features) if groups is None else list(groups)
-    carried += [()] * (len(attention.layer.heads) - len(carried))
+    H = len(attention.layer.heads)
+    carried = [worth.most_for(h) for h in range(H)] if groups is None else list(groups)
+    carried += [()] * (H - len(carried))
     progress("layer: heads", 4, 5)
     heads = tuple(
         head_view(head, h, carried, peaks[h]) for h, head in enumerate(attention.layer.heads)

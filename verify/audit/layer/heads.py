@@ -1,10 +1,7 @@
 """Which head of a layer carries which example, and how each head compares with Theorem 1.
 
-A layer does not say which examples a head is for. An example is counted with the first head with
-which its row of Z is independent of the rows counted so far (in one head the earlier example comes
-first). For the paper's construction over a shared context, with groups in the input's order, these
-are its groups. Over distinct contexts the first heads often carry more than their share, and the
-rank does not need the others. A certificate names its groups, which then count.
+A layer does not say which examples a head is for: it carries those that it gives most to
+(`ablation.py`). A certificate names its groups, which then count.
 """
 
 from __future__ import annotations
@@ -12,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-from flint import arb, arb_mat, fmpq_mat, nmod_mat
+from flint import arb, fmpq_mat, nmod_mat
 
-from attncert.constructions.arrays import FloatArray
 from attncert.constructions.construction import Bound
 from attncert.constructions.exact.primes import PRIME_62
 from attncert.constructions.layer import Head
@@ -46,66 +41,6 @@ class HeadView:
     saturated: tuple[int, ...]
     led: tuple[int, ...]
     earlier: tuple[int, ...]
-
-
-def carried_groups(attention: Attention, features: arb_mat) -> list[tuple[int, ...]]:
-    d, heads = attention.data.d, len(attention.layer.heads)
-    table, p = _table(attention, features)
-    carried: list[int] = []
-    groups: list[tuple[int, ...]] = []
-    for h in range(1, heads + 1):
-        rest = sorted(set(range(len(table))) - set(carried))
-        if not rest:
-            groups.append(())
-            continue
-        rows = [table[t][: h * d] for t in (*carried, *rest)]
-        first = _first(rows, p)
-        group = tuple(rest[i - len(carried)] for i in first if i >= len(carried))
-        groups.append(group)
-        carried += group
-    return groups
-
-
-def _table(attention: Attention, features: arb_mat) -> tuple[list[list[float]], int]:
-    """Z modulo a prime, or (0) in float64."""
-    residues = attention.residues()
-    if residues is not None:
-        return residues.tolist(), int(residues.modulus())
-    return [_floats(row) for row in features.tolist()], 0
-
-
-def _first(rows: Sequence[Sequence[float]], p: int) -> list[int]:
-    return _first_mod(rows, p) if p else _first_float(rows)
-
-
-def _first_mod(rows: Sequence[Sequence[float]], p: int) -> list[int]:
-    """The lexicographically first independent rows modulo p."""
-    matrix = nmod_mat(len(rows), len(rows[0]), [int(x) for row in rows for x in row], p)
-    reduced, rank = matrix.transpose().rref()
-    return [next(j for j in range(len(rows)) if int(reduced[i, j])) for i in range(rank)]
-
-
-def _floats(row: Sequence[arb]) -> list[float]:
-    """Midpoints over the largest in size: the same direction, within the floats."""
-    middle = [x.mid() for x in row]
-    largest = max(map(abs, middle))
-    return [float(x / largest) if largest > 0 else 0.0 for x in middle]
-
-
-def _first_float(rows: Sequence[Sequence[float]]) -> list[int]:
-    """The same in float64, by Gram-Schmidt with a relative tolerance."""
-    basis: list[FloatArray] = []
-    first = []
-    for i, row in enumerate(np.array(rows)):
-        rest = row.copy()
-        for _ in range(2):
-            for unit in basis:
-                rest -= (rest @ unit) * unit
-        size = float(np.linalg.norm(rest))
-        if size > _TOLERANCE * max(float(np.linalg.norm(row)), 1e-300):
-            basis.append(rest / size)
-            first.append(i)
-    return first
 
 
 # Heads.
@@ -166,7 +101,7 @@ def theorem_claims(
 ) -> list[Claim]:
     """In what the layer is as Theorem 1 has it; "refuted" here says only that it is otherwise.
 
-    stated: the groups are said to be those of the layer; else they were counted (carried_groups).
+    stated: the file names the groups; else they are those that the heads give most to.
     """
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
@@ -184,14 +119,16 @@ def theorem_claims(
     sizes = [len(group) for group in groups]
     grouped = Claim.checked(
         ids.THEOREM1_GROUPS,
-        f"{'As grouped' if stated else 'Counted by rank'}, the first head carries at most $r={r}$ "
-        f"examples, every further one at most $r-1={r - 1}$.",
+        f"{'As grouped' if stated else 'By what heads give most to'}, the first head carries at "
+        f"most $r={r}$ examples, every further one at most $r-1={r - 1}$.",
         all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes)),
         {"sizes": sizes},
         numbers={"sizes": sizes, "r": r},
-        arithmetic="counting" if stated else "rank profile of $Z$, head by head",
+        arithmetic="counting" if stated else "contributions in float64, and counting",
         source="paper, Theorem 1",
     )
+    if grouped.level.holds and not stated:
+        grouped = replace(grouped, level=Level.NUMERICAL)
     astray = [sorted(set(head.earlier) - set(head.led)) for head in heads]
     loose = {f"head {h}": examples for h, examples in enumerate(astray, start=1) if examples}
     still = Claim(
