@@ -73,14 +73,8 @@ class ModularRank:
 
     rank: int
     prime: int
-    shape: tuple[int, int]
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-
-    @property
-    def full_row_rank(self) -> bool:
-        """Proved over Q: the rows are independent."""
-        return self.rank == self.shape[0]
 
 
 def modular_rank(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
@@ -89,7 +83,7 @@ def modular_rank(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
     matrix: (m, n), see `residues.as_table`. p: from 11 to about 4.7 * 10^7.
 
     >>> modular_rank([[1, 2], [2, 4], [10**40, 0]])
-    ModularRank(rank=2, prime=11863067, shape=(3, 2), rows=(0, 2), columns=(0, 1))
+    ModularRank(rank=2, prime=11863067, rows=(0, 2), columns=(0, 1))
     >>> modular_rank([[1]], 2**61 - 1)
     Traceback (most recent call last):
     attncert.InputError: prime: must be at most about 47453124 for elimination in \
@@ -98,7 +92,7 @@ float64, not 2305843009213693951
     array = as_table(matrix, "matrix")
     independent, columns = cpu.profile(residues(array, p), p)
     rows = tuple(int(i) for i in np.flatnonzero(independent))
-    return ModularRank(len(rows), p, array.shape, rows, tuple(int(j) for j in columns))
+    return ModularRank(len(rows), p, rows, tuple(int(j) for j in columns))
 
 
 class IndependenceTester:

@@ -59,8 +59,6 @@ def run(
     enough:  of a record: no shard is run after the first of this kind. The records up to it do
         not depend on the number of processes.
     """
-    if jobs < 1:
-        raise InputError("jobs", "a positive integer", jobs)
     records = dict(finished or {})
     due = _up_to(enough, list(dict.fromkeys(shards)), records)
     pending = [shard for shard in due if shard not in records]

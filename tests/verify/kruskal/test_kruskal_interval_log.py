@@ -22,8 +22,8 @@ from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
-from attncert.verify.kruskal.sampling import sizes
-from attncert.verify.kruskal.sampling.sizes import SetSearch
+from attncert.verify.kruskal.sampling import jobs
+from attncert.verify.kruskal.sampling.jobs import SetSearch
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run
@@ -38,7 +38,7 @@ QUESTION = Kruskal(work=5.0, subsets=0, device="cpu")
 @pytest.fixture
 def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes that take no second are kept in logs as well."""
-    monkeypatch.setattr(sizes, "_QUICK", 0.0)
+    monkeypatch.setattr(jobs, "_QUICK", 0.0)
 
 
 def files(vectors: Vectors, log: Path | None) -> dict[str, bytes]:

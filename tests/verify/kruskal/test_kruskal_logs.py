@@ -20,7 +20,7 @@ import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
-from attncert.verify.kruskal.sampling import sizes
+from attncert.verify.kruskal.sampling import jobs
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.log import Log
@@ -40,7 +40,7 @@ Edit = Callable[[dict[str, Any]], object]
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes that take no second are kept in logs as well."""
-    monkeypatch.setattr(sizes, "_QUICK", 0.0)
+    monkeypatch.setattr(jobs, "_QUICK", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The logs of both questions about `VECTORS`."""
     folder, logs = tmp_path_factory.mktemp("logs"), dict[str, bytes]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sizes, "_QUICK", 0.0)
+        patch.setattr(jobs, "_QUICK", 0.0)
         for name, question in QUESTIONS.items():
             kruskal(VECTORS, replace(question, log=str(folder / name)))
             logs[name] = (folder / name).read_bytes()
@@ -170,7 +170,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(
     np.save(data, table)
     words = ["kruskal", str(data), "--k", "4", "--log", str(path), "--out", str(tmp_path / "out")]
     words += ["--device", "cpu", "--work", "1"]
-    search = sizes.AllSets.of(Vectors.of(table), 4)
+    search = jobs.AllSets.of(Vectors.of(table), 4)
     general = np.random.default_rng(1).integers(0, 64, (24, 13))
     assert truth(Vectors.of(table[:8])) == 3
     assert attncert.main([*words, "--subsets", "0"]) == 1

@@ -40,8 +40,8 @@ class LayerRank:
 
     prime: modulo which. width: columns per head that were used, d where it is Z itself.
     tried: (prime, width, what came of it: the rank, or None where a softmax sum vanished).
-    device: where, with which versions. memory: the budget, at most what a GPU has free. bytes:
-    what was counted against it, beside the data set and the libraries.
+    device: where, with which versions. bytes: what was counted, beside the data set and the
+    libraries.
     """
 
     rank: int
@@ -49,7 +49,6 @@ class LayerRank:
     width: int
     tried: tuple[tuple[int, int, int | None], ...]
     device: Device
-    memory: int
     bytes: int
 
 
@@ -85,7 +84,7 @@ def layer_rank(
     _require_exact_products(xp, primes[0])
     exact = not all(is_integral(head, data) for head in layer.heads)
     plans = Footprint.of(data, layer, exact).plans(memory)
-    best = LayerRank(0, primes[0], plans[0].width, (), where, memory, plans[0].bytes)
+    best = LayerRank(0, primes[0], plans[0].width, (), where, plans[0].bytes)
     tried: list[tuple[int, int, int | None]] = []
     for p in primes:
         if data.contexts.denominator % p == 0:
