@@ -12,10 +12,11 @@ from attncert.reports.assume import rows
 from attncert.reports.assume.figures import draw
 from attncert.reports.kruskal.page import stored
 from attncert.reports.report import figure_file
-from attncert.reports.words.numbers import count, real
+from attncert.reports.words.numbers import real
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.spectra import EPSILON, AgainstRounding
 from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.sampling.sampled import Sweep
 
 
@@ -54,7 +55,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
     first, contexts = answer.trace[ids.A1], answer.trace[ids.CONTEXTS]
     low, high = answer.interval.lower, answer.interval.upper
     inputs, of, n = answer.data, answer.data.lengths, answer.data.tokens
-    contexts_given = count(len(inputs.with_context), "context")
+    contexts_given = counted(len(inputs.with_context), "context")
     between = (
         f"from {low.value:,} to {high.value:,}" if low.value < high.value else f"{low.value:,}"
     )
@@ -81,8 +82,8 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
     if answer.placed:
         most = max(answer.placed, key=lambda p: p.memorized)
         lines.append(
-            f"Every labelling of {count(most.memorized, 'example')} is memorized by {inputs.heads} "
-            "heads (proved: partition certificate and A2)."
+            f"Every labelling of {counted(most.memorized, 'example')} is memorized by "
+            "{inputs.heads} heads (proved: partition certificate and A2)."
             if most.memorized
             else "No example is proved to be memorized: no context of rank n is given."
         )

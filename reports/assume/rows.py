@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from attncert.reports.words.numbers import count, percent, real
+from attncert.reports.words.numbers import percent, real
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import EPSILON, Spectrum
@@ -116,9 +116,9 @@ def layer(answer: Assumed) -> list[Row]:
         (
             "heads of width one (ours)" if p.name == "width one" else p.name,
             f"{p.first:,}",
-            count(p.capacity, "example"),
+            counted(p.capacity, "example"),
             f"{p.examples:,} of {answer.data.N:,}",
-            count(p.memorized, "example") if p.memorized else "none",
+            counted(p.memorized, "example") if p.memorized else "none",
         )
         for p in answer.placed
     ]

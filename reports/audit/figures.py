@@ -1,17 +1,14 @@
-"""Figures of the audit: matrices of marks as grids of coloured cells, and heat maps of layers."""
+"""The figure of the audit: the matrix of marks as a grid of coloured cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attncert.reports.proof.figures import heat_map
+from attncert.reports.audit.tables import MEANINGS, UNEXPECTED
 from attncert.reports.report import figure_file
 from attncert.reports.words.drawing import style, to_svg
-from attncert.reports.words.exhibits import HeatMap, Matrix
+from attncert.reports.words.table import Table
 from attncert.reports.words.text import plain
 
 # Pale, and told apart with any colour vision; every cell also carries its mark as text.
@@ -22,35 +19,33 @@ _LETTER = 0.068  # inches, of a label
 _LONGEST = 60  # characters of a label
 
 
-def drawn(matrices: Iterable[Matrix], maps: Iterable[HeatMap]) -> dict[str, bytes]:
+def files(matrix: Table) -> dict[str, bytes]:
     """SVG by the name of its file."""
     with style():
-        grids = {figure_file(m.name): to_svg(grid(m)) for m in matrices}
-        heat = {figure_file(m.name): to_svg(heat_map(np.array(m.bits), "example")) for m in maps}
-        return grids | heat
+        return {figure_file("steps"): to_svg(grid(matrix))}
 
 
-def grid(matrix: Matrix) -> Figure:
+def grid(matrix: Table) -> Figure:
     """One cell for each row and column, the mark in it; columns labelled above, slanting."""
-    names = [_short(plain(label)) for label, _ in matrix.rows]
-    tops = [_short(plain(c)) for c in matrix.columns]
-    widest = max((len(mark) for _, cells in matrix.rows for mark in cells), default=1)
+    names = [_short(plain(row[0])) for row in matrix.rows]
+    tops = [_short(plain(c)) for c in matrix.columns[1:]]
+    widest = max((len(mark) for row in matrix.rows for mark in row[1:]), default=1)
     cell = max(_CELL[0], _LETTER * (widest + 2))
-    left = _LETTER * max(map(len, names), default=0) + 0.2
+    margin = _LETTER * max(map(len, names), default=0) + 0.2
     above = 0.75 * _LETTER * max(map(len, tops), default=0) + 0.35
-    width = left + cell * len(tops) + above
+    width = margin + cell * len(tops) + above
     height = above + _CELL[1] * len(names) + 0.1
     figure = Figure(figsize=(width, height))
-    axes = figure.add_axes((left / width, 0.1 / height, cell * len(tops) / width,
+    axes = figure.add_axes((margin / width, 0.1 / height, cell * len(tops) / width,
                             _CELL[1] * len(names) / height))  # fmt: skip
     axes.set(xlim=(0, len(tops)), ylim=(len(names), 0))
-    fills = dict(zip(matrix.meanings, _FILLS * len(matrix.meanings), strict=False))
-    for i, (_, cells) in enumerate(matrix.rows):
-        for j, mark in enumerate(cells):
+    fills = dict(zip(MEANINGS, _FILLS, strict=False)) | {UNEXPECTED: _BAD}
+    for i, row in enumerate(matrix.rows):
+        for j, mark in enumerate(row[1:]):
             if not mark:
                 continue
-            fill = _BAD if mark in matrix.bad else fills[mark]
-            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=fill, edgecolor="white", linewidth=1))
+            place = {"facecolor": fills[mark], "edgecolor": "white", "linewidth": 1}
+            axes.add_patch(Rectangle((j, i), 1, 1, **place))
             axes.text(j + 0.5, i + 0.5, plain(mark), ha="center", va="center", fontsize=7)
     axes.xaxis.tick_top()
     axes.set_xticks([j + 0.5 for j in range(len(tops))], tops, rotation=45, ha="left", fontsize=7)

@@ -6,8 +6,15 @@ from functools import partial
 from typing import Any
 
 from attncert.reports.answers import Room
-from attncert.reports.audit.figures import drawn
-from attncert.reports.audit.tables import cases_table, data_tables, matrix, numbers, study_tables
+from attncert.reports.audit.figures import files
+from attncert.reports.audit.tables import (
+    MEANINGS,
+    cases_table,
+    data_tables,
+    matrix,
+    numbers,
+    study_tables,
+)
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
 from attncert.verify.audit.user_data import Examination
@@ -26,10 +33,11 @@ def room(answer: AuditAnswer) -> Room:
         "of_data": [] if examined is None else list(data_tables(examined)),
         "cases": cases_table(answer.cases, answer.methods),
         "matrix": steps,
+        "meanings": MEANINGS,
         "of_hypotheses": list(study_tables(answer.study)),
     }
     more = () if examined is None else (_sentence(examined),)
-    return Room("audit.md.j2", context, exhibits(answer), partial(drawn, [steps], []), more)
+    return Room("audit.md.j2", context, exhibits(answer), partial(files, steps), more)
 
 
 def exhibits(answer: AuditAnswer) -> dict[str, Any]:
@@ -50,8 +58,8 @@ def _sentence(examined: Examination) -> str:
     """For a terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
         if proof.standing is Level.REFUTED:  # then for all weights: no construction could help
-            said = plain(sentence(proof.statement))
-            return f"Your data ({examined.part}): impossible for all weights. Refuted: {said}"
+            statement = plain(sentence(proof.statement))
+            return f"Your data ({examined.part}): impossible for all weights. Refuted: {statement}"
     verdicts = "; ".join(
         f"{registry.method(name).voice.title}: {_WORDS.get(proof.standing, proof.standing.value)}"
         for name, proof in examined.proofs.items()

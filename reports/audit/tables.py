@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from attncert.reports.words.exhibits import Matrix, Table
+from attncert.reports.words.table import Table
 from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.hypotheses.kruskal import Remark
 from attncert.verify.audit.hypotheses.search import Exploration, Minimal
@@ -19,14 +19,15 @@ from attncert.verify.methods.method import Method
 
 _USED = ("hypothesis", "step", "what is counted", "the theorem allows", "used at most")
 _BY_RANK = "not counted: heads certified by rank alone"
-_MEANINGS = {
+UNEXPECTED = "≠"
+MEANINGS = {
     "memorized": "the step fails on some instances; on all of those memorization still holds "
     "(a full rank was certified): sufficient, not seen to be necessary",
     "both": "the step fails; memorization holds on some of the failing instances and is "
     "impossible, for all weights, on others",
     "impossible": "the step fails, and memorization is impossible on every failing instance drawn",
     "undecided": "the step fails; memorization was decided on none of the failing instances",
-    "≠": "not as expected",
+    UNEXPECTED: "not as expected",
 }
 
 
@@ -73,25 +74,22 @@ def study_tables(study: Study) -> Iterator[Table]:
     yield _remarks(study.remarks)
 
 
-def matrix(explored: Sequence[Exploration]) -> Matrix:
-    return Matrix(
-        "steps",
+def matrix(explored: Sequence[Exploration]) -> Table:
+    """A mark in each cell, with its meaning below; none where the step did not fail."""
+    return Table(
         "Weakened hypothesis against step",
-        "weakened",
-        tuple(step.title for step in STEPS),
+        ("weakened", *(step.title for step in STEPS)),
         tuple(
-            (f"{e.weakening.hypothesis}: {e.weakening.title}", tuple(_cell(e, s.id) for s in STEPS))
+            (f"{e.weakening.hypothesis}: {e.weakening.title}", *(_cell(e, s.id) for s in STEPS))
             for e in explored
         ),
-        _MEANINGS,
-        bad=frozenset("≠"),
     )
 
 
-def _cell(found: Exploration, step: str) -> str:
-    if step in found.unexpected | found.unmet:
-        return "≠"
-    return found.broken[step].mark if step in found.broken else ""
+def _cell(explored: Exploration, step: str) -> str:
+    if step in explored.unexpected | explored.unmet:
+        return UNEXPECTED
+    return explored.broken[step].mark if step in explored.broken else ""
 
 
 def _weakened(explored: Sequence[Exploration]) -> Table:

@@ -84,7 +84,7 @@ def _extra(answer: DataCapacity) -> dict[str, bytes]:
 
 
 def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
-    def shown(end: End) -> str:
+    def cell(end: End) -> str:
         level = "" if end.claim is None else f", {answer.trace.standing(end.claim).value}"
         return f"{end.number:,}{level}"
 
@@ -93,8 +93,8 @@ def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
         enough = f"{notion.enough.number:,}"
     return {
         "notion": NAMES[notion.about],
-        "least": shown(notion.below),
-        "most": shown(notion.above),
+        "least": cell(notion.below),
+        "most": cell(notion.above),
         "needed": f"{notion.needed:,}" if possible else "no number of heads",
         "enough": enough if possible else "–",
         "file": _file(answer, notion.about),

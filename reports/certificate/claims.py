@@ -10,9 +10,9 @@ from typing import Any
 
 from attncert.constructions.foreign import printable
 from attncert.constructions.numerals import fraction, numeral
-from attncert.reports.words.numbers import count
+from attncert.verify.claims.evidence import counted, listed
 
-__all__ = ["ARGUMENTS", "CLAIMS", "listed", "short"]
+__all__ = ["ARGUMENTS", "CLAIMS", "short"]
 
 _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
@@ -49,7 +49,7 @@ def _interpolation(cert: Mapping[str, Any]) -> Words:
     dims = cert["dims"]
     return (
         f"The file holds the weights of an attention layer that outputs exactly the wanted label "
-        f"on each of {count(dims['examples'], 'example')}. Exactly: not up to rounding, but as "
+        f"on each of {counted(dims['examples'], 'example')}. Exactly: not up to rounding, but as "
         "fractions that are equal.",
         f"{_inputs(cert)} {_layer(cert)}",
         "Attention mixes the tokens with softmax weights, usually irrational numbers. Here every "
@@ -65,7 +65,7 @@ def _full_rank(cert: Mapping[str, Any]) -> Words:
     dims = cert["dims"]
     T = dims["examples"]
     return (
-        f"The keys and queries in the file let an attention layer memorize {count(T, 'example')} "
+        f"The keys and queries in the file let an attention layer memorize {counted(T, 'example')} "
         "whatever their labels: for every choice of labels some values and output matrix make the "
         "layer output exactly these.",
         f"{_inputs(cert)} {_layer(cert)} The labels in the file play no part.",
@@ -84,10 +84,10 @@ def _dependent_set(cert: Mapping[str, Any]) -> Words:
     members = relation["indices"]
     sum_ = _sum(list(zip(members, relation["coefficients"], strict=True)), "x")
     return (
-        f"Of {count(dims['vectors'], 'vector')}, the {len(members)} with the numbers "
+        f"Of {counted(dims['vectors'], 'vector')}, the {len(members)} with the numbers "
         f"{listed(members)} are linearly dependent, so that not every {len(members)} of the "
         f"vectors are independent (their Kruskal rank is below {len(members)}).",
-        f"{count(dims['vectors'], 'vector')} of {count(dims['width'], 'number')}, in the file.",
+        f"{counted(dims['vectors'], 'vector')} of {counted(dims['width'], 'number')}, in the file.",
         f"By a sum that is zero, with coefficients that are not: {sum_} = 0. It is added up "
         "without rounding.",
         "Nothing about smaller sets: these vectors without one of them may be independent or not.",
@@ -100,9 +100,9 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
     gap = _gap(cert["data"]["labels"], terms)
     return (
         f"No attention layer outputs the labels in the file on all of "
-        f"{count(cert['dims']['examples'], 'example')}: whatever its weights, the number of its "
+        f"{counted(cert['dims']['examples'], 'example')}: whatever its weights, the number of its "
         "heads and their widths, and even if the weights are chosen for these labels.",
-        f"{_inputs(cert)} The conflict is between {count(len(members), 'example')}: "
+        f"{_inputs(cert)} The conflict is between {counted(len(members), 'example')}: "
         f"{listed(members)}.",
         "Attention does not see the order of the tokens of a context, nor a shift of all scores, "
         "and inputs that differ only by these (or by scaling the query against the tokens) give "
@@ -121,12 +121,13 @@ def _near(cert: Mapping[str, Any]) -> Words:
     return (
         f"Within {radius} of the weights in the file, in every single number, there are real "
         f"weights with which an attention layer outputs exactly the wanted label on each of "
-        f"{count(T, 'example')}. The weights in the file themselves only come close.",
+        f"{counted(T, 'example')}. The weights in the file themselves only come close.",
         f"{_inputs(cert)} {_layer(cert)} The exponential function is the true one, not rounded.",
-        f"Newton's method is started at the weights in the file and may move {count(N, 'number')} "
-        "of them, one for each label. It is shown that one step, taken anywhere in the box of "
-        "this radius, stays in the box and brings any two points closer together. So there is a "
-        "point that the step leaves where it is, and there the outputs are the labels. All "
+        "Newton's method is started at the weights in the file and may move "
+        f"{counted(N, 'number')} of them, one for each label. It is shown that one step, taken "
+        "anywhere in the box of this radius, stays in the box and brings any two points closer "
+        "together. So there is a point that the step leaves where it is, and there the outputs are "
+        "the labels. All "
         "inequalities are computed with integers, rounded so that they can only come out too "
         "weak; the theorem is on paper (it stands at the head of the checker).",
         "It does not name these real weights to the last digit, and in general nobody can: they "
@@ -139,15 +140,15 @@ def _every_labelling(cert: Mapping[str, Any]) -> Words:
     dims = cert["dims"]
     T, labels = dims["examples"], dims["examples"] * dims["labels"]
     return (
-        f"Whatever labels {count(T, 'example')} have, some weights make an attention layer of "
+        f"Whatever labels {counted(T, 'example')} have, some weights make an attention layer of "
         "these sizes output exactly these labels. The weights depend on the labels, keys and "
         "queries too: that is weaker than one choice of keys and queries for all labels.",
         f"{_inputs(cert)} {_layer(cert)} The labels in the file play no part.",
         "The weights in the file output 0 on every input: heads with equal keys and queries have "
-        f"values that cancel. How the {count(labels, 'output number')} change with the weights is "
-        f"a table of derivatives, whose {count(labels, 'row')} are independent. So small changes "
-        "of the weights reach all small labels, and larger values all others. Independence is "
-        f"shown modulo p = {printable(cert['rank']['prime'], 200)}: a determinant that is not 0 "
+        f"values that cancel. How the {counted(labels, 'output number')} change with the weights "
+        f"is a table of derivatives, whose {counted(labels, 'row')} are independent. So small "
+        "changes of the weights reach all small labels, and larger values all others. Independence "
+        f"is shown modulo p = {printable(cert['rank']['prime'], 200)}: a determinant that is not 0 "
         "modulo p is not 0. The theorem is on paper (it stands at the head of the checker); the "
         "zero and the rank are what is computed.",
         "It does not give the weights for any particular labels, nor say how large they are; "
@@ -157,26 +158,28 @@ def _every_labelling(cert: Mapping[str, Any]) -> Words:
 
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     """What an attncert/2 file states beside its claim, and why that can be proved."""
-    said = how = ""
-    if told := cert.get("saturation"):
+    statement = argument = ""
+    if saturation := cert.get("saturation"):
         which = "every example of its own group and of the groups before it"
-        which = which if told["own"] else "every example of the groups before its own"
-        said += (
-            f" Saturation: the examples are in {count(len(cert['groups']), 'group')}, one for each "
-            f"of the first heads. In each of these heads {which} gives its attention to one token "
-            f"alone, but for less than 2^-{told['bits']} of it. How many such cases there are, the "
-            "checker's line says."
+        which = which if saturation["own"] else "every example of the groups before its own"
+        statement += (
+            f" Saturation: the examples are in {counted(len(cert['groups']), 'group')}, one for "
+            f"each of the first heads. In each of these heads {which} gives its attention to one "
+            f"token alone, but for less than 2^-{saturation['bits']} of it. The checker's line "
+            "says how many such cases there are."
         )
-        how += " Saturation is an inequality between sums of powers of two, compared as integers."
-    if told := cert.get("rounding"):
-        said += (
+        argument += (
+            " Saturation is an inequality between sums of powers of two, compared as integers."
+        )
+    if rounding := cert.get("rounding"):
+        statement += (
             " Rounding: the inputs are the original ones, which are in the file too, rounded to "
-            f"multiples of {short(told['grid'])}, of two that are as near to the even multiple. No "
-            f"number was changed by more than {short(told['largest_change'])}, and no label. "
-            "Nothing is claimed about the original inputs."
+            f"multiples of {short(rounding['grid'])} (of two that are equally near, to the even "
+            f"multiple). No number was changed by more than {short(rounding['largest_change'])}, "
+            "and no label. Nothing is claimed about the original inputs."
         )
-        how += " Every number is compared with what it was before."
-    return said, how
+        argument += " Every number is compared with what it was before."
+    return statement, argument
 
 
 CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
@@ -193,34 +196,36 @@ def _inputs(cert: Mapping[str, Any]) -> str:
     dims, contexts = cert["dims"], cert["data"]["contexts"]
     shared = len(contexts) == 1 and dims["examples"] > 1
     least = f"{min(cert['tokens'])} to " if cert.get("tokens") else ""
-    tokens = f"{least}{count(dims['context'], 'token')} of {count(dims['width'], 'number')} each"
+    tokens = (
+        f"{least}{counted(dims['context'], 'token')} of {counted(dims['width'], 'number')} each"
+    )
     return (
-        f"{count(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "
+        f"{counted(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "
         f"({tokens}{', the same one for all' if shared else ''}), a query of "
-        f"{count(dims['width'], 'number')}, and a label of "
-        f"{count(dims['labels'], 'number')}."
+        f"{counted(dims['width'], 'number')}, and a label of "
+        f"{counted(dims['labels'], 'number')}."
     )
 
 
 def _layer(cert: Mapping[str, Any]) -> str:
     dims = cert["dims"]
     return (
-        f"The layer has {count(dims['heads'], 'head')}; keys and queries have width "
+        f"The layer has {counted(dims['heads'], 'head')}; keys and queries have width "
         f"{dims['head_width']}, values {dims['value_width']}."
     )
 
 
 def _sum(terms: list[tuple[int, str]], symbol: str) -> str:
     """2·x(3) - x(5) ... with the first few terms."""
-    shown = ""
+    text = ""
     for k, (index, coefficient) in enumerate(terms[:_TERMS]):
         negative = coefficient.startswith("-")
         size = coefficient.removeprefix("-")
         factor = "" if size == "1" else f"{short(size)}·"
         sign = ("-" if negative else "") if k == 0 else (" - " if negative else " + ")
-        shown += f"{sign}{factor}{symbol}({index})"
+        text += f"{sign}{factor}{symbol}({index})"
     more = len(terms) - _TERMS
-    return f"{shown} + ... ({count(more, 'more term')})" if more > 0 else shown
+    return f"{text} + ... ({counted(more, 'more term')})" if more > 0 else text
 
 
 def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
@@ -236,10 +241,6 @@ def _gap(labels: list[list[str]], terms: list[tuple[int, str]]) -> str:
     sums = [short(numeral(sum(column))) for column in zip(*rows, strict=True)]
     more = ", ..." if len(sums) > _TERMS else ""
     return sums[0] if len(sums) == 1 else f"({', '.join(sums[:_TERMS])}{more})"
-
-
-def listed(members: list[int]) -> str:
-    return ", ".join(map(str, members[:12])) + (", ..." if len(members) > 12 else "")
 
 
 def short(x: str) -> str:

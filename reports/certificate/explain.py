@@ -93,8 +93,8 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
         claims, proved = claims + more, proved + how
     except (checker.Rejected, *_MALFORMED):
         if status == "only read":
-            got = "one with a part of another type"
-            raise InputError(path, "an attncert certificate", got) from None
+            actual = "one with a part of another type"
+            raise InputError(path, "an attncert certificate", actual) from None
         claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),
@@ -169,19 +169,19 @@ def data_text(data: Dataset) -> list[str]:
 
 
 def _origin(cert: Mapping[str, Any]) -> str:
-    said = ", ".join(f"{key} {value}" for key, value in _origins(cert).items()) or "nothing"
+    origins = ", ".join(f"{key} {text}" for key, text in _origins(cert).items()) or "nothing"
     construction = printable(cert["construction"], 200)
     data = cert["data_file"]["name"] if cert.get("data_file") else "the data"
     return (
-        f"The file says of itself: construction {construction!r}; {said}. None of this was "
+        f"The file says of itself: construction {construction!r}; {origins}. None of this was "
         f"checked. SHA-256 of {data}: {cert['input_sha256']}."
     )
 
 
 def _origins(cert: Mapping[str, Any]) -> dict[str, str]:
-    made = cert["produced_by"]
-    items = made.items() if isinstance(made, dict) else {"by": made}.items()
-    return {printable(key, 200): printable(value, 200) for key, value in items}
+    producer = cert["produced_by"]
+    fields = producer if isinstance(producer, dict) else {"by": producer}
+    return {printable(key, 200): printable(text, 200) for key, text in fields.items()}
 
 
 def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:

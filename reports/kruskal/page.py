@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from attncert.reports.answers import Room
-from attncert.reports.words.numbers import count, percent, size
+from attncert.reports.words.numbers import percent, size
 from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.ids import KRUSKAL_UPPER
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
@@ -120,10 +121,10 @@ def _sampled_line(sampled: Samples | Sweep) -> str:
     else:  # the leading vectors of random permutations, the longest of them
         k, bound = sampled.longest, sampled.failing_at_most(sampled.longest)
         independent = sampled.independent(k)
-    left = sampled.drawn - independent
-    others = f", {left:,} are not or not known to be" if left else ""
+    rest = sampled.drawn - independent
+    others = f", {rest:,} are not or not known to be" if rest else ""
     return (
-        f"Sampled: {independent:,} of {sampled.drawn:,} random subsets of {count(k, 'vector')} are "
-        f"independent{others}; with 95 % confidence at most {percent(bound)} of all such subsets "
-        "are dependent. This does not bound the Kruskal rank."
+        f"Sampled: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
+        f"are independent{others}; with 95 % confidence at most {percent(bound)} of all such "
+        "subsets are dependent. This does not bound the Kruskal rank."
     )

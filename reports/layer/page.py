@@ -9,16 +9,18 @@ from typing import Any
 
 from attncert.constructions.numerals import numeral, short
 from attncert.reports.answers import Room
-from attncert.reports.audit.figures import drawn
 from attncert.reports.layer.tables import (
     ablation_table,
     examples_table,
     heads_table,
-    heat_map,
+    saturation,
     theorem_table,
 )
+from attncert.reports.proof.figures import heat_map
+from attncert.reports.report import figure_file
 from attncert.reports.words.claims import lines
-from attncert.reports.words.exhibits import Table
+from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.table import Table
 from attncert.reports.words.text import plain
 from attncert.verify.audit.layer.error import LayerAudit, bounds, interval
 from attncert.verify.audit.layer.layer import LayerAnswer
@@ -38,14 +40,16 @@ def room(answer: LayerAnswer) -> Room:
         "wide": widened(answer.data.m, answer.weights.layer.value_width),
         "shown": [x for x in lines(answer.trace) if not x.id.startswith("theorem1.")],
         "tables": [] if audit is None else _tables(answer, audit),
-        "map": None if audit is None else heat_map(audit),
     }
     more = tuple(_sentences(answer))
     return Room("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more)
 
 
 def _figures(audit: LayerAudit | None) -> dict[str, bytes]:
-    return {} if audit is None else drawn([], [heat_map(audit)])
+    if audit is None:
+        return {}
+    with style():
+        return {figure_file("saturation"): to_svg(heat_map(saturation(audit), "example"))}
 
 
 def exhibits(answer: LayerAnswer) -> dict[str, Any]:
@@ -99,15 +103,21 @@ def _sentences(answer: LayerAnswer) -> Iterator[str]:
     audit, reading = answer.audit, answer.reading
     if audit is None:
         return
-    rank, T = audit[ids.LAYER_RANK], answer.data.T
-    if rank.level is Level.REFUTED:
-        yield f"All labels at once: no, rank Z < T = {T}."
-    else:
-        yield f"All labels at once: rank Z = T = {T} {rank.level.value}."
+    yield _rank(answer)
     if audit.rescaled is not None:
         yield _rescaled(audit)
     if reading is not None and reading.level is Level.ASSUMED:
         yield plain(reading.statement)
+
+
+def _rank(answer: LayerAnswer) -> str:
+    level, standing = answer.trace[ids.LAYER_RANK].level, answer.trace.standing(ids.LAYER_RANK)
+    if level is Level.REFUTED:
+        return f"All labels at once: no, rank Z < T = {answer.data.T}."
+    words = level.value
+    if standing is not level:
+        words = f"{words} of the layer as it was read: {standing.value}"
+    return f"All labels at once: rank Z = T = {answer.data.T} ({words})."
 
 
 def _rescaled(audit: LayerAudit) -> str:
@@ -120,8 +130,8 @@ def _tolerance(answer: LayerAnswer, audit: LayerAudit) -> str:
     bound = short(audit.limit.bound)
     if audit.limit.default:
         return f"{bound}, by default (--tolerance sets another)"
-    stated = answer.question.tolerance is not None
-    return f"{bound}, as given ({'--tolerance' if stated else 'error of the property'})"
+    source = "error of the property" if answer.question.tolerance is None else "--tolerance"
+    return f"{bound}, as given ({source})"
 
 
 def _sigma(audit: LayerAudit) -> str:

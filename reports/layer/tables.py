@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 from decimal import ROUND_DOWN, Decimal
 
+import numpy as np
 from flint import arb
 
-from attncert.reports.words.exhibits import HeatMap, Table
+from attncert.constructions.arrays import FloatArray
+from attncert.reports.words.table import Table
 from attncert.verify.audit.layer.error import LayerAudit, interval
 from attncert.verify.claims.evidence import Level, listed
 
 _SHOWN = 60  # examples in a table; the JSON holds all
 
 
-def heat_map(audit: LayerAudit) -> HeatMap:
-    """-log2 of the attention outside the largest weight, by the middle of its enclosure."""
-    return HeatMap(
-        "saturation",
-        "Saturation",
-        tuple(tuple(map(_bits, row)) for row in audit.off_peak),
-        "Each cell is one head and one example (the least saturated of several where there are too "
-        "many to draw): the darker, the less attention is outside the largest weight.",
-    )
+def saturation(audit: LayerAudit) -> FloatArray:
+    """-log2 of the attention outside the largest weight, by the middle of its enclosure: heads ×
+    examples."""
+    return np.array([[_bits(off_peak) for off_peak in row] for row in audit.off_peak])
 
 
 def _bits(off_peak: arb) -> float:

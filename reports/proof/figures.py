@@ -21,7 +21,8 @@ from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.reports.proof.graph import graph
 from attncert.reports.proof.saturation import figure as against_c
 from attncert.reports.words.drawing import Figure, style, to_svg
-from attncert.reports.words.numbers import BEYOND, count
+from attncert.reports.words.numbers import BEYOND
+from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import HeadSummary, Proof
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -66,8 +67,8 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
 
 def heat_map(bits: FloatArray, examples: str) -> Figure:
     """bits: -log2(1 - p_max), heads × examples; `examples` is what stands below them."""
-    shown = _least(bits)
-    finite = shown[shown < BEYOND]
+    blocks = _least(bits)
+    finite = blocks[blocks < BEYOND]
     H, T = bits.shape
     figure = Figure(figsize=(WIDTH, 1.5 + min(max(0.22 * H, 0.5), 5.0)), layout="constrained")
     axes = figure.add_subplot()
@@ -77,9 +78,9 @@ def heat_map(bits: FloatArray, examples: str) -> Figure:
     if high > 64:
         norm = LogNorm(max(min(float(finite.min()), 1.0), 1e-3), high)
     if finite.size:
-        shown = np.minimum(shown, high)  # beyond floats: as dark as it gets
+        blocks = np.minimum(blocks, high)  # beyond floats: as dark as it gets
     image = axes.imshow(
-        shown, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest",
+        blocks, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest",
         extent=(0, T, H + 0.5, 0.5),
     )  # fmt: skip
     if not finite.size:
@@ -172,8 +173,8 @@ def own_weights(heads: Sequence[HeadSummary]) -> Figure:
     axes.set_xticks(_whole_ticks(0, n - 1, 12))
     figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05).set_label("weight")
     axes.set_xlabel("token of the context (row of $E$)")
-    shown = "head 1" if len(some) == 1 else f"heads 1 to {len(some)}"
-    part = "" if len(some) == len(busy) else f" ({shown} of {len(heads)})"
+    first = "head 1" if len(some) == 1 else f"heads 1 to {len(some)}"
+    part = "" if len(some) == len(busy) else f" ({first} of {len(heads)})"
     axes.set_title(f"Attention on the head's own group{part}")
     return figure
 
@@ -209,8 +210,8 @@ def caption_saturation(heads: Sequence[HeadSummary]) -> str:
     if rows == columns == 1:
         return "each cell is one head and one example"
     return (
-        f"each cell is the least saturated pair among {count(rows, 'head')} "
-        f"and {count(columns, 'example')}"
+        f"each cell is the least saturated pair among {counted(rows, 'head')} "
+        f"and {counted(columns, 'example')}"
     )
 
 

@@ -44,14 +44,14 @@ def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None
     present = [level for level in Level if any(b.standing is level for b in view.boxes)]
     xs = [x * _PITCH[0] for route in layout.routes for x, _ in route]
     xs += [x * _PITCH[0] for x, _ in layout.place.values()]
-    left = min(xs) - _BOX[0] / 2 - _MARGIN
-    width = max(max(xs) + _BOX[0] / 2 + _MARGIN - left, 560.0)
+    leftmost = min(xs) - _BOX[0] / 2 - _MARGIN
+    width = max(max(xs) + _BOX[0] / 2 + _MARGIN - leftmost, 560.0)
     keys, top = _legend(present, width)
     top += _BOX[1] / 2 + _MARGIN
     height = top + (len(layout.rows) - 1) * _PITCH[1] + _BOX[1] / 2 + _MARGIN
 
     def at(point: Point) -> Point:
-        return point[0] * _PITCH[0] - left, point[1] * _PITCH[1] + top
+        return point[0] * _PITCH[0] - leftmost, point[1] * _PITCH[1] + top
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="proof-graph" role="group" '
@@ -79,20 +79,20 @@ def _box(box: Box, centre: Point, steps: str, answer: bool) -> str:
     """Its name, as the attribute that ends the opening tag, and what is drawn."""
     (x, y), (w, h), look = centre, _BOX, WORDING[box.standing]
     label = printable(box.label)
-    told = _wrapped(label)
+    lines = _wrapped(label)
     noun = "step" if len(box.claims) == 1 else "steps"
     small = f"{box.standing.value} · {noun} {steps}"
     dash = "" if box.standing.holds else ' stroke-dasharray="5 3"'
     name = f"{label}: {box.standing.value}, {noun} {steps}{', the answer' if answer else ''}"
-    rows = [y - 3] if len(told) == 1 else [y - 10, y + 3]
+    rows = [y - 3] if len(lines) == 1 else [y - 10, y + 3]
     weight = ' font-weight="bold"' if answer else ""
     return "".join([
         f'aria-label="{escape(name)}">',
         f'<rect x="{x - w / 2:g}" y="{y - h / 2:g}" width="{w}" height="{h}" rx="6" '
         f'fill="{look.fill}" stroke="{look.edge}" stroke-width="{3 if answer else 1.3}"{dash}/>',
         *(_text(x, row, line, "#111111", f'text-anchor="middle"{weight}')
-          for row, line in zip(rows, told, strict=True)),
-        _text(x, y + (15 if len(told) == 1 else 18), small, "#333333",
+          for row, line in zip(rows, lines, strict=True)),
+        _text(x, y + (15 if len(lines) == 1 else 18), small, "#333333",
               f'text-anchor="middle" font-size="{10 if len(small) < 25 else 8.5}"'),
     ])  # fmt: skip
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from attncert.reports.proof.rows import NONE
 from attncert.reports.proof.view import bundle, by_head
 from attncert.reports.words.claims import evidence
-from attncert.reports.words.numbers import count, indices, value, words
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.reports.words.numbers import indices, notation, words
+from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
@@ -186,20 +186,21 @@ def _numbers(
         if name in steps
         for key in steps[name].numbers
     }
-    told = {
+    numbers = {
         (name, key): [
-            value(steps[name].numbers[key])
+            notation(steps[name].numbers[key])
             if name in steps and key in steps[name].numbers
             else NONE
             for steps in of.values()
         ]
         for name, key in keys
     }
-    alike = {k: cells for k, cells in told.items() if len(of) > 1 and len({*cells} - {NONE}) <= 1}
-    varying = {k: cells for k, cells in told.items() if k not in alike}
+    alike = {
+        k: cells for k, cells in numbers.items() if len(of) > 1 and len({*cells} - {NONE}) <= 1
+    }
+    varying = {k: cells for k, cells in numbers.items() if k not in alike}
     complete = len(of) <= FIRST_HEADS + LAST_HEADS
-    shown = range(len(of))
-    chosen = [k for k in shown if complete or k < FIRST_HEADS or k >= len(of) - LAST_HEADS]
+    chosen = [k for k in range(len(of)) if complete or k < FIRST_HEADS or k >= len(of) - LAST_HEADS]
     heads = list(of)
     return (
         tuple((_called(k), next(c for c in cells if c != NONE)) for k, cells in alike.items()),
@@ -218,4 +219,4 @@ def _called(key: tuple[str, str]) -> str:
 def _heads(numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
         return f"head {numbers[0]}"
-    return f"heads {indices(numbers, 4)}" if len(numbers) < 1000 else count(len(numbers), "head")
+    return f"heads {indices(numbers, 4)}" if len(numbers) < 1000 else counted(len(numbers), "head")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from flint import fmpq_mat
 
@@ -11,29 +10,29 @@ from attncert.constructions.layer import Layer
 
 MOST_NUMBERS = 64  # in all weights of a layer that is written out
 MOST_LETTERS = 100  # in a line
-_GAP = "     "
 
 
 def matrices(layer: Layer | None) -> str:
-    """W_K, W_Q / ln 2, W_V side by side, a head below the other, and W_O; "" where they are too
-    large.
+    """W_K, W_Q / ln 2 and W_V of each head, and W_O; "" where they are too large.
 
     >>> print(matrices(Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])))
     head 1
-          ⎡1⎤                  ⎡1/2⎤
-    W_K = ⎢ ⎥     W_Q / ln 2 = ⎢   ⎥
-          ⎣0⎦                  ⎣-3 ⎦
+          ⎡1⎤
+    W_K = ⎢ ⎥
+          ⎣0⎦
+                 ⎡1/2⎤
+    W_Q / ln 2 = ⎢   ⎥
+                 ⎣-3 ⎦
     """
     if layer is None or _numbers(layer) > MOST_NUMBERS or _bits(layer) > 4 * MOST_LETTERS:
         return ""
-    blocks = []
+    lines: list[str] = []
     for number, head in enumerate(layer.heads, start=1):
         named = {"W_K": head.key, "W_Q / ln 2": head.query, "W_V": head.value}
-        blocks.append(f"head {number}\n{_equations(named)}")
+        lines += ["", f"head {number}", *_equations(named)]
     if layer.output is not None:
-        blocks.append(f"all heads\n{_equations({'W_O': layer.output})}")
-    text = "\n\n".join(blocks)
-    return text if max(map(len, text.splitlines())) <= MOST_LETTERS else ""
+        lines += ["", "all heads", *_equations({"W_O": layer.output})]
+    return "\n".join(lines[1:]) if max(map(len, lines)) <= MOST_LETTERS else ""
 
 
 def _numbers(layer: Layer) -> int:
@@ -46,23 +45,13 @@ def _bits(layer: Layer) -> int:
     return max((int(part).bit_length() for x in numbers for part in (x.p, x.q)), default=0)
 
 
-def _equations(matrices: Mapping[str, fmpq_mat | None]) -> str:
-    """NAME = matrix, in one row. Of numbers alone: products would have SymPy load its units."""
-    from sympy import Eq, Matrix, MatrixSymbol, Rational
-    from sympy.printing.pretty.pretty import PrettyPrinter
-    from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
-    from sympy.printing.pretty.stringpict import prettyForm, stringPict
+def _equations(matrices: Mapping[str, fmpq_mat | None]) -> Iterator[str]:
+    """The lines of NAME = matrix, one equation below the other."""
+    from sympy import Eq, Matrix, MatrixSymbol, Rational, pretty
 
-    before = pretty_use_unicode(True)  # else SymPy goes by what stdout was when it was imported
-    try:
-        row: list[Any] = []
-        for name, exact in matrices.items():
-            if exact is None:
-                continue
+    for name, exact in matrices.items():
+        if exact is not None:
             matrix = Matrix([[Rational(int(x.p), int(x.q)) for x in row] for row in exact.tolist()])
             equation = Eq(MatrixSymbol(name, *matrix.shape), matrix, evaluate=False)
-            row += [_GAP, PrettyPrinter()._print(equation)]
-        lines = prettyForm(*stringPict.next(*row[1:])).render(wrap_line=False).splitlines()
-    finally:
-        pretty_use_unicode(before)
-    return "\n".join(line.rstrip() for line in lines)
+            text = pretty(equation, use_unicode=True, wrap_line=False)
+            yield from (line.rstrip() for line in text.splitlines())

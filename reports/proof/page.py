@@ -24,12 +24,12 @@ from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, ti
 from attncert.reports.report import figure_file
 from attncert.reports.words.claims import evidence
 from attncert.reports.words.levels import WORDING, legend
-from attncert.reports.words.numbers import count, indices, value, words
+from attncert.reports.words.numbers import indices, notation, words
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import markdown, plain, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
@@ -91,9 +91,9 @@ def _instead(proof: Proof) -> tuple[str, ...]:
     if proof.question.claim != "auto" or ids.READOUT not in proof.trace:
         return ()
     readout = proof.trace[ids.READOUT]
-    if (told := saturation.remedy(proof)) is None:
+    if (remedy := saturation.remedy(proof)) is None:
         return () if readout.level.holds else (plain(readout.statement),)
-    command, change, seconds = told
+    command, change, seconds = remedy
     return (
         f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
         f" (an estimate, the hypotheses not counted): {command}",
@@ -124,7 +124,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "standing": proof.standing.value,
         "holds": proof.standing.holds,
         "wording": WORDING[proof.standing],
-        "heads_words": count(setup.heads, "head") if setup.heads else "",
+        "heads_words": counted(setup.heads, "head") if setup.heads else "",
         "failing": [(c, readable(c.witness or {})) for c in failing],
         "only_undecided": all(c.level is Level.UNDECIDED for c in failing),
         "fails_below": any(c.id in trace.ancestors(proof.conclusion) for c in failing),
@@ -174,8 +174,8 @@ def _saturation(proof: Proof) -> dict[str, object]:
 
 def _arithmetic(claims: Iterable[Claim]) -> list[str]:
     """What computed these claims, shortest first."""
-    told = {printable(c.arithmetic) for c in claims if c.arithmetic}
-    return sorted(told, key=lambda a: (len(a), a))
+    kinds = {printable(c.arithmetic) for c in claims if c.arithmetic}
+    return sorted(kinds, key=lambda a: (len(a), a))
 
 
 def _told(trace: ProofTrace, statement: str) -> str:
@@ -215,13 +215,13 @@ def _step(
         for words_, named in bundle(claim.rests_on)
     ]
     if len(links) > MOST_LINKS:
-        links = [*links[:MOST_LINKS], (f"and {count(len(links) - MOST_LINKS, 'other')}", "")]
+        links = [*links[:MOST_LINKS], (f"and {counted(len(links) - MOST_LINKS, 'other')}", "")]
     return WrittenStep(
         number=place[claim.id],
         claim=claim,
         standing=proof.trace.standing(claim.id).value,
         evidence=evidence(claim),
-        numbers=[(words(k), value(x)) for k, x in claim.numbers.items()],
+        numbers=[(words(k), notation(x)) for k, x in claim.numbers.items()],
         witness=readable(claim.witness or {}),
         rests_on=links,
         held_down=rows.held_down(proof, claim),

@@ -68,7 +68,7 @@ def first_layer_bytes(proof: Proof) -> bytes | None:
 
 def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
     """Limit rows, exact rate and the least values of c; those that are not known are left out."""
-    told = {
+    numbers = {
         "limit_rows": steered.rows if keep_rows else None,
         "rate": steered.rate,
         "least_c_to_lead": steered.least_to_lead,
@@ -76,7 +76,7 @@ def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
         "least_c_for_rank": steered.least_for_rank,
         "curve": [[c, round(bits, 3)] for c, bits in steered.curve],
     }
-    return {name: x for name, x in told.items() if x is not None}
+    return {name: x for name, x in numbers.items() if x is not None}
 
 
 def _heads(proof: Proof) -> list[dict[str, Any]]:

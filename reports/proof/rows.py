@@ -17,17 +17,16 @@ from attncert.reports.proof.view import bundle, by_head, causes, title, weakest
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import (
     BEYOND,
-    count,
     indices,
+    notation,
     power_of_two,
     real,
     size,
     tokens,
-    value,
     whole,
     words,
 )
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import Claim, Level, counted
 from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name
 from attncert.verify.claims.proof import HeadSummary, Proof
 
@@ -43,8 +42,8 @@ class Hypothesis:
 
     name: str
     statement: str
-    asked: str
-    found: str
+    demand: str
+    finding: str
     level: str
     used: str
 
@@ -54,8 +53,8 @@ def hypotheses(proof: Proof) -> list[Hypothesis]:
         Hypothesis(
             name=title(name),
             statement=c.statement,
-            asked=_asked(c),
-            found=_found(c),
+            demand=_demand(c),
+            finding=_finding(c),
             level=level_words(proof, c),
             used=_where_used(proof, c),
         )
@@ -81,16 +80,16 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: {tokens(data)} rows of width $d = {data.d}$"),
         ("labels", _labels(data)),
-        ("heads $H$", value(s.heads)),
-        ("head width $d_h$", value(s.head_width)),
-        ("value width $d_v$", value(s.value_width)),
+        ("heads $H$", notation(s.heads)),
+        ("head width $d_h$", notation(s.head_width)),
+        ("value width $d_v$", notation(s.value_width)),
     ]
     if s.usable_width:
         rows.append((f"usable width $r = {s.usable_width}$", whole(s.r)))
     if s.voice.placed:
-        rows.append((s.voice.placed, value(s.capacity)))
+        rows.append((s.voice.placed, notation(s.capacity)))
     rows += [
-        ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", value(s.parameters)),
+        ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", notation(s.parameters)),
     ]
     if s.regrouped:
         rows.append(
@@ -108,7 +107,7 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
                           "largest number in $W_V$, $W_O$"), _weight_bits(proof.layer),
                          strict=True))  # fmt: skip
     more = dict(s.remarks) | ({} if s.rank_memory is None else {"rank_memory": s.rank_memory})
-    return rows + [(words(k), value(more[k])) for k in sorted(more)]
+    return rows + [(words(k), notation(more[k])) for k in sorted(more)]
 
 
 def _labels(data: Dataset) -> str:
@@ -127,8 +126,8 @@ def without_empty(
     columns: tuple[str, ...], table: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The table without columns that are empty in every row."""
-    kept = [j for j in range(len(columns)) if any(row[j] != NONE for row in table)]
-    return tuple(columns[j] for j in kept), [tuple(row[j] for j in kept) for row in table]
+    filled = [j for j in range(len(columns)) if any(row[j] != NONE for row in table)]
+    return tuple(columns[j] for j in filled), [tuple(row[j] for j in filled) for row in table]
 
 
 def heads(proof: Proof) -> list[tuple[str, ...]]:
@@ -192,7 +191,7 @@ def to_decide(proof: Proof) -> list[tuple[str, str, str]]:
         (
             title(name),
             str(claim.numbers["to decide it"]),
-            value(claim.numbers["nominal seconds"]),
+            notation(claim.numbers["nominal seconds"]),
         )
         for claim in proof.trace
         if (name := hypothesis_name(claim.id)) and "to decide it" in claim.numbers
@@ -223,7 +222,7 @@ def held_down(proof: Proof, claim: Claim) -> str:
 def names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
     parts = [name for name, _ in bundle(claim_ids)]
     more = len(parts) - limit
-    return "; ".join(parts[:limit]) + (f"; and {count(more, 'other')}" if more > 0 else "")
+    return "; ".join(parts[:limit]) + (f"; and {counted(more, 'other')}" if more > 0 else "")
 
 
 def _gap(proof: Proof, claims: list[Claim]) -> Gap:
@@ -251,8 +250,8 @@ def _construction(proof: Proof) -> str:
     s = proof.setup
     other = proof.heads and s.certificate_name not in ("", s.construction)
     same = f"; certificate.json calls it {s.certificate_name}" if other else ""
-    asked = "" if proof.call else f" (--construction {value(proof.question.construction)})"
-    return f"{s.voice.title}{asked}{same}"
+    option = "" if proof.call else f" (--construction {notation(proof.question.construction)})"
+    return f"{s.voice.title}{option}{same}"
 
 
 def _idle(proof: Proof, busy: int) -> bool:
@@ -261,15 +260,15 @@ def _idle(proof: Proof, busy: int) -> bool:
     return not any(x != 0 for head in others for m in (head.key, head.query) for x in m.entries())
 
 
-def _asked(claim: Claim) -> str:
-    return value(claim.numbers["asked"]) if "asked" in claim.numbers else "as stated"
+def _demand(claim: Claim) -> str:
+    return notation(claim.numbers["asked"]) if "asked" in claim.numbers else "as stated"
 
 
-def _found(claim: Claim) -> str:
+def _finding(claim: Claim) -> str:
     if "found" in claim.numbers:
-        return value(claim.numbers["found"])
+        return notation(claim.numbers["found"])
     rest = {k: v for k, v in claim.numbers.items() if k != "asked"}
-    return value(rest) if rest else NONE
+    return notation(rest) if rest else NONE
 
 
 def _where_used(proof: Proof, claim: Claim) -> str:
@@ -280,12 +279,12 @@ def _where_used(proof: Proof, claim: Claim) -> str:
         strength = other.uses.get(short) or other.uses.get(claim.id)
         if strength:
             by_strength.setdefault(strength, []).append(other.id)
-    told = {i for ids in by_strength.values() for i in ids}
+    named = {i for ids in by_strength.values() for i in ids}
     parts = [f"{names_of(_heads_together(ids))} ({how})" for how, ids in by_strength.items()]
-    others = [i for i in proof.trace.graph.successors(claim.id) if i not in told]
+    others = [i for i in proof.trace.graph.successors(claim.id) if i not in named]
     if others:
         parts.append(names_of(others))
-    text = "; ".join(parts[:6]) + (f"; and {count(len(parts) - 6, 'other')}" if parts[6:] else "")
+    text = "; ".join(parts[:6]) + (f"; and {counted(len(parts) - 6, 'other')}" if parts[6:] else "")
     if not proof.heads and not text:
         return NONE  # a refusal: nothing was built that could use it
     return text or "nowhere"
@@ -322,7 +321,7 @@ def _count(x: int | None) -> str:
 
 
 def _bits(bits: int | None) -> str:
-    return NONE if bits is None else count(bits, "bit")
+    return NONE if bits is None else f"{size(bits)} {'bit' if bits == 1 else 'bits'}"
 
 
 def _weight_bits(layer: Layer) -> tuple[str, str]:

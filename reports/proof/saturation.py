@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from attncert.reports.proof.records import worst_earlier
 from attncert.reports.proof.rows import maybe, shown_heads, without_empty
 from attncert.reports.words.drawing import Figure
-from attncert.reports.words.numbers import BEYOND, count, power_of_two, value
+from attncert.reports.words.numbers import BEYOND, notation, power_of_two
 from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.methods import registry
 
@@ -28,27 +29,27 @@ def verdict(proof: Proof) -> str:
     if not proof.heads:
         return ""
     worsts = zip(proof.heads, worst_earlier(proof.heads), strict=True)
-    found = [(x, h) for h, (head, x) in enumerate(worsts, start=1)
+    steered = [(x, h) for h, (head, x) in enumerate(worsts, start=1)
              if head.c is not None and x is not None]  # fmt: skip
-    if not found:
+    if not steered:
         return (
             "No head has a multiplier $c$; the figure of saturation shows how far each saturates."
         )
     if proof.data.n == 1:
         return "Every context is one token, and every weight 1: saturated without need of $c$."
-    worst, head = max(found)
-    said = (
+    worst, head = max(steered)
+    line = (
         f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
         f"of head {head} (float64), and no more for any other"
     )
-    asked = proof.saturation
-    if asked is None:
+    target = proof.saturation
+    if target is None:
         method = registry.known(proof.setup.construction)
         more = worst > -_PLENTY and method is not None and method.saturates
-        return f"{said}." + (" More can be asked for: --saturate BITS." if more else "")
+        return f"{line}." + (" More can be asked for: --saturate BITS." if more else "")
     level = proof.trace.standing(ids.SATURATION_ASKED).value
-    own = ", the heads' own examples too" if asked.own else ""
-    return f"{said}; below $2^{{-{asked.bits}}}$, as asked{own} ({level}: saturation.asked)."
+    own = ", the heads' own examples too" if target.own else ""
+    return f"{line}; below $2^{{-{target.bits}}}$, as asked{own} ({level}: saturation.asked)."
 
 
 def remedy(proof: Proof) -> tuple[str, str, str] | None:
@@ -56,25 +57,25 @@ def remedy(proof: Proof) -> tuple[str, str, str] | None:
     and interpolates, the largest change, and about how many seconds that takes."""
     if ids.READOUT not in proof.trace:
         return None
-    told = proof.trace[ids.READOUT].numbers
-    if "to interpolate rounded data" not in told:
+    numbers = proof.trace[ids.READOUT].numbers
+    if "to interpolate rounded data" not in numbers:
         return None
     return (
-        str(told["to interpolate rounded data"]),
-        value(told["largest change"]),
-        value(told["seconds, estimated"]),
+        str(numbers["to interpolate rounded data"]),
+        notation(numbers["largest change"]),
+        notation(numbers["seconds, estimated"]),
     )
 
 
 def table(proof: Proof) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns and rows, one for each head that steers; without what is empty for all."""
-    asked = proof.saturation
+    bits = proof.saturation.bits if proof.saturation else 0
     columns = (
         "head", "rows $L_s$ of the earlier examples", "rate $\\rho$: bits for each unit of $c$",
-        "least $c$: rows lead", "least $c$: rank", f"least $c$: {asked.bits if asked else 0} bits",
+        "least $c$: rows lead", "least $c$: rank", f"least $c$: {bits} bits",
         "$c$ chosen", "worst $1-p$ there",
     )  # fmt: skip
-    shown = shown_heads(proof.heads)
+    chosen = shown_heads(proof.heads)
     rows = [
         (
             str(h),
@@ -87,7 +88,7 @@ def table(proof: Proof) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
             power_of_two(worst) if steered.curve else "0",
         )
         for h, steered, worst in _steering(proof.heads)
-        if h in shown
+        if h in chosen
     ]
     return without_empty(columns, rows)
 
@@ -126,20 +127,20 @@ def figure(heads: Sequence[HeadSummary]) -> Figure | None:
 def caption(proof: Proof) -> str:
     drawn = [h for h, steered, _ in _steering(proof.heads) if steered.curve]
     step = -(-len(drawn) // MOST_CURVES) if drawn else 1
-    some = "" if step == 1 else f"; every {step}th of {count(len(drawn), 'head')}"
+    some = "" if step == 1 else f"; every {step}th of {counted(len(drawn), 'head')}"
     return f"The worst earlier example of each head, as $c$ grows{some} (float64)"
 
 
 def _steering(heads: Sequence[HeadSummary]) -> list[tuple[int, Steered, float]]:
     """Heads with a term c·u vᵀ: number, saturation against c, and log2(1-p) at the head's own c."""
-    found = []
+    steering = []
     for h, head in enumerate(heads, start=1):
         if head.steered is not None:
             at = dict(head.steered.curve).get(head.c or 0)
-            found.append((h, head.steered, float("-inf") if at is None else at))
-    return found
+            steering.append((h, head.steered, float("-inf") if at is None else at))
+    return steering
 
 
 def _rows(rows: Sequence[int]) -> str:
-    more = f", ... ({count(len(rows), 'example')})" if len(rows) > MOST_ROWS else ""
+    more = f", ... ({counted(len(rows), 'example')})" if len(rows) > MOST_ROWS else ""
     return ", ".join(map(str, rows[:MOST_ROWS])) + more

@@ -33,16 +33,14 @@ def tables(proof: Proof) -> str:
                rows.construction(proof)),
     ]  # fmt: skip
     if proof.heads:
-        columns, shown = rows.without_empty(HEAD_COLUMNS, rows.heads(proof))
-        part = (
-            "" if len(shown) == len(proof.heads) else f" {len(shown)} of {len(proof.heads)} heads."
-        )
+        columns, body = rows.without_empty(HEAD_COLUMNS, rows.heads(proof))
+        part = "" if len(body) == len(proof.heads) else f" {len(body)} of {len(proof.heads)} heads."
         out.append(
             booktabs("heads", f"The heads ({name}).{part} {HEAD_CAPTION}",
-                   "r" * (len(columns) - 1) + "X", columns, shown)
+                   "r" * (len(columns) - 1) + "X", columns, body)
         )  # fmt: skip
     hypotheses = [
-        (f"{h.name}: {h.statement}", h.asked, h.found, h.level, h.used)
+        (f"{h.name}: {h.statement}", h.demand, h.finding, h.level, h.used)
         for h in rows.hypotheses(proof)
     ]
     if hypotheses:

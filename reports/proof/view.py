@@ -95,8 +95,8 @@ def pivotal(trace: ProofTrace, conclusion: ClaimId) -> list[Claim]:
     below = [c for c in trace.failures(conclusion) if c is not itself]
     if not below and not (itself.level is Level.REFUTED and itself.witness):
         below = [c for c in trace.failures() if hypothesis_name(c.id)]
-    told = [c.witness for c in below]
-    adds = not itself.level.holds and (not below or itself.witness not in (None, {}, *told))
+    witnesses = [c.witness for c in below]
+    adds = not itself.level.holds and (not below or itself.witness not in (None, {}, *witnesses))
     return [*below, itself] if adds else below
 
 

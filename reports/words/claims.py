@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attncert.reports.words.numbers import value, words
+from attncert.reports.words.numbers import notation, words
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
@@ -33,7 +33,7 @@ def lines(claims: Iterable[Claim]) -> list[Line]:
             claim.id,
             trace.standing(claim.id).value,
             claim.statement,
-            "; ".join(f"{words(k)} {value(x)}" for k, x in claim.numbers.items()),
+            "; ".join(f"{words(k)} {notation(x)}" for k, x in claim.numbers.items()),
             evidence(claim),
             [x for x in readable(claim.witness or {}) if len(x) <= MOST_WITNESS],
         )

@@ -37,9 +37,9 @@ def jsonable(x: Any) -> Any:
     if isinstance(x, float):
         return x if math.isfinite(x) else str(x)
     if isinstance(x, Mapping):
-        return {str(key): jsonable(item) for key, item in x.items()}
+        return {str(key): jsonable(entry) for key, entry in x.items()}
     if isinstance(x, Sequence | np.ndarray):
-        return [jsonable(item) for item in x]
+        return [jsonable(entry) for entry in x]
     if isinstance(x, Level):
         return x.value
     if isinstance(x, Fraction | fmpz | fmpq):

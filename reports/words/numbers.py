@@ -140,18 +140,10 @@ def percent(x: float) -> str:
     return f"{math.ceil(100 * x * scale) / scale:.{max(0, digits)}f} %"
 
 
-def count(k: int, noun: str) -> str:
-    """
-    >>> count(1, "head"), count(1800, "example")
-    ('1 head', '1,800 examples')
-    """
-    return f"{k:,} {noun}" if k == 1 else f"{size(k)} {noun}s"
-
-
-def value(x: Any) -> str:
+def notation(x: Any) -> str:
     """Whatever a claim carries in `numbers` or `witness`.
 
-    >>> value({"rank": 3, "of": [1, 2, 4]}), value("7/5"), value(None), value(True)
+    >>> notation({"rank": 3, "of": [1, 2, 4]}), notation("7/5"), notation(None), notation(True)
     ('rank: 3; of: 1, 2, 4', '7/5', 'none', 'yes')
     """
     if x is None:
@@ -163,7 +155,7 @@ def value(x: Any) -> str:
     if isinstance(x, float):
         return real(x)
     if isinstance(x, Mapping):
-        return "; ".join(f"{words(k)}: {value(v)}" for k, v in x.items()) or "none"
+        return "; ".join(f"{words(k)}: {notation(v)}" for k, v in x.items()) or "none"
     if isinstance(x, Sequence) and not isinstance(x, str):
         return _sequence(x)
     text = str(x)
@@ -182,10 +174,10 @@ def words(key: Any) -> str:
 
 def _sequence(items: Sequence[Any]) -> str:
     nested = any(isinstance(i, Sequence) and not isinstance(i, str) for i in items)
-    shown = [f"({value(i)})" if nested else value(i) for i in items[:_SHOWN]]
+    parts = [f"({notation(i)})" if nested else notation(i) for i in items[:_SHOWN]]
     if len(items) > _SHOWN:
-        shown.append(f"… ({len(items):,} in all)")
-    return ", ".join(shown) or "none"
+        parts.append(f"… ({len(items):,} in all)")
+    return ", ".join(parts) or "none"
 
 
 def _log10(x: int) -> float:

@@ -15,25 +15,16 @@ import jinja2
 from jinja2.bccache import Bucket
 
 from attncert.reports.report import MARK
-from attncert.reports.words.numbers import (
-    count,
-    indices,
-    percent,
-    real,
-    size,
-    tokens,
-    value,
-    words,
-)
+from attncert.reports.words.numbers import indices, notation, percent, real, size, tokens, words
 from attncert.reports.words.text import code, markdown, sentence
-from attncert.reports.words.witness import readable
+from attncert.verify.claims.evidence import counted
 
 Filter = Callable[..., Any]
 TEMPLATES = Path(__file__).parents[1] / "templates"
 _FILTERS: dict[str, Filter] = {
-    "md": markdown, "code": code, "sentence": sentence, "value": value,
-    "words": words, "count": count, "size": size, "real": real, "indices": indices,
-    "witness": readable, "tokens": tokens, "percent": percent,
+    "md": markdown, "code": code, "sentence": sentence, "value": notation,
+    "words": words, "count": counted, "size": size, "real": real, "indices": indices,
+    "tokens": tokens, "percent": percent,
 }  # fmt: skip
 
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from attncert.constructions.numerals import fraction
-from attncert.reports.words.numbers import count, value, words
+from attncert.reports.words.numbers import notation, words
 from attncert.reports.words.text import sentence
+from attncert.verify.claims.evidence import counted
 
 MOST_TERMS = 12
 MOST_DIGITS = 30  # of a coefficient that is written inside an equation
@@ -34,7 +35,7 @@ def readable(witness: Mapping[str, Any]) -> list[str]:
             for key in used:
                 rest.pop(key, None)
             out.append(f"{place}${equation}$.")
-    return out + [f"{words(key)}: {value(x)}." for key, x in rest.items() if x is not None]
+    return out + [f"{words(key)}: {notation(x)}." for key, x in rest.items() if x is not None]
 
 
 def _symbols(witness: Mapping[str, Any], length: int) -> tuple[list[str], str, tuple[str, ...]]:
@@ -63,10 +64,10 @@ def _relation(coefficients: Sequence[Any], names: Sequence[str]) -> str | None:
     terms = [(x, name) for x, name in zip(numbers, names, strict=True) if x]
     if not terms or any(_long(x) for x, _ in terms):
         return None
-    shown = "".join(_term(x, name) for x, name in terms[:MOST_TERMS])
+    text = "".join(_term(x, name) for x, name in terms[:MOST_TERMS])
     more = len(terms) - MOST_TERMS
-    tail = f" + \\dots\\text{{ ({count(more, 'more term')})}}" if more > 0 else ""
-    return (shown.removeprefix(" + ") if shown[1] == "+" else "-" + shown[3:]) + tail + " = 0"
+    tail = f" + \\dots\\text{{ ({counted(more, 'more term')})}}" if more > 0 else ""
+    return (text.removeprefix(" + ") if text[1] == "+" else "-" + text[3:]) + tail + " = 0"
 
 
 def _term(x: Fraction, name: str) -> str:

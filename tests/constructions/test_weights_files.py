@@ -211,7 +211,7 @@ def test_the_terminal_says_error_tolerance_and_rank(
         "1 % of the labels' spread (7/150). Not on 0, 1; the largest error is in "
         f"[{low}, {high}], {percent} % of the labels' spread.\n"
     )
-    assert "\nAll labels at once: rank Z = T = 2 enclosed.\n" in said
+    assert "\nAll labels at once: rank Z = T = 2 (enclosed\n" in said
 
 
 def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
