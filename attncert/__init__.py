@@ -37,7 +37,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _FACES = {
     "answer": ("attncert.reports.answers", "in_notebook"),
     "report": ("attncert.reports.answers", "write_report"),
-    "plot": ("attncert.reports.answers", "plots"),
+    "plot": ("attncert.reports.proof.plots", "plots"),
     "trace": ("attncert.reports.proof.plots", "drawn"),
 }
 

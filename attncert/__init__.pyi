@@ -14,7 +14,7 @@ from .constructions.from_layer import from_layer as from_layer
 from .constructions.layer import Layer as Layer
 from .constructions.weights.recording import record as record
 from .constructions.weights.weights import Weights as Weights
-from .reports import write_report as write_report
+from .reports.answers import write_report as write_report
 from .terminal.progress import Stages as Stages
 from .verify.assume.assume import assume as assume
 from .verify.audit.attack.search import attack as attack

@@ -315,7 +315,7 @@ print("the answer:", proof.standing.value)
 # %% [markdown]
 # ## In a notebook
 #
-# A proof shows its verdict and its hypotheses, and `proof.trace` its graph: solid edges are what
+# A proof shows its verdict, and `proof.trace` its graph: solid edges are what
 # the certificate rests on. `proof.plot.saturation()` and its like are the report's figures, for
 # Matplotlib. The weights are there for other libraries: `to_numpy`, `to_torch`, `to_mpmath`, and
 # exactly in SymPy. Bars appear below a long cell with

@@ -1,30 +1,19 @@
-"""From an answer to its report: what all reports have, around what each room says in its own words.
-
-| file | what it is |
-| --- | --- |
-| `report.md`, `report.html` | the page: verdict first |
-| `answer.json` | the answer as data: command, standing, statement, settings, claims, exhibits |
-| `certificate.json` | what `attncert check` and `python checker certificate.json` re-derive |
-| `timings.json` | times and versions, the only place for them |
-| `figures/*.svg` | figures |
-"""
+"""From an answer to its report: what all reports have, around what each says in its own words."""
 
 from __future__ import annotations
 
 import importlib
 import math
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
 from attncert.reports.proof.view import pivotal
-from attncert.reports.report import MARK, Report
+from attncert.reports.report import Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
@@ -38,7 +27,6 @@ __all__ = [
     "Room",
     "envelope",
     "in_notebook",
-    "plots",
     "report",
     "report_page",
     "room_of",
@@ -55,8 +43,7 @@ class Room:
 
     template: of report.md, with what it needs besides the answer. exhibits: for answer.json,
     JSON-able. files: makes figures, tables, and the like, by name. more: sentences for a terminal
-    behind the verdict. notebook: template of what a notebook shows. plots: makes the object whose
-    methods return the figures.
+    behind the verdict.
     """
 
     template: str
@@ -64,8 +51,6 @@ class Room:
     exhibits: Mapping[str, Any] = field(default_factory=dict)
     files: Callable[[], Mapping[str, bytes]] = dict
     more: tuple[str, ...] = ()
-    notebook: str = ""
-    plots: Callable[[], Any] | None = None
 
 
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
@@ -99,7 +84,7 @@ def report(answer: Answer) -> Report:
 
 
 def report_page(answer: Answer) -> bytes:
-    """report.md alone, for which no figure is drawn."""
+    """report.md alone."""
     return _page(answer, room_of(answer))
 
 
@@ -120,9 +105,10 @@ def verdict(answer: Answer) -> str:
     below = answer.trace.ancestors(answer.conclusion)
     failing = [c for c in pivotal(answer.trace, answer.conclusion) if c.id in below]
     witness = (failing or [answer.claim])[0].witness or {}
-    shown = readable(witness) if {"reason", "coefficients"} & set(witness) else []
-    told = [plain(sentence(text)) for text in shown]
-    return " ".join([line, *[x for x in told if x.rstrip(".").lower() not in line.lower()][:1]])
+    reasons = readable(witness) if {"reason", "coefficients"} & set(witness) else []
+    sentences = [plain(sentence(text)) for text in reasons]
+    new = [x for x in sentences if x.rstrip(".").lower() not in line.lower()]
+    return " ".join([line, *new[:1]])
 
 
 def envelope(answer: Answer) -> dict[str, Any]:
@@ -132,7 +118,8 @@ def envelope(answer: Answer) -> dict[str, Any]:
         "command": answer.command,
         "standing": answer.standing.value,
         "conclusion": answer.conclusion,
-        "statement": verdict(answer),
+        "statement": answer.statement,
+        "verdict": verdict(answer),
         "settings": answer.question.settings(),
         "claims": answer.trace.as_dict()["claims"],
         "certificate": None if answer.certificate is None else "certificate.json",
@@ -141,26 +128,14 @@ def envelope(answer: Answer) -> dict[str, Any]:
 
 
 def in_notebook(answer: Answer) -> str:
-    """For Jupyter: the verdict, and what the room adds; mathematics stands between dollars.
+    """For Jupyter: the verdict, mathematics between dollars.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> in_notebook(prove(data, Prove(heads=2)))[:54]
     '> **Proved.** The layer outputs exactly the label, $A('
     """
-    room = room_of(answer)
-    if not room.notebook:
-        return f"> **{WORDING[answer.standing].opener}** {sentence(answer.statement)}"
-    text = page(room.notebook, _context(answer) | dict(room.context)).decode()
-    return re.sub(r"\$`(.*?)`\$", r"$\1$", text.removeprefix(MARK)).strip()
-
-
-def plots(answer: Answer) -> Any:
-    """The report's figures, as methods that return Matplotlib figures. Raises InputError."""
-    draw = room_of(answer).plots
-    if draw is None:
-        raise InputError("answer", "one whose report has figures", answer.question.command)
-    return draw()
+    return f"> **{WORDING[answer.standing].opener}** {sentence(answer.statement)}"
 
 
 def _page(answer: Answer, room: Room) -> bytes:
@@ -187,6 +162,6 @@ def _context(answer: Answer) -> dict[str, Any]:
         "level": answer.standing.value.capitalize(),
         "meaning": WORDING[answer.standing].meaning,
         "lines": lines(answer.trace),
-        "levels": legend(claim.level for claim in answer.trace),
+        "levels": legend(answer.trace),
         "command": printable(answer.command),
     }

@@ -17,13 +17,12 @@ from attncert.reports.proof import rows, saturation
 from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
-from attncert.reports.proof.plots import Plots
 from attncert.reports.proof.records import certificate_sha256, exhibits, first_layer_bytes
 from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
 from attncert.reports.report import figure_file
 from attncert.reports.words.claims import evidence
-from attncert.reports.words.levels import WORDING, legend
+from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices, notation, words
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import markdown, plain, sentence
@@ -72,8 +71,6 @@ def room(proof: Proof) -> Room:
         exhibits(proof),
         partial(files, proof),
         _instead(proof),
-        "notebook.md.j2",
-        partial(Plots, proof),
     )
 
 
@@ -119,7 +116,6 @@ def _context(proof: Proof) -> dict[str, object]:
         "proof": proof,
         "setup": setup,
         "told": partial(_told, trace),
-        "unlinked": partial(_told, ProofTrace(())),  # a notebook has no steps to link
         "conclusion": trace[proof.conclusion],
         "standing": proof.standing.value,
         "holds": proof.standing.holds,
@@ -144,7 +140,6 @@ def _context(proof: Proof) -> dict[str, object]:
         "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "standings": [(s.value, standings[s]) for s in Level if standings[s]],
-        "levels": legend([*standings, *(c.level for c in trace)]),
         "boxes": [(box.label, box_anchor(box, anchor)) for box in view.boxes],
         "apart": [(title(i), anchor[i]) for i in view.apart],
         "view": view,

@@ -11,6 +11,7 @@ from attncert.constructions.errors import InputError
 from attncert.reports.proof import figures, saturation
 from attncert.reports.proof.graph import graph
 from attncert.reports.words.drawing import style
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import HeadSummary, Proof
 from attncert.verify.claims.trace import ProofTrace
 
@@ -54,6 +55,14 @@ class Plots:
         if figure is None:
             raise InputError("proof", "one with such heads as this figure shows", "one without")
         return figure
+
+
+def plots(answer: Answer) -> Plots:
+    """Raises InputError."""
+    if not isinstance(answer, Proof):
+        must = "one of attncert.prove; the figures of other answers are files of their reports"
+        raise InputError("answer", must, f"one of attncert {answer.question.command}")
+    return Plots(answer)
 
 
 def drawn(trace: ProofTrace) -> str:

@@ -219,7 +219,7 @@ def test_an_attack_finds_a_construction_that_breaks(
     name = f"attacked_{request.node.callspec.indices['body']}"
     place = own(name, f"def build(data, request, progress):\n    {body}")
     assert attncert.main(["attack", "--construction", place, "--cases", "20", "--json"]) == 1
-    failure = json.loads(capsys.readouterr().out)["statement"]
+    failure = json.loads(capsys.readouterr().out)["verdict"]
     assert "InputError: build of construction broken: must be without errors, not" in failure
     assert said in failure
 

@@ -92,8 +92,7 @@ def test_a_name_in_a_file_stays_in_the_folder(
     monkeypatch.setattr("attncert.verify.prove.prove", _stopped)
     monkeypatch.setattr("attncert.verify.capacity.capacity.capacity", _stopped)
     asked: list[Path] = []
-    for place in ("attncert.reports.check_folder", "attncert.reports.folder.check_folder"):
-        monkeypatch.setattr(place, asked.append)
+    monkeypatch.setattr("attncert.reports.folder.check_folder", asked.append)
     content = {"contexts": [[1, 0], [0, 1]], "queries": VECTORS, "labels": [1, 2, 3], "name": name}
     Path("data.json").write_text(json.dumps(content))
     assert attncert.main([command, "data.json"]) == 2  # _stopped

@@ -211,7 +211,7 @@ def test_the_terminal_says_error_tolerance_and_rank(
         "1 % of the labels' spread (7/150). Not on 0, 1; the largest error is in "
         f"[{low}, {high}], {percent} % of the labels' spread.\n"
     )
-    assert "\nAll labels at once: rank Z = T = 2 (enclosed\n" in said
+    assert "\nAll labels at once: rank Z = T = 2 (enclosed).\n" in said
 
 
 def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
@@ -266,7 +266,7 @@ def test_bad_tolerances(text: str, files: Path, capsys: pytest.CaptureFixture[st
 def test_a_long_tolerance_is_told_by_its_size(files: Path) -> None:
     status, content = run(files, "--tolerance", "1e999")
     assert status == 0 and content["exhibits"]["tolerance"] == "1" + "0" * 999
-    said = content["statement"]
+    said = content["verdict"]
     assert "1.00e+999 (exact: 3319 bits)" in said and "0" * 50 not in said
 
 

@@ -15,7 +15,7 @@ import pytest
 from support.proof_fixtures import KINDS
 from support.requires import require
 
-from attncert import reports
+from attncert.reports.answers import write_report
 
 pytestmark = pytest.mark.slow
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
@@ -58,7 +58,7 @@ def opened(browser: Any, page: Path, size: dict[str, int], **options: Any) -> It
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pages")
     for kind in SHOWN:
-        reports.write_report(KINDS[kind](), root / kind)
+        write_report(KINDS[kind](), root / kind)
     return {kind: root / kind / "report.html" for kind in SHOWN}
 
 

@@ -12,8 +12,7 @@ from support.paths import EXAMPLES
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
-from attncert.reports import write_report
-from attncert.reports.answers import report_page, verdict
+from attncert.reports.answers import report_page, verdict, write_report
 from attncert.verify.claims.proof import Proof, Voice
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove

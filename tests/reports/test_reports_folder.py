@@ -16,9 +16,9 @@ from support import labelling_cases, near_cases
 from support import proof_fixtures as fixtures
 from support.small_certificates import CASES
 
-from attncert import reports
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
+from attncert.reports.answers import write_report
 from attncert.reports.folder import check_folder, strange, write
 from attncert.reports.report import FIGURES, FILES, MARK, PAGE, Report, figure_file, holds
 from attncert.verify.checker import CLAIMS
@@ -234,14 +234,14 @@ def test_an_interrupt_waits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 @pytest.mark.parametrize("kind", ["small", "refused-context"])
 def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> None:
     proof, files = fixtures.rendered(kind)
-    paths = reports.write_report(proof, tmp_path / "out")
+    paths = write_report(proof, tmp_path / "out")
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
     checker = {name for name in names if name.startswith("checker/")}
     assert names - checker == {*files, "report.html"} and all(map(holds, names - checker))
     assert bool(checker) == ("certificate.json" in files)
     assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
-    reports.write_report(fixtures.full_rank(), tmp_path / "out")
+    write_report(fixtures.full_rank(), tmp_path / "out")
     assert strange(tmp_path / "out") == ""
 
 

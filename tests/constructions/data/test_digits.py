@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attncert.constructions.data.digits import digits
-from attncert.reports import write_report
+from attncert.reports.answers import write_report
 from attncert.verify import checker
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof

@@ -236,7 +236,7 @@ def test_the_command(
     found, content = run(files, "--property", str(files / "property.toml"), "--tolerance", "9")
     assert found == status
     said = capsys.readouterr().out.splitlines()[0]
-    assert said.startswith(verdict) and said == content["statement"]
+    assert said.startswith(verdict) and said == content["verdict"]
     assert content["exhibits"]["tolerance"] == "9", "and not the property's"
     assert "| `property.error` |" in (files / "out/report.md").read_text()
 

@@ -31,8 +31,8 @@ def test_a_proof_beyond_its_limit_is_one_line_and_status_3(
     words = ["prove", "digits", "--examples", "600", "--time-limit", "0.2s", "--out", out]
     assert attncert.main([*words, *["--json"] * as_json]) == 3
     printed = capsys.readouterr()
-    answer = json.loads(printed.out) if as_json else {"statement": printed.out.removesuffix("\n")}
-    opening, _, reason = answer["statement"].partition(": ")
+    answer = json.loads(printed.out) if as_json else {"verdict": printed.out.removesuffix("\n")}
+    opening, _, reason = answer["verdict"].partition(": ")
     assert opening == "Undecided, neither shown nor refuted" and printed.err == ""
     assert reason == "The proof did not end within 0.2 s; nothing was written."
     if as_json:
