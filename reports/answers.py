@@ -154,6 +154,7 @@ def _timings(answer: Answer) -> dict[str, Any]:
 
 def _context(answer: Answer) -> dict[str, Any]:
     """What every template may use."""
+    trace = answer.trace
     return {
         "answer": answer,
         "data": answer.data,
@@ -161,7 +162,7 @@ def _context(answer: Answer) -> dict[str, Any]:
         "verdict": verdict(answer),
         "level": answer.standing.value.capitalize(),
         "meaning": WORDING[answer.standing].meaning,
-        "lines": lines(answer.trace),
-        "levels": legend(answer.trace),
+        "lines": lines(trace),
+        "levels": legend(x for c in trace for x in (c.level, trace.standing(c.id))),
         "command": printable(answer.command),
     }

@@ -83,7 +83,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
         most = max(answer.placed, key=lambda p: p.memorized)
         lines.append(
             f"Every labelling of {counted(most.memorized, 'example')} is memorized by "
-            "{inputs.heads} heads (proved: partition certificate and A2)."
+            f"{inputs.heads} heads (proved: partition certificate and A2)."
             if most.memorized
             else "No example is proved to be memorized: no context of rank n is given."
         )

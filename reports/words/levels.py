@@ -6,10 +6,10 @@ test reads every entry for that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.trace import ProofTrace
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Wording:
     edge: str
 
 
-def legend(trace: ProofTrace) -> list[tuple[str, str]]:
-    """(word, meaning) of each level and standing of the claims, once, in the order of evidence."""
-    there = {level for claim in trace for level in (claim.level, trace.standing(claim.id))}
+def legend(levels: Iterable[Level]) -> list[tuple[str, str]]:
+    """(word, meaning) of each of these levels, once, in the order of evidence."""
+    there = set(levels)
     return [(x.value, WORDING[x].meaning) for x in Level if x in there]
 
 
