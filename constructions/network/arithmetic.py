@@ -1,0 +1,100 @@
+"""The two arithmetics in which a network is evaluated: rationals, and balls that enclose reals.
+
+A block is products and four functions, which are here. A softmax does not change when all logits
+are shifted. So it is rational where they differ by integers in units of ln 2 (powers of two over
+their sum), or not at all (equal weights). Balls go further and enclose the true numbers. What a ball
+cannot decide, a tie or the sign at a threshold, is `Inexact`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
+
+MAX_SPREAD = 2**24  # of logits in units of ln 2; the checkers' cap on the bits of a number
+
+
+class Inexact(Exception):
+    """This arithmetic cannot evaluate the network; str() is the reason, half a sentence."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """matrix: the type of matrices, made of (rows, columns, entries) or of an exact one. softmax,
+    hardmax: the weights of a row of logits; relu, threshold: of one number."""
+
+    matrix: Callable[..., Any]
+    softmax: Callable[[Sequence[Any], str | None], list[Any]]
+    hardmax: Callable[[Sequence[Any]], list[Any]]
+    relu: Callable[[Any], Any]
+    threshold: Callable[[Any], Any]
+
+
+def _powers(logits: Sequence[fmpq], unit: str | None) -> list[fmpq]:
+    """2^k over the sum of all such powers, k the logit less the smallest.
+
+    >>> _powers([fmpq(1, 2), fmpq(3, 2)], "ln 2"), _powers([fmpq(5), fmpq(5)], "1")
+    ([1/3, 2/3], [1/2, 1/2])
+    """
+    low = min(logits)
+    above = [x - low for x in logits]
+    if unit != "ln 2" and any(above):
+        raise Inexact("a softmax of different logits is irrational where their unit is 1")
+    if any(x.q != 1 for x in above):
+        raise Inexact("a softmax is exact where logits differ by integers in units of ln 2")
+    if max(above) > MAX_SPREAD:
+        raise Inexact(f"logits differ by over {MAX_SPREAD} units of ln 2")
+    powers = [fmpz(1) << int(x.p) for x in above]
+    total = sum(powers, fmpz(0))
+    return [fmpq(power, total) for power in powers]
+
+
+def _largest(logits: Sequence[fmpq]) -> list[fmpq]:
+    """
+    >>> _largest([fmpq(2), fmpq(1), fmpq(2)])
+    [1/2, 0, 1/2]
+    """
+    top = max(logits)
+    return [fmpq(x == top, logits.count(top)) for x in logits]
+
+
+def _exponentials(logits: Sequence[arb], unit: str | None) -> list[arb]:
+    """Shifted by the midpoint of a largest one, so that no power is large."""
+    top = max(x.mid() for x in logits)
+    scale = arb.const_log2() if unit == "ln 2" else arb(1)
+    powers = [((x - top) * scale).exp() for x in logits]
+    total = sum(powers, arb(0))
+    return [power / total for power in powers]
+
+
+def _largest_ball(logits: Sequence[arb]) -> list[arb]:
+    top = max(logits, key=lambda x: x.mid())
+    ties = [x is top or (x - top).is_zero() for x in logits]
+    if not all(tie or x < top for x, tie in zip(logits, ties, strict=True)):
+        raise Inexact("which logit is the largest is not decided at this precision")
+    return [arb(tie) / sum(ties) for tie in ties]
+
+
+def _sign_of_ball(x: arb) -> arb:
+    if not (x >= 0 or x < 0):
+        raise Inexact("the sign at a threshold is not decided at this precision")
+    return arb(int(x >= 0))
+
+
+RATIONAL = Arithmetic(
+    matrix=fmpq_mat,
+    softmax=_powers,
+    hardmax=_largest,
+    relu=lambda x: x if x > 0 else fmpq(0),
+    threshold=lambda x: fmpq(int(x >= 0)),
+)
+BALLS = Arithmetic(
+    matrix=arb_mat,
+    softmax=_exponentials,
+    hardmax=_largest_ball,
+    relu=lambda x: x.max(arb(0)),
+    threshold=_sign_of_ball,
+)

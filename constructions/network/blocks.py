@@ -1,0 +1,247 @@
+"""The blocks of a network, as exact matrices: attention and feed-forward.
+
+The state of an example is its tokens (n×k, rows) and its query (a row of width l; k and l differ
+behind a block that changes the query's width alone). A block is `of` the vectors that it changes:
+
+    "query"  the query alone;
+    "all"    every token and the query, each by itself;
+    "row"    the query, and what the block reads is query and tokens one after the other in one row:
+             it depends on the order of the tokens, and exists for equally many tokens alone.
+
+Rows multiply from the left: x becomes x·W. A readout is a feed-forward block without activation,
+that is, of activation "identity".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from flint import fmpq_mat
+
+from attncert.constructions.brief import in_brief
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head
+from attncert.constructions.network.arithmetic import RATIONAL
+from attncert.constructions.network.states import States, cut, listed, stacked
+
+Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
+RULES = ("softmax", "hardmax", "linear")
+ACTIVATIONS = ("identity", "relu", "threshold")
+
+
+class _Reading(NamedTuple):
+    """Vectors, as rows, that attend to one context; which tokens each of them sees, None: all."""
+
+    vectors: Any
+    context: Any
+    masks: Sequence[Sequence[bool]] | None
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Heads that read the tokens, for the query or for every vector.
+
+    heads:    key k×d_h, query l×d_h, value k×d_v, over ℚ. output: (H·d_v)×m, head by head.
+    of:       "query" or "all".
+    rule:     "softmax"; "hardmax": equal weights for the largest logits; "linear": the logits are
+              the weights.
+    unit:     of a softmax's logits, "ln 2" or "1"; None for the other rules.
+    mask:     None: all see all tokens. "causal": token i sees the first i, the query sees all. Else
+              a row for each vector that the block is of, the query last: true for each token seen.
+    residual: whether what the block makes is added to what was there.
+    Raises InputError where words or shapes do not fit one another.
+
+    >>> one, zero = fmpq_mat(1, 1, [1]), fmpq_mat(1, 1)
+    >>> Attention((Head(zero, zero, one),), one, residual=True)
+    Attention(of='query', heads=1, rule='softmax', residual=True)
+    """
+
+    heads: tuple[Head, ...]
+    output: fmpq_mat
+    of: str = "query"
+    rule: str = "softmax"
+    unit: str | None = "ln 2"
+    mask: Mask = None
+    residual: bool = False
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, of=self.of, heads=len(self.heads), rule=self.rule, residual=self.residual
+        )
+
+    def __post_init__(self) -> None:
+        _require_one_of("of", self.of, ("query", "all"))
+        _require_one_of("rule", self.rule, RULES)
+        _require_one_of(
+            "logit_unit", self.unit, ("ln 2", "1") if self.rule == "softmax" else [None]
+        )
+        if not self.heads or any(head.value is None for head in self.heads):
+            raise InputError("heads", "one or more, each with its value", "others")
+        values = sum(self._value_widths)
+        if self.output.nrows() != values:
+            raise InputError("output", f"of {values} rows, as the values say", self.output.nrows())
+        if isinstance(self.mask, tuple) and not all(any(row) for row in self.mask):
+            raise InputError("mask", "rows with a 1 in each", "a row of zeros")
+
+    @property
+    def matrices(self) -> tuple[fmpq_mat, ...]:
+        parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
+        return (*(m for m in parts if m is not None), self.output)
+
+    @property
+    def units(self) -> int:
+        """Hidden units: none."""
+        return 0
+
+    @property
+    def _value_widths(self) -> list[int]:
+        return [int(head.value.ncols()) for head in self.heads if head.value is not None]
+
+    def after(self, states: States) -> States:
+        """The states behind the block. Raises Inexact, and InputError where shapes do not fit."""
+        matrix, readings = states.arithmetic.matrix, list(self._readings(states))
+        outputs = cut(self.output, self._value_widths, RATIONAL)
+        sums = None
+        for head, output in zip(self.heads, outputs, strict=True):
+            features = [self._features(head, reading, states) for reading in readings]
+            part = stacked(features, states.arithmetic) * matrix(head.value * output)
+            sums = part if sums is None else sums + part
+        changed = cut(sums, [int(r.vectors.nrows()) for r in readings], states.arithmetic)
+        if self.residual:
+            changed = [_sum(new, r.vectors) for new, r in zip(changed, readings, strict=True)]
+        count = len(states.contexts) if self.of == "all" else 0
+        contexts = tuple(changed[:count]) or states.contexts
+        return States(contexts, stacked(changed[count:], states.arithmetic), states.arithmetic)
+
+    def _readings(self, states: States) -> Iterator[_Reading]:
+        """Tokens of each context first, if the block is of them; then the queries."""
+        for context in states.contexts if self.of == "all" else ():
+            yield _Reading(context, context, self._token_masks(int(context.nrows())))
+        for queries, context in states.by_context():
+            last = None
+            if isinstance(self.mask, tuple):
+                self._require_mask_for(int(context.nrows()))
+                last = [self.mask[-1]] * int(queries.nrows())
+            yield _Reading(queries, context, last)
+
+    def _token_masks(self, tokens: int) -> Sequence[Sequence[bool]] | None:
+        if self.mask == "causal":
+            return [[j <= i for j in range(tokens)] for i in range(tokens)]
+        return self.mask[:-1] if isinstance(self.mask, tuple) else None
+
+    def _require_mask_for(self, tokens: int) -> None:
+        assert isinstance(self.mask, tuple)
+        rows = tokens + 1 if self.of == "all" else 1
+        if len(self.mask) != rows or any(len(row) != tokens for row in self.mask):
+            raise InputError("mask", f"{rows} rows of {tokens}, as the tokens are", "of others")
+
+    def _features(self, head: Head, reading: _Reading, states: States) -> Any:
+        """σ(v·query·keyᵀ·Xᵀ) X for each vector v: one row each, of the tokens' width."""
+        matrix, (vectors, context, masks) = states.arithmetic.matrix, reading
+        _require_width("query", head.query, vectors)
+        _require_width("key", head.key, context)
+        _require_width("value", head.value, context)
+        keys = context * matrix(head.key)
+        logits = listed(vectors * matrix(head.query) * keys.transpose())
+        tokens = int(context.nrows())
+        weights: list[Any] = []
+        for row, mask in zip(logits, masks or [[True] * tokens] * len(logits), strict=True):
+            weights.extend(self._weights(row, mask, states))
+        return matrix(len(logits), tokens, weights) * context
+
+    def _weights(self, logits: list[Any], mask: Sequence[bool], states: States) -> list[Any]:
+        """The weight of each token, 0 for those that are not seen."""
+        places = [i for i, sees in enumerate(mask) if sees]
+        heights = [logits[i] for i in places]
+        if self.rule == "softmax":
+            heights = states.arithmetic.softmax(heights, self.unit)
+        elif self.rule == "hardmax":
+            heights = states.arithmetic.hardmax(heights)
+        weights: list[Any] = [0] * len(logits)
+        for i, weight in zip(places, heights, strict=True):
+            weights[i] = weight
+        return weights
+
+
+@dataclass(frozen=True)
+class FeedForward:
+    """x·weights + bias, then the activation, of each vector.
+
+    weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu" or
+    "threshold" (1 for z ≥ 0, else 0). residual: whether the result is added to what was there.
+    Arithmetic: exact. Raises InputError where words or shapes do not fit one another.
+
+    >>> FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
+    FeedForward(of='query', activation='relu', units=2)
+    """
+
+    weights: fmpq_mat
+    bias: fmpq_mat
+    of: str = "query"
+    activation: str = "identity"
+    residual: bool = False
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, of=self.of, activation=self.activation, units=self.units or None,
+            residual=self.residual or None,
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        _require_one_of("of", self.of, ("query", "all", "row"))
+        _require_one_of("activation", self.activation, ACTIVATIONS)
+        width = int(self.weights.ncols())
+        if (self.bias.nrows(), self.bias.ncols()) != (1, width):
+            raise InputError("bias", f"of {width} numbers, as the weights say", self.bias.ncols())
+
+    @property
+    def matrices(self) -> tuple[fmpq_mat, ...]:
+        return self.weights, self.bias
+
+    @property
+    def units(self) -> int:
+        """Hidden units; a block of activation identity has none."""
+        return 0 if self.activation == "identity" else int(self.weights.ncols())
+
+    def after(self, states: States) -> States:
+        """The states behind the block. Raises Inexact, and InputError where shapes do not fit."""
+        contexts = states.contexts
+        if self.of == "all":
+            contexts = tuple(self._changed(context, states) for context in contexts)
+        vectors = states.in_rows() if self.of == "row" else states.queries
+        queries = self._changed(vectors, states, states.queries)
+        return States(contexts, queries, states.arithmetic)
+
+    def _changed(self, vectors: Any, states: States, before: Any = None) -> Any:
+        """before: what a residual adds, unless it is the vectors."""
+        _require_width("weights", self.weights, vectors)
+        matrix, rows = states.arithmetic.matrix, int(vectors.nrows())
+        width = int(self.weights.ncols())
+        biases = matrix(rows, width, list(matrix(self.bias).entries()) * rows)
+        changed = vectors * matrix(self.weights) + biases
+        if self.activation != "identity":
+            function = getattr(states.arithmetic, self.activation)
+            changed = matrix(rows, width, [function(x) for x in changed.entries()])
+        return _sum(changed, vectors if before is None else before) if self.residual else changed
+
+
+Block = Attention | FeedForward
+
+
+def _require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:
+    if word not in words:
+        raise InputError(argument, " or ".join(map(repr, words)), repr(word))
+
+
+def _require_width(argument: str, weights: Any, vectors: Any) -> None:
+    if weights.nrows() != vectors.ncols():
+        must = f"of {vectors.ncols()} rows, as what it is applied to is wide"
+        raise InputError(argument, must, weights.nrows())
+
+
+def _sum(new: Any, before: Any) -> Any:
+    if new.ncols() != before.ncols():
+        raise InputError("residual", "false where the width changes", "true")
+    return new + before

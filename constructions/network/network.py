@@ -1,0 +1,116 @@
+"""A network: blocks in a row, exact. A layer of attention is the network of one block.
+
+What it computes of an example is the query behind the last block. What it costs is counted here, for
+every network in the same way: parameters, bits, hidden units, depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from flint import arb_mat, ctx, fmpq, fmpq_mat
+
+from attncert.constructions.brief import in_brief
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Layer
+from attncert.constructions.network.arithmetic import BALLS, RATIONAL, Arithmetic
+from attncert.constructions.network.blocks import Attention, Block, FeedForward
+from attncert.constructions.network.states import States
+
+
+@dataclass(frozen=True)
+class Network:
+    """Blocks in order, one or more; the output is the query behind the last. Raises InputError.
+
+    >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
+    >>> network = Network((absolute, readout(fmpq_mat(2, 1, [1, 1]))))
+    >>> network.outputs(Dataset.of([[0]], [[3], ["-1/2"]]))
+    [  3]
+    [1/2]
+    >>> network.parameters, network.units, network.depth
+    (4, 2, 2)
+    """
+
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        if not self.blocks:
+            raise InputError("network", "made of one block or more", "empty")
+
+    def __repr__(self) -> str:
+        return in_brief(self, depth=self.depth, units=self.units, parameters=self.parameters)
+
+    @classmethod
+    def of_layer(cls, layer: Layer) -> Network:
+        """The one block that a layer with a readout is."""
+        assert layer.output is not None
+        return cls((Attention(layer.heads, layer.output),))
+
+    def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
+        """Before the first block, and behind each. Raises Inexact, InputError."""
+        states = States.of(data, arithmetic)
+        yield states
+        for number, block in enumerate(self.blocks, 1):
+            try:
+                states = block.after(states)
+            except InputError as error:
+                where = f"block {number}: {error.argument}"
+                raise InputError(where, error.must, error.got) from None
+            yield states
+
+    def outputs(self, data: Dataset) -> fmpq_mat:
+        """T×m, exact. Raises Inexact where a softmax is not rational, InputError for shapes."""
+        *_, last = self.states(data)
+        return last.queries
+
+    def enclosures(self, data: Dataset, bits: int = 128) -> arb_mat:
+        """T×m balls around the outputs, with the true exponential; `bits` of precision. Raises
+        Inexact where a tie or a sign is not decided, InputError for shapes."""
+        with ctx.workprec(bits):
+            *_, last = self.states(data, BALLS)
+            return last.queries
+
+    @property
+    def numbers(self) -> Iterator[fmpq]:
+        """The nonzero entries of all weights and biases, as written."""
+        for block in self.blocks:
+            for matrix in block.matrices:
+                yield from (x for x in matrix.entries() if x != 0)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers."""
+        return sum(1 for _ in self.numbers)
+
+    @property
+    def bits(self) -> int:
+        """Of all numbers as fractions in lowest terms: numerators, and denominators but 1."""
+        return sum(_bits(x) for x in self.numbers)
+
+    @property
+    def longest(self) -> int:
+        """Bits of the longest number."""
+        return max(map(_bits, self.numbers), default=0)
+
+    @property
+    def units(self) -> int:
+        """Hidden units: of feed-forward blocks whose activation is not the identity."""
+        return sum(block.units for block in self.blocks)
+
+    @property
+    def depth(self) -> int:
+        """Blocks."""
+        return len(self.blocks)
+
+
+def readout(weights: fmpq_mat, bias: fmpq_mat | None = None, of: str = "query") -> FeedForward:
+    """x·weights + bias, of the query or, for `of` "row", of query and tokens in one row."""
+    return FeedForward(weights, bias or fmpq_mat(1, weights.ncols()), of)
+
+
+def _bits(x: Any) -> int:
+    below = 0 if x.q == 1 else x.q.bit_length()
+    return int(x.p.bit_length()) + int(below)

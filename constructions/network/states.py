@@ -1,0 +1,77 @@
+"""The states of T examples between two blocks: their tokens and their queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.arithmetic import Arithmetic
+
+
+@dataclass(frozen=True)
+class States:
+    """contexts: T matrices (n_t×k), or one that all examples share. queries: T×l, rows."""
+
+    contexts: tuple[Any, ...]
+    queries: Any
+    arithmetic: Arithmetic
+
+    @classmethod
+    def of(cls, data: Dataset, arithmetic: Arithmetic) -> States:
+        matrix = arithmetic.matrix
+        contexts = tuple(matrix(data.context(t)) for t in range(len(data.contexts)))
+        return cls(contexts, matrix(data.query_matrix), arithmetic)
+
+    @property
+    def examples(self) -> int:
+        return int(self.queries.nrows())
+
+    def by_context(self) -> Iterator[tuple[Any, Any]]:
+        """Queries, as rows, and the one context that they have."""
+        if len(self.contexts) == 1:
+            yield self.queries, self.contexts[0]
+            return
+        for query, context in zip(self.rows(), self.contexts, strict=True):
+            yield self.arithmetic.matrix(1, len(query), query), context
+
+    def rows(self) -> list[list[Any]]:
+        """The queries, as lists."""
+        return listed(self.queries)
+
+    def in_rows(self) -> Any:
+        """Query and tokens of each example one after the other in one row."""
+        rows = []
+        for t, query in enumerate(self.rows()):
+            context = self.contexts[0 if len(self.contexts) == 1 else t]
+            rows.append([*query, *context.entries()])
+        if len({len(row) for row in rows}) > 1:
+            raise InputError("of", "'query' or 'all' for contexts of different lengths", "'row'")
+        return self.arithmetic.matrix(len(rows), len(rows[0]), [x for row in rows for x in row])
+
+
+def listed(matrix: Any) -> list[list[Any]]:
+    """The rows of a matrix."""
+    columns, entries = int(matrix.ncols()), matrix.entries()
+    return [entries[i : i + columns] for i in range(0, len(entries), columns)]
+
+
+def stacked(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
+    """One matrix of the rows of all, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = sum(int(part.nrows()) for part in parts)
+    entries = [x for part in parts for x in part.entries()]
+    return arithmetic.matrix(rows, int(parts[0].ncols()), entries)
+
+
+def cut(matrix: Any, heights: Sequence[int], arithmetic: Arithmetic) -> list[Any]:
+    """The matrix as blocks of so many rows each, from the top."""
+    columns, entries, start, blocks = int(matrix.ncols()), matrix.entries(), 0, []
+    for height in heights:
+        stop = start + height * columns
+        blocks.append(arithmetic.matrix(height, columns, entries[start:stop]))
+        start = stop
+    return blocks
