@@ -2,8 +2,8 @@
 
 A block is products and four functions, which are here. A softmax does not change when all logits
 are shifted. So it is rational where they differ by integers in units of ln 2 (powers of two over
-their sum), or not at all (equal weights). Balls go further and enclose the true numbers. What a ball
-cannot decide, a tie or the sign at a threshold, is `Inexact`.
+their sum), or not at all (equal weights). Balls go further and enclose the true numbers. What a
+ball cannot decide, a tie or the sign at a threshold, is `Inexact`.
 """
 
 from __future__ import annotations

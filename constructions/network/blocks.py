@@ -74,9 +74,8 @@ class Attention:
     def __post_init__(self) -> None:
         _require_one_of("of", self.of, ("query", "all"))
         _require_one_of("rule", self.rule, RULES)
-        _require_one_of(
-            "logit_unit", self.unit, ("ln 2", "1") if self.rule == "softmax" else [None]
-        )
+        units = ("ln 2", "1") if self.rule == "softmax" else (None,)
+        _require_one_of("logit_unit", self.unit, units)
         if not self.heads or any(head.value is None for head in self.heads):
             raise InputError("heads", "one or more, each with its value", "others")
         values = sum(self._value_widths)

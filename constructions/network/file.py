@@ -1,7 +1,7 @@
 """Networks in JSON: the key `network` of a certificate, and a user's own network.json.
 
-Both hold the blocks in order with the keys and words of docs/certificate.md. A user's numbers may be
-integers, floats (taken exactly) and "p/q", as in data sets.
+Both hold the blocks in order with the keys and words of docs/certificate.md. A user's numbers may
+be integers, floats (taken exactly) and "p/q", as in data sets.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _matrix(rows: Any, name: str) -> fmpq_mat:
 def _mask(mask: Any) -> Mask:
     if mask is None or mask == "causal":
         return mask
-    rows = mask if isinstance(mask, list) else [None]
+    rows: list[Any] = mask if isinstance(mask, list) else [None]
     if not all(
         isinstance(row, list) and row and all(type(x) is int and x in (0, 1) for x in row)
         for row in rows

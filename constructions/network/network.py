@@ -1,7 +1,7 @@
 """A network: blocks in a row, exact. A layer of attention is the network of one block.
 
-What it computes of an example is the query behind the last block. What it costs is counted here, for
-every network in the same way: parameters, bits, hidden units, depth.
+What it computes of an example is the query behind the last block. What it costs is counted here,
+for every network in the same way: parameters, bits, hidden units, depth.
 """
 
 from __future__ import annotations
