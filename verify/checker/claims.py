@@ -8,7 +8,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
-from . import every_labelling, full_rank, interpolation, near, relations
+from . import every_labelling, full_rank, interpolation, near, network, relations
 from .limits import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, need
 from .origin import data_file, rounding
 from .reading import MAX_ITEMS, contents, same_digests, typed, values
@@ -19,6 +19,7 @@ EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 # Own keys; keys of `data`; those of `dims`; what reads the numbers; what judges them.
 Claim = namedtuple("Claim", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
+NETWORK = "examples context width labels"
 CLAIMS = {
     "interpolation": Claim("layer groups", *LAYER, interpolation.parts, interpolation.judge),
     "full-rank": Claim("layer groups rank", *LAYER, full_rank.parts, full_rank.judge),
@@ -29,9 +30,9 @@ CLAIMS = {
     "dependent-set": Claim(
         "relation", "vectors", "vectors width", relations.dependence, relations.dependent_set
     ),
-    "impossible": Claim(
-        "relation", LAYER[0], "examples context width labels", relations.tied, relations.impossible
-    ),
+    "impossible": Claim("relation", LAYER[0], NETWORK, relations.tied, relations.impossible),
+    "network": Claim("network", LAYER[0], NETWORK, network.parts, network.judge),
+    "outputs-within": Claim("network within", LAYER[0], NETWORK, network.parts, network.judge),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
 FORMATS = {  # their further keys, each null where it says nothing
@@ -39,7 +40,6 @@ FORMATS = {  # their further keys, each null where it says nothing
     "attncert/2": "saturation rounding data_file",
     "attncert/3": "saturation origin data_file tokens",
 }
-BLOCK = "kind of rule logit_unit heads output mask residual"
 
 
 def parse(path: str, limits: Limits) -> dict[str, Any]:
@@ -49,7 +49,9 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
     need(kind in list(FORMATS), "the format is not attncert/1, attncert/2 or attncert/3")
     need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
     claim = CLAIMS[cert["claim"]]
-    keys = claim.keys.replace("layer", "network") if kind == "attncert/3" else claim.keys
+    third = kind == "attncert/3"
+    need(third or "network" not in claim.keys, f"{cert['claim']} is a claim of attncert/3")
+    keys = claim.keys.replace("layer", "network") if third else claim.keys
     typed(cert, dict, "the certificate", f"{ENVELOPE} {keys} {FORMATS[kind]}".rstrip())
     if cert.get("data_file") is None:
         typed(cert["data"], dict, "data", claim.data)
@@ -78,20 +80,21 @@ def with_rounding(cert: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
-    if "network" not in cert:
+    """Of a claim about a layer, the last block of the network as `layer`."""
+    if "layer" not in CLAIMS[cert["claim"]].keys or "network" not in cert:
         return cert
-    return cert | {"layer": layer_of(cert["network"], cert["claim"] != "full-rank")}
+    blocks = typed(cert["network"], list, "network")
+    need(blocks, "network must be one block or more")
+    return cert | {"layer": layer_of(blocks[-1], cert["claim"] != "full-rank")}
 
 
-def layer_of(network: Any, readout: bool) -> dict[str, Any]:
-    """The one block of a network that is a layer of attention; without `readout` its values and its
-    output are null."""
-    blocks = typed(network, list, "network", BLOCK)
-    need(len(blocks) == 1, "network must be one block")
-    *plain, mask, residual = (blocks[0][key] for key in ["kind", "of", "rule", "mask", "residual"])
+def layer_of(block: Any, readout: bool) -> dict[str, Any]:
+    """The block, if it is a layer; without `readout` its values and its output are null."""
+    typed(block, dict, "the last block of network", network.KEYS["attention"])
+    *plain, mask, residual = (block[key] for key in ["kind", "of", "rule", "mask", "residual"])
     known = plain == ["attention", "query", "softmax"] and mask is None and residual is False
-    need(known, "the block must be attention of query by softmax, without mask and residual")
-    layer = {key: blocks[0][key] for key in ("logit_unit", "heads", "output")}
+    need(known, "the last block must be attention of query by softmax, without mask and residual")
+    layer = {key: block[key] for key in ("logit_unit", "heads", "output")}
     if not readout:
         heads = typed(layer["heads"], list, "heads", "key query value")
         none = [layer.pop("output"), *(head["value"] for head in heads)]
@@ -122,7 +125,10 @@ def check_file(
             keys = CLAIMS[cert["claim"]].data
             cert["data"] = data_file(cert, path, limits, tables, keys)
         more = rounding(cert, limits)
-        message = by(with_layer(cert), limits) + more
+        cert = with_layer(cert)
+        if "layer" in cert and len(cert.get("network", "")) > 1:
+            cert["data"] = network.derived(cert, limits)
+        message = by(cert, limits) + more
     except Rejected as rejected:
         status, message = rejected.args
     except (MemoryError, OverflowError) as error:

@@ -1,0 +1,362 @@
+"""The claims "network" and "outputs-within": what blocks in a row make of each example.
+
+The state of an example is its tokens and its query, vectors. A block makes another state of it, and
+the output is the query behind the last. The same few functions of vectors exist twice: exactly,
+over one denominator for each vector (`Exact`), and in balls, with the true exponential
+(`Enclosed`).
+
+To read: `judge`, then `changed` (what a block makes of a vector), then the two arithmetics.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from math import gcd
+from typing import Any
+
+from .layer import contexts_of
+from .limits import SHORT, Limits, need
+from .near import GUARD, Balls
+from .reading import Table, numbers, typed
+
+KEYS = {
+    "attention": "kind of rule logit_unit heads output mask residual",
+    "feed-forward": "kind of activation weights bias residual",
+}
+# Columns of integers over `unit`: a map of vectors, the last entry of each column a bias.
+Map = namedtuple("Map", "columns unit")
+Head = namedtuple("Head", "key query out")
+Attention = namedtuple("Attention", "of rule unit heads mask residual")
+FeedForward = namedtuple("FeedForward", "of activation map residual")
+Parts = namedtuple("Parts", "blocks contexts queries labels within")
+
+
+# Exact arithmetic: a vector is (integers, unit), the integers over one positive unit.
+
+
+class Exact:
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self.dot, self.times = limits, limits.dot, limits.product
+
+    def vector(self, entries: list[int], unit: int) -> Any:
+        """In lowest terms."""
+        bits = max(x.bit_length() for x in [unit, *entries])
+        self.limits.allow(bits, len(entries))
+        self.limits.divide(bits, bits)
+        common = gcd(unit, *entries)
+        self.limits.long |= bits > SHORT
+        return [x // common for x in entries], unit // common
+
+    def mapped(self, vector: Any, by: Map) -> Any:
+        entries, unit = vector
+        wide = [*entries, unit]
+        require_width(wide, by)
+        return self.vector([self.dot(wide, c) for c in by.columns], self.times(unit, by.unit))
+
+    def on_one_unit(self, vectors: list[Any]) -> tuple[list[list[int]], int]:
+        unit = 1
+        for _, below in vectors:
+            unit = self.limits.lcm(unit, below)
+        return [[self.times(x, unit // below) for x in row] for row, below in vectors], unit
+
+    def joined(self, vectors: list[Any]) -> Any:
+        """One after the other."""
+        rows, unit = self.on_one_unit(vectors)
+        return [x for row in rows for x in row], unit
+
+    def added(self, vectors: list[Any]) -> Any:
+        same_widths(vectors)
+        rows, unit = self.on_one_unit(vectors)
+        return self.vector([sum(column) for column in zip(*rows, strict=True)], unit)
+
+    def products(self, vector: Any, rows: list[Any]) -> Any:
+        """Of one vector with each of the rows: the logits."""
+        (x, unit), (table, below) = vector, self.on_one_unit(rows)
+        return [self.dot(x, row) for row in table], self.times(unit, below)
+
+    def mean(self, weights: Any, rows: list[Any]) -> Any:
+        (w, unit), (table, below) = weights, self.on_one_unit(rows)
+        columns = zip(*table, strict=True)
+        return self.vector([self.dot(w, c) for c in columns], self.times(unit, below))
+
+    def softmax(self, logits: Any, in_ln_2: bool) -> Any:
+        """A softmax does not change when all logits are shifted: only differences must be whole."""
+        (x, unit), low = logits, min(logits[0])
+        above = [k - low for k in x]
+        self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
+        rational = not any(k % unit for k in above) if in_ln_2 else not any(above)
+        need(rational, "a softmax is not rational: logits differ by no integers / ln 2", "wrong")
+        above = [k // unit for k in above]
+        self.limits.allow(max(above), len(above))
+        self.limits.long |= max(above) > SHORT
+        powers = [1 << k for k in above]
+        return powers, sum(powers)
+
+    def hardmax(self, logits: Any) -> Any:
+        top = max(logits[0])
+        ties = [int(x == top) for x in logits[0]]
+        return ties, sum(ties)
+
+    def relu(self, vector: Any) -> Any:
+        return [max(x, 0) for x in vector[0]], vector[1]
+
+    def threshold(self, vector: Any) -> Any:
+        return [int(x >= 0) for x in vector[0]], 1
+
+
+# The same in balls: a vector is (centres, radii), see near.py.
+
+
+class Enclosed:
+    def __init__(self, P: int, limits: Limits) -> None:
+        self.balls, self.one, limits.long = Balls(P, limits), 1 << P, True
+        # The sum of 1 / (k 2^k): terms are rounded down, those after P add up to less than 2^-P.
+        self.ln_2 = sum(self.one // (k << k) for k in range(1, P + 1)), P + 1
+
+    def vector(self, entries: list[int], unit: int) -> Any:
+        return [(x << self.balls.P) // unit for x in entries], [1] * len(entries)
+
+    def mapped(self, vector: Any, by: Map) -> Any:
+        wide = [*vector[0], self.one], [*vector[1], 0]
+        require_width(wide[0], by)
+        return pairs([self.balls.combination(c, by.unit, wide) for c in by.columns])
+
+    def joined(self, vectors: list[Any]) -> Any:
+        return tuple([x for vector in vectors for x in vector[k]] for k in (0, 1))
+
+    def added(self, vectors: list[Any]) -> Any:
+        same_widths(vectors)
+        return tuple([sum(c) for c in zip(*(v[k] for v in vectors), strict=True)] for k in (0, 1))
+
+    def products(self, vector: Any, rows: list[Any]) -> Any:
+        return pairs([self.balls.inner(vector, row) for row in rows])
+
+    def mean(self, weights: Any, rows: list[Any]) -> Any:
+        columns = [list(zip(*(row[k] for row in rows), strict=True)) for k in (0, 1)]
+        return pairs([self.balls.inner(weights, c) for c in zip(*columns, strict=True)])
+
+    def softmax(self, logits: Any, in_ln_2: bool) -> Any:
+        rows = list(zip(*logits, strict=True))
+        if in_ln_2:
+            rows = [self.balls.product(x, self.ln_2) for x in rows]
+        return self.balls.softmax(rows)
+
+    def hardmax(self, logits: Any) -> Any:
+        """A tie is not seen in balls: one logit must lead."""
+        low = max(c - r for c, r in zip(*logits, strict=True))
+        leads = [c + r >= low for c, r in zip(*logits, strict=True)]
+        need(sum(leads) == 1, "which logit is the largest is not decided in balls", "wrong")
+        return [self.one * lead for lead in leads], [0] * len(leads)
+
+    def relu(self, vector: Any) -> Any:
+        return [max(c, 0) for c in vector[0]], vector[1]
+
+    def threshold(self, vector: Any) -> Any:
+        decided = all(abs(c) > r or c == r for c, r in zip(*vector, strict=True))
+        need(decided, "the sign at a threshold is not decided in balls", "wrong")
+        return [self.one * (c >= 0) for c in vector[0]], [0] * len(vector[0])
+
+
+def pairs(balls: Any) -> Any:
+    return tuple(map(list, zip(*balls, strict=True)))
+
+
+def require_width(wide: list[int], by: Map) -> None:
+    need(len(wide) == len(by.columns[0]), "weights must have a row for each entry of a vector")
+
+
+def same_widths(vectors: list[Any]) -> None:
+    need(len({len(x) for x, _ in vectors}) == 1, "a sum has vectors of different widths")
+
+
+# Reading.
+
+
+def parts(cert: Any, limits: Limits) -> Parts:
+    T, _, d, m = cert["dims"].values()
+    need(cert["saturation"] is None, "saturation must be null")
+    within = None
+    if cert["claim"] == "outputs-within":
+        (p,), q, _ = numbers(limits, [cert["within"]], "within", 1)
+        need(p > 0, "within must be above 0")
+        within = p, q
+    need(type(cert["network"]) is list and cert["network"], "network must be a list of blocks")
+    return Parts(
+        [block(limits, x) for x in cert["network"]],
+        contexts_of(limits, cert, cert["data"]),
+        numbers(limits, cert["data"]["queries"], "queries", T, d),
+        numbers(limits, cert["data"]["labels"], "labels", T, m),
+        within,
+    )
+
+
+def block(limits: Limits, one: Any) -> Attention | FeedForward:
+    kind = one.get("kind") if type(one) is dict else None
+    need(kind in list(KEYS), "kind must be attention or feed-forward")
+    typed(one, dict, f"each block of {kind}", KEYS[kind])
+    residual = typed(one["residual"], bool, "residual")
+    if kind == "feed-forward":
+        need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
+        activation = one["activation"]
+        known = activation in ("identity", "relu", "threshold")
+        need(known, "activation must be identity, relu or threshold")
+        weights = [*typed(one["weights"], list, "weights"), one["bias"]]
+        return FeedForward(one["of"], activation, linear(limits, weights, "weights"), residual)
+    need(one["of"] in ("query", "all"), "of must be query or all")
+    rule, unit = one["rule"], one["logit_unit"]
+    need(rule in ("softmax", "hardmax", "linear"), "rule must be softmax, hardmax or linear")
+    units = ("ln 2", "1") if rule == "softmax" else (None,)
+    need(unit in units, f"logit_unit must be one of {units}")
+    heads, start = [], 0
+    output = shaped(limits, one["output"], "output")
+    for head in typed(one["heads"], list, "heads", "key query value"):
+        V = shaped(limits, head["value"], "value")
+        width = len(V.rows[0])
+        need(start + width <= len(output.rows), "output must have a row for each of the values")
+        columns = zip(*output.rows[start : start + width], strict=True)
+        out = [[limits.dot(row, c) for row in V.rows] + [0] for c in columns]
+        unit_out = limits.product(V.unit, output.unit)
+        key, query = (linear(limits, head[x], x, False) for x in ("key", "query"))
+        need(len(key.columns) == len(query.columns), "key and query must be equally wide")
+        heads.append(Head(key, query, Map(out, unit_out)))
+        start += width
+    need(heads and start == len(output.rows), "output must have a row for each of the values")
+    return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual)
+
+
+def mask_of(mask: Any) -> Any:
+    if mask is None or mask == "causal":
+        return mask
+    for row in typed(mask, list, "mask"):
+        plain = all(type(x) is int and 0 <= x <= 1 for x in typed(row, list, "each row of mask"))
+        need(plain and any(row), "a row of mask must hold 0 and 1, and a 1")
+    return mask
+
+
+def shaped(limits: Limits, rows: Any, where: str) -> Table:
+    """A matrix that says its own size."""
+    need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
+    return numbers(limits, rows, where, len(rows), len(rows[0]))
+
+
+def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
+    """x -> x rows, the last row a bias if there is one."""
+    table = shaped(limits, rows, where)
+    more = [] if bias else [[0] * len(table.rows[0])]
+    return Map(list(zip(*table.rows, *more, strict=True)), table.unit)
+
+
+# Evaluating.
+
+
+def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -> Any:
+    """What the block makes of the vector; mask: which tokens it attends to, None: all."""
+    if type(one) is FeedForward:
+        new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
+        new = new if one.activation == "identity" else getattr(on, one.activation)(new)
+    else:
+        need(mask is None or len(mask) == len(tokens), "a row of mask must have all tokens")
+        seen = [i for i in range(len(tokens)) if mask is None or mask[i]]
+        new = []
+        for head, key in zip(one.heads, keys, strict=True):
+            weights = on.products(on.mapped(vector, head.query), [key[i] for i in seen])
+            if one.rule == "softmax":
+                weights = on.softmax(weights, one.unit == "ln 2")
+            elif one.rule == "hardmax":
+                weights = on.hardmax(weights)
+            new.append(on.mapped(on.mean(weights, [tokens[i] for i in seen]), head.out))
+        new = on.added(new)
+    return on.added([new, vector]) if one.residual else new
+
+
+def before(on: Any, blocks: Any, tokens: Any) -> Any:
+    """For each block the tokens before it, and the keys of its heads; then the tokens at last."""
+    for one in blocks:
+        attends, n = type(one) is Attention, len(tokens)
+        keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
+        yield tokens, keys
+        if one.of == "all":
+            masks: Any = [None] * n
+            if attends and one.mask == "causal":
+                masks = [[j <= i for j in range(n)] for i in range(n)]
+            elif attends and one.mask is not None:
+                need(len(one.mask) == n + 1, "mask must have a row for each token and the query")
+                masks = one.mask
+            pairs = zip(tokens, masks, strict=False)
+            tokens = [changed(on, one, x, tokens, keys, mask) for x, mask in pairs]
+    yield tokens, []
+
+
+def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
+    for one, (tokens, keys) in zip(blocks, contexts, strict=False):
+        mask = one.mask if type(one) is Attention else None
+        plain = mask in (None, "causal")
+        fits = plain or one.of == "all" or len(mask) == 1
+        need(fits, "mask must have one row, of the query")
+        query = changed(on, one, query, tokens, keys, None if plain else mask[-1])
+    return query
+
+
+def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits) -> Any:
+    """For each example its tokens and its query behind the last block."""
+    table = []
+    for t, query in enumerate(queries.rows):
+        limits.on_time()
+        if t < len(contexts.rows):  # else shared
+            tokens = [on.vector(x, contexts.unit) for x in contexts.rows[t]]
+            table = list(before(on, blocks, tokens))
+        yield table[-1][0], query_after(on, blocks, table, on.vector(query, queries.unit))
+
+
+def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    blocks, contexts, queries, labels, within = parts
+    exact, T, m = within is None, *(cert["dims"][x] for x in ("examples", "labels"))
+    p, q = within or (1, 1)
+    on: Any = Exact(limits) if exact else Enclosed(GUARD + (q // p).bit_length(), limits)
+    for t, (_, (output, other)) in enumerate(states(on, blocks, contexts, queries, limits)):
+        need(len(output) == m, "the outputs must have as many numbers as the labels")
+        for k, y in enumerate(labels.rows[t]):
+            if exact:  # other: the unit
+                sides = limits.product(output[k], labels.unit), limits.product(y, other)
+                need(sides[0] == sides[1], f"the output of example {t} is not its label", "wrong")
+            else:  # other: the radii
+                off = abs(output[k] - (y << on.balls.P) // labels.unit) + other[k] + 1
+                close = off * q <= p << on.balls.P
+                need(close, f"the output of example {t} may be further from its label", "wrong")
+    if exact:
+        return f"the outputs equal the labels of all {T} examples, exactly"
+    return f"the outputs are within {cert['within']:.40} of the labels of all {T} examples"
+
+
+class Derived:
+    """Rows of rows, as `numbers` takes them from elsewhere than JSON."""
+
+    def __init__(self, on: Exact, tables: list[list[Any]]) -> None:
+        flat, self.unit = on.on_one_unit([vector for table in tables for vector in table])
+        rows = iter(flat)
+        self.tables = [[next(rows) for _ in table] for table in tables]
+
+    def integers(self, where: str, *shape: Any) -> Any:
+        *more, d = shape
+        tables = self.tables if len(more) > 1 else self.tables[0]
+        flat = [row for table in self.tables for row in table]
+        fits = all(len(row) == d for row in flat)
+        need(fits, f"the blocks before the last must make {where} of width {d}")
+        longest = max(abs(x) for row in [[self.unit], *flat] for x in row)
+        return tables, self.unit, longest.bit_length()
+
+
+def derived(cert: Any, limits: Limits) -> dict[str, Any]:
+    """The data with the contexts and queries that the last block sees."""
+    T, _, d, *_ = cert["dims"].values()
+    blocks = [block(limits, x) for x in cert["network"][:-1]]
+    contexts = contexts_of(limits, cert, cert["data"])
+    queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
+    on = Exact(limits)
+    both = list(states(on, blocks, contexts, queries, limits))
+    tables = [tokens for tokens, _ in both][: len(contexts.rows)]
+    return cert["data"] | {
+        "contexts": Derived(on, tables), "queries": Derived(on, [[query for _, query in both]])
+    }  # fmt: skip
