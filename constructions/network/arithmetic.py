@@ -58,7 +58,8 @@ def _largest(logits: Sequence[fmpq]) -> list[fmpq]:
     [1/2, 0, 1/2]
     """
     top = max(logits)
-    return [fmpq(x == top, logits.count(top)) for x in logits]
+    share = fmpq(1, logits.count(top))
+    return [share if x == top else fmpq(0) for x in logits]
 
 
 def _exponentials(logits: Sequence[arb], unit: str | None) -> list[arb]:

@@ -78,6 +78,10 @@ class Attention:
         _require_one_of("logit_unit", self.unit, units)
         if not self.heads or any(head.value is None for head in self.heads):
             raise InputError("heads", "one or more, each with its value", "others")
+        for head in self.heads:
+            if head.query.ncols() != head.width:
+                must = f"of {head.width} columns, as the key of its head"
+                raise InputError("query", must, int(head.query.ncols()))
         values = sum(self._value_widths)
         if self.output.nrows() != values:
             raise InputError("output", f"of {values} rows, as the values say", self.output.nrows())

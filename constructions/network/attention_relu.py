@@ -1,0 +1,118 @@
+"""One head, then ReLUs (after Kajitsuka and Sato 2024; softmax in place of Boltzmann operators).
+
+One head of width one writes one number beside the query: e becomes (e, 1, z) with
+
+    z = Σ_i w_i u·x_i,   w the softmax of the logits α·D·u·x_i in units of ln 2,
+
+D the contexts' common denominator, α = 0, 1, ... a whole number. The query weights see the 1 alone,
+so z is a function of the context. Then a network that reads labels off positions takes over.
+
+*Two examples that differ stay different* for some u and α, if "differ" means: other queries, or
+other frequencies of tokens. Queries stay, so let μ and ν be different frequencies, and u a vector
+for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(α D u·x): its logarithm has the
+derivative D z ln 2. If μ and ν have equal z at infinitely many whole numbers α, then everywhere: an
+exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are proportional, and equal at
+0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α serve.
+Equal queries and frequencies with different labels are out of reach for every softmax layer with
+or without a skip connection: refused with the pair.
+
+α = 0, the mean of u·x, is tried first: it keeps z short. Softmax denominators have as many bits as
+the logits differ by, so where these are large the search says so and ends, undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact import integers
+from attncert.constructions.exact.contexts import as_if_once, context_products
+from attncert.constructions.exact.keys import Key
+from attncert.constructions.layer import Head
+from attncert.constructions.network import relu
+from attncert.constructions.network.blocks import Attention, Block, FeedForward
+from attncert.constructions.network.inputs import Inputs, columns, conflict, keys, refusal
+from attncert.constructions.network.line import LineNetwork
+from attncert.constructions.network.network import Network
+
+MAX_SPREAD = 4096  # of the logits of an example, in units of ln 2
+_DRAWS = 256  # directions u tried
+
+
+@dataclass(frozen=True)
+class AttentionNetwork:
+    """A block that appends (1, 0), attention, and the blocks of `reading`.
+
+    u: d×1, whole numbers. alpha: the factor of the logits; at 0 all tokens have equal weights.
+    reading: what takes the labels off the new queries (e, 1, z).
+    """
+
+    network: Network
+    u: fmpz_mat
+    alpha: int
+    reading: LineNetwork
+
+
+def build(
+    data: Dataset, *, seed: int = 0, read: Callable[[Inputs, int], LineNetwork] = relu.read
+) -> AttentionNetwork:
+    """Attention with a skip connection, then ReLUs: exact.
+
+    read: of constructions/network/relu.py, two_layers.py or bits.py. Raises HypothesisFails for
+    equal queries and frequencies of tokens with different labels; undecided, where logits of up to
+    4096 do not tell the examples apart.
+
+    >>> data = Dataset.of([[[0], [1]], [[1], [1]]], [[5], [5]], [2, "1/3"])
+    >>> build(data).network.outputs(data).entries()
+    [2, 1/3]
+    """
+    pair = conflict(_occurrences(data), data.label_matrix)
+    if pair is not None:
+        raise refusal("query and frequencies of tokens", pair)
+    for u, alpha in _heads(data, seed):
+        front = _front(data, u, alpha)
+        *_, states = Network(front).states(data)
+        if conflict(keys(states.queries), data.label_matrix) is None:
+            reading = read(Inputs.merged("query", states.queries, data.label_matrix), seed)
+            return AttentionNetwork(Network((*front, *reading.network.blocks)), u, alpha, reading)
+    reason = f"no head with logits up to {MAX_SPREAD} was found that tells the examples apart"
+    raise HypothesisFails("search", reason, {}, decided=False)
+
+
+def _occurrences(data: Dataset) -> list[Key]:
+    """Query and frequencies of tokens of each example."""
+    queries = data.queries.numerators.tolist()
+    count = len(data.contexts)
+    tokens = [[x for row in sorted(as_if_once(data, t)) for x in row] for t in range(count)]
+    return [Key([*query, *tokens[t % count]]) for t, query in enumerate(queries)]
+
+
+def _heads(data: Dataset, seed: int) -> Iterator[tuple[fmpz_mat, int]]:
+    """Directions, each with equal weights first, then with its shortest logits."""
+    for u in islice(columns(data.d, seed), _DRAWS):
+        yield u, 0
+        logits = context_products(data, integers.from_flint(u))[:, :, 0]
+        if int(np.ptp(logits, axis=1).max()) <= MAX_SPREAD:
+            yield u, 1
+
+
+def _front(data: Dataset, u: fmpz_mat, alpha: int) -> tuple[Block, ...]:
+    """e to (e, 1, 0) to (e, 1, z)."""
+    d = data.d
+    append = FeedForward(
+        weights=fmpq_mat([[int(i == j) for j in range(d + 2)] for i in range(d)]),
+        bias=fmpq_mat(1, d + 2, [0] * d + [1, 0]),
+    )
+    head = Head(
+        key=fmpq_mat(u) * fmpq(alpha * data.contexts.denominator),
+        query=fmpq_mat(d + 2, 1, [0] * d + [1, 0]),
+        value=fmpq_mat(u),
+    )
+    last = fmpq_mat(1, d + 2, [0] * (d + 1) + [1])
+    return append, Attention((head,), last, residual=True)

@@ -1,0 +1,182 @@
+"""Few parameters, long numbers: labels are read off digits, one by one (ours; in the spirit of
+Vardi, Yehudai, Shamir 2022 and Park, Lee, Yun, Shin 2021; the code in base 4 is that of Siegelmann
+and Sontag 1995).
+
+*What is stored.* Positions s on a line, the first at 0, scaled by a power of two so that their gaps
+are 3 or more: ⌊s⌋ has B bits. Labels less their minima, over their common denominator: m whole
+numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the string of
+these N = L(B + mβ) bits, input after input, missing ones as zeros, read in base 4: b_1 4^(N-1) +
+b_2 4^(N-2) + ... + b_N.
+
+*The tape of the own group.* relu(1 - relu(k + 1 - s)) with k = ⌊s_last⌋ + 1 is 0 up to the last
+position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
+first tape plus the sum of these steps times the tapes' differences is the tape of the own group.
+
+*One bit.* Times 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits behind the first add at
+most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1. So
+
+    b_1 = relu(t - 1/2) - relu(t - 3/2),   and   4t - 6 b_1   is the tape without b_1.
+
+Every weight here is short. (In base 2 each bit would be compared with a number as long as the
+tape: that takes N²/2 bits for each of the three comparisons.)
+
+*The own input.* Let x be a position read off the tape of the own group. |s - x| < 1 if it is the
+own one. Else |s - x| > 2: positions are 3 apart, and ⌊ ⌋ moves one by less than 1. So
+
+    far = relu(s - x - 1) + relu(x - s - 1)
+
+is 0 or more than 1, and relu(y - 2^β·far) is the label y < 2^β of the own input, and 0 for others
+(a missing one has label 0). Their sum over the tape is the label.
+
+The G steps have about 5G parameters, the bits of L inputs about 15 each: with L near √(K/3(B + mβ))
+that is O(√(K(B + mβ))) in all, the depth as well. Bits: 2K(B + mβ) on the tapes, and a few for each
+of the other parameters; so O(K log K) for labels of few bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import Block, FeedForward
+from attncert.constructions.network.inputs import Inputs
+from attncert.constructions.network.line import Line, LineNetwork, differences
+from attncert.constructions.network.network import Network
+
+Form = dict[str, Any]  # coefficients of the units of the block before, by name; of 1 under "1"
+
+
+@dataclass(frozen=True)
+class BitsNetwork(LineNetwork):
+    """stored: the positions ⌊s⌋ in the order of the line. groups: the places on the line where each
+    begins, and where the last one ends. position_bits: B. label_bits: β."""
+
+    stored: tuple[int, ...]
+    groups: tuple[int, ...]
+    position_bits: int
+    label_bits: int
+
+
+def build(data: Dataset, *, seed: int = 0) -> BitsNetwork:
+    """A deep, narrow ReLU network: exact. Raises HypothesisFails for equal inputs with different
+    labels.
+
+    >>> data = Dataset.of([[0]], [[1], [4], [2], [7]], ["1/2", 3, -5, 0])
+    >>> build(data).network.outputs(data).entries()
+    [1/2, 3, -5, 0]
+    """
+    return read(Inputs.of_data(data), seed)
+
+
+def read(inputs: Inputs, seed: int) -> BitsNetwork:
+    """The same for inputs that are known."""
+    line = Line.of_inputs(inputs, seed)
+    low, scale = line.positions[0], _scale(line)
+    stored = tuple(int(((s - low) * scale).floor()) for s in line.positions)
+    minima, unit, labels = _whole_labels(line)
+    position_bits = max(1, stored[-1].bit_length())
+    label_bits = max(1, *(y.bit_length() for row in labels for y in row))
+    widths = {"x": position_bits} | {f"y{j}": label_bits for j in range(line.outputs)}
+    digits = sum(widths.values())
+    length = max(1, isqrt(len(stored) // (3 * digits)))
+    groups = (*range(0, len(stored), length), len(stored))
+    strings = [
+        "".join(f"{x:0{width}b}" for x, width in zip((s, *row), widths.values(), strict=True))
+        for s, row in zip(stored, labels, strict=True)
+    ]
+    tapes = [
+        int("".join(strings[start:stop]).ljust(length * digits, "0"), 4)
+        for start, stop in pairwise(groups)
+    ]
+    project = FeedForward(line.a * scale, fmpq_mat(1, 1, [-low * scale]), inputs.of)
+    layers = _Layers([project], ["s"])
+    _own_tape(layers, [stored[stop - 1] + 1 for stop in groups[1:-1]], tapes)
+    sums = _sum_of_labels(layers, length, widths, fmpq(6, 4 ** (length * digits)))
+    outputs = {y: {name: unit * c for name, c in form.items()} for y, form in sums.items()}
+    for form, least in zip(outputs.values(), minima, strict=True):
+        form["1"] = least
+    layers.add(outputs, "identity")
+    network = Network(tuple(layers.blocks))
+    return BitsNetwork(network, inputs, line, stored, groups, position_bits, label_bits)
+
+
+class _Layers:
+    """Blocks in the making, with the names of the last one's units."""
+
+    def __init__(self, blocks: list[Block], names: list[str]) -> None:
+        self.blocks, self.names = blocks, names
+
+    def add(self, units: dict[str, Form], activation: str = "relu") -> None:
+        """A block of these units; what each reads of those before, where they are there."""
+        forms = units.values()
+        weights = [[form.get(name, 0) for form in forms] for name in self.names]
+        bias = [[form.get("1", 0) for form in forms]]
+        block = FeedForward(fmpq_mat(weights), fmpq_mat(bias), activation=activation)
+        self.blocks.append(block)
+        self.names = list(units)
+
+
+def _own_tape(layers: _Layers, knots: list[int], tapes: list[int]) -> None:
+    """From "s": "s" and "tape", a whole number."""
+    steps = {f"step{g}": knot for g, knot in enumerate(knots)}
+    layers.add({"s": {"s": 1}} | {g: {"1": k + 1, "s": -1} for g, k in steps.items()})
+    layers.add({"s": {"s": 1}} | {g: {"1": 1, g: -1} for g in steps})
+    changes = [b - a for a, b in pairwise(tapes)]
+    layers.add({"s": {"s": 1}, "tape": {"1": tapes[0]} | dict(zip(steps, changes, strict=True))})
+
+
+def _sum_of_labels(
+    layers: _Layers, length: int, widths: dict[str, int], shift: fmpq
+) -> dict[str, Form]:
+    """The label of the own input, as forms of the last block's units."""
+    position, labels = next(iter(widths)), list(widths)[1:]
+    bound = 2 ** widths[labels[0]]
+    forms: dict[str, Form] = {"s": {"s": 1}, "tape": {"tape": shift}}
+    for _ in range(length):
+        for register, width in widths.items():
+            for _ in range(width):
+                forms = _bit(layers, forms, register)
+        x = forms.pop(position)
+        ahead = {"1": -1, "s": 1} | {name: -c for name, c in x.items()}
+        behind = {"1": -1, "s": -1} | x
+        layers.add(forms | {"ahead": ahead, "behind": behind})
+        forms = {name: {name: 1} for name in forms}
+        far = {"ahead": -bound, "behind": -bound}
+        layers.add(forms | {y: {y: 1} | far for y in labels})
+        sums = {f"sum of {y}": {f"sum of {y}": 1, y: 1} for y in labels}
+        forms = {"s": {"s": 1}, "tape": {"tape": 1}} | sums
+    return sums
+
+
+def _bit(layers: _Layers, forms: dict[str, Form], register: str) -> dict[str, Form]:
+    """The next bit goes from the tape to the register: forms behind one block."""
+    tape = forms["tape"]
+    high = tape | {"1": fmpq(-1, 2)}
+    low = tape | {"1": fmpq(-3, 2)}
+    layers.add(forms | {"high": high, "low": low})
+    behind = {name: {name: 1} for name in forms}
+    behind["tape"] = {"tape": 4, "high": -6, "low": 6}
+    behind[register] = {register: 2, "high": 1, "low": -1}
+    return behind
+
+
+def _scale(line: Line) -> fmpq:
+    """The least power of two that makes all gaps 3 or more; 1 where there are none."""
+    gap = min(differences(line.positions), default=fmpq(3))
+    power = fmpq(2) ** (int(gap.q).bit_length() - int(gap.p).bit_length())
+    while gap * power < 3:
+        power *= 2
+    return power
+
+
+def _whole_labels(line: Line) -> tuple[list[fmpq], fmpq, list[list[int]]]:
+    """Minima, unit and whole numbers: labels are minima + unit times these."""
+    minima = [min(column) for column in zip(*line.labels, strict=True)]
+    above = fmpq_mat([[y - low for y, low in zip(row, minima, strict=True)] for row in line.labels])
+    numerators, denominator = above.numer_denom()
+    return minima, fmpq(1, denominator), [list(map(int, row)) for row in numerators.tolist()]

@@ -1,0 +1,102 @@
+"""Derivative pairs (after Bubeck, Eldan, Lee, Mikulincer 2020; the exact form is ours).
+
+Each input is of its own kind, so a plane (constructions/network/planes.py) has at most p affinely
+independent members, any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
+other inputs. Let u = v·x + w be the label at the members: independent members admit it. Let q be
+the denominator of v and w, and M > |q u| at all inputs. With R = relu:
+
+    [R(M(z + 1) + q u) - M R(z + 1)]  -  [R(M(z - 1) + q u) - M R(z - 1)]
+
+    at a member (z = 0):  M + q u > 0 > -M + q u, so it is  [M + q u - M] - [0 - 0] = q u;
+    at the others:        z + 1 and z - 1 have the same sign and are at least 1 away from 0, and
+                          adding q u to M(z ± 1) does not change it. If it is +, both brackets are
+                          q u; if it is -, both are 0. The difference is 0.
+
+Over q and summed over all planes this is each input's label. (Bubeck et al. divide by δ = q/M: a
+difference quotient of relu, that is, its derivative, made exact.) The units R(z ± 1) serve all m
+labels: 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes serve; other positions need
+more, and one for each input is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import lcm
+
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import FeedForward
+from attncert.constructions.network.inputs import Inputs
+from attncert.constructions.network.network import Network, readout
+from attncert.constructions.network.planes import Plane, PlaneNetwork, planes
+from attncert.constructions.network.states import listed
+
+
+@dataclass(frozen=True)
+class DerivativePairs(PlaneNetwork):
+    """maps: for each plane (p+1)×m over ℚ, w in the first row, v below it."""
+
+    maps: tuple[fmpq_mat, ...]
+
+
+def build(data: Dataset, *, seed: int = 0) -> DerivativePairs:
+    """2(m + 1) ReLUs for each plane, and a readout: exact. Raises HypothesisFails for equal inputs
+    with different labels.
+
+    >>> data = Dataset.of([[0, 0]], [[1, 0], [0, 2], [3, 1], [4, 4]], [0, 5, -1, "1/2"])
+    >>> network = build(data).network
+    >>> network.outputs(data).entries(), network.units
+    ([0, 5, -1, 1/2], 8)
+    """
+    inputs = Inputs.of_data(data)
+    every = range(len(inputs.examples))
+    pairs = tuple(planes(inputs, [every], every, seed))
+    affine = fmpq_mat([[1, *row] for row in listed(inputs.vectors)])
+    maps = tuple(_affine_map(inputs, pair, affine) for pair in pairs)
+    units = [unit for pair, u in zip(pairs, maps, strict=True) for unit in _units(pair, u, affine)]
+    hidden = FeedForward(
+        weights=fmpq_mat([form[1:] for form, _ in units]).transpose(),
+        bias=fmpq_mat(1, len(units), [form[0] for form, _ in units]),
+        of=inputs.of,
+        activation="relu",
+    )
+    network = Network((hidden, readout(fmpq_mat([output for _, output in units]))))
+    best = -(-len(every) // inputs.width)
+    return DerivativePairs(network, inputs, pairs, best, maps)
+
+
+def _affine_map(inputs: Inputs, pair: Plane, affine: fmpq_mat) -> fmpq_mat:
+    """(p+1)×m: an affine map that is the label at the members, 0 where no pivot is."""
+    table, labels = listed(affine), listed(inputs.labels)
+    system, _ = fmpq_mat([[*table[t], *labels[t]] for t in pair.members]).rref()
+    width, outputs = int(affine.ncols()), len(labels[0])
+    rows = [[fmpq(0)] * outputs for _ in range(width)]
+    for row in listed(system):
+        pivot = next(j for j, x in enumerate(row) if x)
+        rows[pivot] = row[width:]
+    return fmpq_mat(rows)
+
+
+def _units(pair: Plane, u: fmpq_mat, affine: fmpq_mat) -> Iterator[tuple[list[fmpq], list[fmpq]]]:
+    """Bias and weights of each unit, and its row of the readout: the m labels' two by two, then
+    R(z ± 1)."""
+    z = [fmpq(pair.c), *map(fmpq, pair.a.entries())]
+    columns = listed(u.transpose())
+    slopes = []
+    for j, column in enumerate(columns):
+        q = lcm(*(int(x.q) for x in column))
+        heights = (affine * fmpq_mat([[q * x] for x in column])).entries()
+        M = max(map(abs, heights)).floor() + 1
+        slopes.append(fmpq(M, q))
+        for sign in (1, -1):
+            shifted = [M * b + q * x for b, x in zip(_shifted(z, sign), column, strict=True)]
+            yield shifted, [fmpq(sign * (i == j), q) for i in range(len(columns))]
+    for sign in (1, -1):
+        yield _shifted(z, sign), [-sign * slope for slope in slopes]
+
+
+def _shifted(z: list[fmpq], sign: int) -> list[fmpq]:
+    """z ± 1."""
+    return [z[0] + sign, *z[1:]]

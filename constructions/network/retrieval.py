@@ -1,0 +1,108 @@
+"""Retrieval of stored patterns by one softmax (Ramsauer et al. 2021: modern Hopfield networks).
+
+Patterns x_1, ..., x_N, distinct, are the context, and each of them is a query: keys, values and
+output are I, the query weights β·I, and the base is e. So the output at x_i is Σ_j p_j x_j with p
+the softmax of β x_j·x_i. Let Δ_i = x_i·x_i - max_(j≠i) x_j·x_i.
+
+*Error.* The output less x_i is Σ_(j≠i) p_j (x_j - x_i), and p_j ≤ p_j/p_i ≤ e^(-βΔ_i). So
+
+    |output - x_i|  ≤  (N - 1) e^(-βΔ_i) max_j |x_j - x_i|        in every norm; here the largest
+                                                                entry in size.
+
+It goes to 0 as β grows if Δ_i > 0: then x_i is called separated.
+
+*Never exact.* All p_j are positive. For a separated x_i and N ≥ 2, x_i·output is a mean of the
+x_j·x_i with positive weights, and all of them but x_i·x_i are smaller than it. So x_i·output <
+x_i·x_i: the output is not x_i, at any β. (Δ_i = 0 may be exact: 0 among -1, 0 and 1.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flint import arb, fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.inputs import Inputs
+from attncert.constructions.network.network import Network
+from attncert.constructions.network.states import listed
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """network: the softmax, of one block. data: the N distinct patterns, each as query and label,
+    and all of them as the context that is shared. beta: β.
+
+    gaps: Δ_i; None for a single pattern. reaches: max_j |x_j - x_i|, the largest entry in size.
+    """
+
+    network: Network
+    data: Dataset
+    beta: fmpq
+    gaps: tuple[fmpq | None, ...]
+    reaches: tuple[fmpq, ...]
+
+    @property
+    def not_separated(self) -> tuple[int, ...]:
+        """Patterns with Δ_i ≤ 0, for which nothing says that a large β helps."""
+        return tuple(i for i, gap in enumerate(self.gaps) if gap is not None and gap <= 0)
+
+    def bounds(self) -> list[arb]:
+        """(N - 1) e^(-βΔ_i) max_j |x_j - x_i| for each pattern, enclosed."""
+        return [
+            arb(reach) * (len(self.gaps) - 1) * (arb(-self.beta * gap).exp() if gap else 1)
+            for gap, reach in zip(self.gaps, self.reaches, strict=True)
+        ]
+
+
+def build(data: Dataset, *, beta: Any = 1) -> Retrieval:
+    """The retrieval of the distinct queries of a data set, at β > 0: an integer, float (taken
+    exactly), Fraction or "p/q". Gaps and reaches are exact. Raises InputError.
+
+    >>> retrieval = build(Dataset.of([[0]], [[1], [-1], [0], [1]]), beta=2)
+    >>> retrieval.gaps, retrieval.reaches, retrieval.not_separated
+    ((1, 1, 0), (2, 2, 1), (2,))
+    """
+    factor = _positive(beta)
+    patterns = Inputs.merged("query", data.query_matrix, data.query_matrix)
+    queries = data.queries[list(patterns.examples)]
+    one = fmpq_mat([[int(i == j) for j in range(data.d)] for i in range(data.d)])
+    network = Network((Attention((Head(one, one * factor, one),), one, unit="1"),))
+    return Retrieval(
+        network=network,
+        data=Dataset(queries.reshape((1, *queries.shape)), queries, queries, data.name),
+        beta=factor,
+        gaps=_gaps(patterns.vectors),
+        reaches=_reaches(patterns.vectors),
+    )
+
+
+def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:
+    products = listed(patterns * patterns.transpose())
+    others = [row[:i] + row[i + 1 :] for i, row in enumerate(products)]
+    return tuple(
+        row[i] - max(rest) if rest else None
+        for i, (row, rest) in enumerate(zip(products, others, strict=True))
+    )
+
+
+def _reaches(patterns: fmpq_mat) -> tuple[fmpq, ...]:
+    """In each coordinate a least or a largest entry is the farthest."""
+    columns = listed(patterns.transpose())
+    ends = [(min(column), max(column)) for column in columns]
+    return tuple(
+        max(max(x - low, high - x) for x, (low, high) in zip(row, ends, strict=True))
+        for row in listed(patterns)
+    )
+
+
+def _positive(beta: Any) -> fmpq:
+    array = ExactArray.of([beta], "beta")
+    if array.shape != (1,) or array.numerators[0] <= 0:
+        raise InputError("beta", "a positive number", beta)
+    return fmpq(int(array.numerators[0]), array.denominator)

@@ -1,0 +1,101 @@
+"""Two hidden layers of about √K units each (after Yun, Sra, Jadbabaie 2019, Theorem 3.1; our form).
+
+The positions s_1 < ... < s_K are cut into groups of L or fewer. On a group g the labels are
+
+    Σ_ℓ c_gℓ relu(s - b_gℓ),  ℓ = 1, ..., L,
+
+as in constructions/network/relu.py, c_gℓ = 0 where the group has fewer than L. Second-layer unit
+(ℓ, ±) is the ReLU of a function that on the hull of each group is its max(±c_gℓ, 0)·(s - b_gℓ), and
+linear in the gaps between hulls. A factor that is not negative passes through a ReLU, so the unit
+is max(±c_gℓ, 0)·relu(s - b_gℓ) there, and unit + less unit - is the ℓ-th term: their sum is the
+label. All these functions bend at the ends of the gaps alone, the same for all. So the first layer
+has 2G - 1 units for G groups: one at s_1 - 1, two for each gap (one where a group is a single
+point). The second has 2L for each of m labels. With L about √(K/m) that is O(√(Km)) units and about
+4Km parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
+
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import FeedForward
+from attncert.constructions.network.inputs import Inputs
+from attncert.constructions.network.line import Line, LineNetwork, Numbers, hinges
+from attncert.constructions.network.network import Network, readout
+from attncert.constructions.network.relu import rise
+
+
+@dataclass(frozen=True)
+class TwoLayers(LineNetwork):
+    """groups: the places on the line where each begins, and where the last one ends."""
+
+    groups: tuple[int, ...]
+
+
+def build(data: Dataset, *, seed: int = 0) -> TwoLayers:
+    """Position, two layers of ReLUs, readout: exact. Raises HypothesisFails for equal inputs with
+    different labels.
+
+    >>> data = Dataset.of([[0]], [[1], [4], [2], [7]], ["1/2", 3, -5, 0])
+    >>> build(data).network.outputs(data).entries()
+    [1/2, 3, -5, 0]
+    """
+    return read(Inputs.of_data(data), seed)
+
+
+def read(inputs: Inputs, seed: int) -> TwoLayers:
+    """The same for inputs that are known."""
+    line = Line.of_inputs(inputs, seed)
+    length = max(1, isqrt(len(line.order) // line.outputs))
+    groups = (*range(0, len(line.order), length), len(line.order))
+    points, heights = _bends(line, groups, length)
+    first = FeedForward(
+        weights=fmpq_mat(1, len(points) - 1, [1] * (len(points) - 1)),
+        bias=fmpq_mat(1, len(points) - 1, [-point for point in points[:-1]]),
+        activation="relu",
+    )
+    rows = hinges(points, heights)
+    second = FeedForward(
+        weights=fmpq_mat(len(rows), len(heights[0]), [c for row in rows for c in row]),
+        bias=fmpq_mat(1, len(heights[0]), heights[0]),
+        activation="relu",
+    )
+    signs = readout(_signs(length, line.outputs))
+    network = Network((line.projection(inputs.of), first, second, signs))
+    return TwoLayers(network, inputs, line, groups)
+
+
+def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq], list[list[fmpq]]]:
+    """s_1 - 1 and the ends of the hulls; what the second layer's units read there."""
+    points, heights = list[fmpq](), list[list[fmpq]]()
+    for start, stop in pairwise(groups):
+        low, high = line.positions[start], line.positions[stop - 1]
+        knots, coefficients = rise(line.positions[start:stop], line.labels[start:stop])
+        ends = {low if start else low - 1, high}  # once where they are one point
+        for end in sorted(ends):
+            points.append(end)
+            heights.append(_inputs_at(end, knots, coefficients, length))
+    return points, heights
+
+
+def _inputs_at(s: fmpq, knots: Numbers, coefficients: list[Numbers], length: int) -> list[fmpq]:
+    """max(±c_ℓ, 0)·(s - b_ℓ): + and - of each label in turn, ℓ by ℓ."""
+    heights = [
+        max(sign * c, fmpq(0)) * (s - knot)
+        for knot, row in zip(knots, coefficients, strict=True)
+        for c in row
+        for sign in (1, -1)
+    ]
+    padding = (length - len(knots)) * 2 * len(coefficients[0])
+    return heights + [fmpq(0)] * padding
+
+
+def _signs(length: int, outputs: int) -> fmpq_mat:
+    """2Lm×m: 1 and -1 for the two units of each label, ℓ by ℓ."""
+    rows = [[sign * (i == j) for j in range(outputs)] for i in range(outputs) for sign in (1, -1)]
+    return fmpq_mat([row for _ in range(length) for row in rows])
