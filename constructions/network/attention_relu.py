@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
@@ -98,7 +97,8 @@ def _heads(data: Dataset, seed: int) -> Iterator[tuple[fmpz_mat, int]]:
     for u in islice(columns(data.d, seed), _DRAWS):
         yield u, 0
         logits = context_products(data, integers.from_flint(u))[:, :, 0]
-        if int(np.ptp(logits, axis=1).max()) <= MAX_SPREAD:
+        spreads = integers.subtract(logits.max(axis=1), logits.min(axis=1))
+        if spreads.max() <= MAX_SPREAD:
             yield u, 1
 
 
