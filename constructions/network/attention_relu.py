@@ -36,8 +36,14 @@ from attncert.constructions.exact.keys import Key
 from attncert.constructions.layer import Head
 from attncert.constructions.network import relu
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
-from attncert.constructions.network.inputs import Inputs, columns, conflict, keys, refusal
-from attncert.constructions.network.line import LineNetwork
+from attncert.constructions.network.inputs import (
+    Inputs,
+    LineNetwork,
+    columns,
+    conflict,
+    keys,
+    refusal,
+)
 from attncert.constructions.network.network import Network
 
 MAX_SPREAD = 4096  # of the logits of an example, in units of ln 2

@@ -44,8 +44,7 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Block, FeedForward
-from attncert.constructions.network.inputs import Inputs
-from attncert.constructions.network.line import Line, LineNetwork, differences
+from attncert.constructions.network.inputs import Inputs, Line, LineNetwork, differences
 from attncert.constructions.network.network import Network
 
 Form = dict[str, Any]  # coefficients of the units of the block before, by name; of 1 under "1"

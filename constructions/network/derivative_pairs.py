@@ -20,17 +20,16 @@ more, and one for each input is enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.network.blocks import FeedForward
 from attncert.constructions.network.inputs import Inputs
 from attncert.constructions.network.network import Network, readout
-from attncert.constructions.network.planes import Plane, PlaneNetwork, planes
+from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, units
 from attncert.constructions.network.states import listed
 
 
@@ -53,50 +52,41 @@ def build(data: Dataset, *, seed: int = 0) -> DerivativePairs:
     inputs = Inputs.of_data(data)
     every = range(len(inputs.examples))
     pairs = tuple(planes(inputs, [every], every, seed))
-    affine = fmpq_mat([[1, *row] for row in listed(inputs.vectors)])
-    maps = tuple(_affine_map(inputs, pair, affine) for pair in pairs)
-    units = [unit for pair, u in zip(pairs, maps, strict=True) for unit in _units(pair, u, affine)]
-    hidden = FeedForward(
-        weights=fmpq_mat([form[1:] for form, _ in units]).transpose(),
-        bias=fmpq_mat(1, len(units), [form[0] for form, _ in units]),
-        of=inputs.of,
-        activation="relu",
-    )
-    network = Network((hidden, readout(fmpq_mat([output for _, output in units]))))
-    best = -(-len(every) // inputs.width)
-    return DerivativePairs(network, inputs, pairs, best, maps)
+    maps = tuple(_affine_map(inputs, pair) for pair in pairs)
+    forms, rows = [], []
+    for pair, u in zip(pairs, maps, strict=True):
+        for form, row in _units(inputs, pair, u):
+            forms.append(form)
+            rows.append(row)
+    network = Network((units(forms, inputs.of, "relu"), readout(fmpq_mat(rows))))
+    fewest = -(-len(every) // inputs.width)
+    return DerivativePairs(network, inputs, pairs, fewest, maps)
 
 
-def _affine_map(inputs: Inputs, pair: Plane, affine: fmpq_mat) -> fmpq_mat:
+def _affine_map(inputs: Inputs, pair: Plane) -> fmpq_mat:
     """(p+1)×m: an affine map that is the label at the members, 0 where no pivot is."""
-    table, labels = listed(affine), listed(inputs.labels)
-    system, _ = fmpq_mat([[*table[t], *labels[t]] for t in pair.members]).rref()
-    width, outputs = int(affine.ncols()), len(labels[0])
-    rows = [[fmpq(0)] * outputs for _ in range(width)]
+    points, labels = listed(inputs.affine), listed(inputs.labels)
+    system, _ = fmpq_mat([[*points[t], *labels[t]] for t in pair.members]).rref()
+    rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]
     for row in listed(system):
         pivot = next(j for j, x in enumerate(row) if x)
-        rows[pivot] = row[width:]
+        rows[pivot] = row[len(rows) :]
     return fmpq_mat(rows)
 
 
-def _units(pair: Plane, u: fmpq_mat, affine: fmpq_mat) -> Iterator[tuple[list[fmpq], list[fmpq]]]:
-    """Bias and weights of each unit, and its row of the readout: the m labels' two by two, then
-    R(z ± 1)."""
-    z = [fmpq(pair.c), *map(fmpq, pair.a.entries())]
-    columns = listed(u.transpose())
-    slopes = []
-    for j, column in enumerate(columns):
+def _units(
+    inputs: Inputs, pair: Plane, u: fmpq_mat
+) -> Iterator[tuple[Sequence[fmpq], Sequence[fmpq]]]:
+    """The form of each unit and its row of the readout: two for each label, then R(z ± 1)."""
+    ahead, behind = ((pair.form[0] + sign, *pair.form[1:]) for sign in (1, -1))
+    factors = []
+    for j, column in enumerate(listed(u.transpose())):
         q = lcm(*(int(x.q) for x in column))
-        heights = (affine * fmpq_mat([[q * x] for x in column])).entries()
+        heights = (inputs.affine * fmpq_mat([[q * x] for x in column])).entries()
         M = max(map(abs, heights)).floor() + 1
-        slopes.append(fmpq(M, q))
-        for sign in (1, -1):
-            shifted = [M * b + q * x for b, x in zip(_shifted(z, sign), column, strict=True)]
-            yield shifted, [fmpq(sign * (i == j), q) for i in range(len(columns))]
-    for sign in (1, -1):
-        yield _shifted(z, sign), [-sign * slope for slope in slopes]
-
-
-def _shifted(z: list[fmpq], sign: int) -> list[fmpq]:
-    """z ± 1."""
-    return [z[0] + sign, *z[1:]]
+        factors.append(fmpq(M, q))
+        for sign, z in ((1, ahead), (-1, behind)):
+            form = [M * a + q * v for a, v in zip(z, column, strict=True)]
+            yield form, [fmpq(sign * (i == j), q) for i in range(u.ncols())]
+    yield ahead, [-factor for factor in factors]
+    yield behind, factors

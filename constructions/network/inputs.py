@@ -1,27 +1,27 @@
-"""The inputs of a data set, told apart; and random integers that tell them apart.
+"""The inputs of a data set, told apart, as vectors and as positions on a line.
 
 Where queries with different labels differ, the query is the input. Else it is the whole example:
 query and tokens one after the other in one row, which exists where all examples have equally many
 tokens, and depends on their order. Equal inputs with equal labels count once. Equal inputs with
-different labels have no function from inputs to labels.
+different labels are refused.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 from math import lcm
-from typing import Any
 
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.network.arithmetic import RATIONAL
+from attncert.constructions.network.blocks import FeedForward
+from attncert.constructions.network.network import Network
 from attncert.constructions.network.states import States, listed
 
 _DRAWS = 8  # of each size of integers
@@ -34,8 +34,8 @@ class Inputs:
     of:       "query" or "row", as for a block that reads them.
     examples: the first example of each input, in order.
     vectors:  K×p. labels: K×m.
-    scale:    a whole number to multiply weights with, so that vectors times weights have short
-              denominators: that of the data; 1 where there is none in common.
+    scale:    a whole number; weights times it have short products with the vectors. That is the
+              data's common denominator, and 1 behind a softmax, which has none that is short.
     """
 
     of: str
@@ -43,13 +43,6 @@ class Inputs:
     vectors: fmpq_mat
     labels: fmpq_mat
     scale: int = 1
-
-    def __repr__(self) -> str:
-        return in_brief(self, of=self.of, inputs=len(self.examples), width=self.width)
-
-    @property
-    def width(self) -> int:
-        return int(self.vectors.ncols())
 
     @classmethod
     def of_data(cls, data: Dataset) -> Inputs:
@@ -73,8 +66,86 @@ class Inputs:
         first: dict[Key, int] = {}
         for t, key in enumerate(keys(vectors)):
             first.setdefault(key, t)
+        rows, heights = listed(vectors), listed(labels)
         examples = tuple(first.values())
-        return cls(of, examples, _rows(vectors, examples), _rows(labels, examples), scale)
+        vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
+        return cls(of, examples, vectors, labels, scale)
+
+    @property
+    def width(self) -> int:
+        """p."""
+        return int(self.vectors.ncols())
+
+    @property
+    def affine(self) -> fmpq_mat:
+        """K×(p+1): 1, then the vector. Affine forms c + a·x are columns beside it."""
+        return fmpq_mat([[1, *row] for row in listed(self.vectors)])
+
+
+@dataclass(frozen=True, repr=False)
+class Line:
+    """The inputs as distinct positions s = x·a.
+
+    a: p×1. order: the inputs (rows of `Inputs.vectors`) by increasing position. positions, labels:
+    in this order.
+
+    The differences of K distinct vectors are not 0, so a must avoid K(K-1)/2 hyperplanes: small
+    random integers, checked.
+    """
+
+    a: fmpq_mat
+    order: tuple[int, ...]
+    positions: tuple[fmpq, ...]
+    labels: tuple[tuple[fmpq, ...], ...]
+
+    @classmethod
+    def of_inputs(cls, inputs: Inputs, seed: int) -> Line:
+        for column in columns(inputs.width, seed):
+            a = fmpq_mat(column) * fmpq(inputs.scale)
+            images = (inputs.vectors * a).entries()
+            order = sorted(range(len(images)), key=images.__getitem__)
+            positions = tuple(images[t] for t in order)
+            if all(differences(positions)):
+                break
+        labels = listed(inputs.labels)
+        return cls(a, tuple(order), positions, tuple(tuple(labels[t]) for t in order))
+
+    @property
+    def outputs(self) -> int:
+        """m, the numbers in a label."""
+        return len(self.labels[0])
+
+    def projection(self, of: str) -> FeedForward:
+        """The block that turns an input into its position."""
+        return FeedForward(self.a, fmpq_mat(1, 1), of)
+
+
+@dataclass(frozen=True)
+class LineNetwork:
+    """A network that reads labels off positions on a line; its first block makes these."""
+
+    network: Network
+    inputs: Inputs
+    line: Line
+
+
+def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
+    """Random integer columns (height×1), not 0, with entries up to 1, 2, 4, ... in size, for ever.
+
+    Who seeks a column outside finitely many hyperplanes finds one: the chance tends to 1 as the
+    integers grow (Schwartz, Zippel).
+    """
+    rng = random.Random(seed)
+    for doubling in count():
+        for _ in range(_DRAWS):
+            entries = [rng.randint(-(2**doubling), 2**doubling) for _ in range(height)]
+            if any(entries):
+                yield fmpz_mat(height, 1, entries)
+
+
+def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
+    """Of each number after the first and the one before it."""
+    return [b - a for a, b in pairwise(numbers)]
 
 
 def keys(vectors: fmpq_mat) -> list[Key]:
@@ -98,22 +169,3 @@ def refusal(what: str, pair: tuple[int, int], more: str = "") -> HypothesisFails
     s, t = pair
     reason = f"examples {s} and {t} have the same {what} and different labels{more}"
     return HypothesisFails("distinct-inputs", reason, {"examples": [s, t]})
-
-
-def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
-    """Random integer columns (height×1), not 0, with entries up to 1, 2, 4, ... in size, for ever.
-
-    Who seeks a column outside finitely many hyperplanes finds one: the chance tends to 1 as the
-    integers grow (Schwartz, Zippel).
-    """
-    rng = random.Random(seed)
-    for doubling in count():
-        for _ in range(_DRAWS):
-            entries = [rng.randint(-(2**doubling), 2**doubling) for _ in range(height)]
-            if any(entries):
-                yield fmpz_mat(height, 1, entries)
-
-
-def _rows(matrix: Any, places: tuple[int, ...]) -> fmpq_mat:
-    table = listed(matrix)
-    return fmpq_mat(len(places), int(matrix.ncols()), [x for t in places for x in table[t]])

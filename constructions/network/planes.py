@@ -1,88 +1,88 @@
 """Hyperplanes that contain a group of inputs and avoid the others.
 
-Each input has a kind. A plane is a pair (a, c) with a·x + c = 0 at the inputs of its group and ≠ 0
-at every input whose kind no member has. For affinely independent members, at most p of them, whose
-affine hull contains no such input, it exists: the directions a that are constant on the hull are a
-lattice, an input outside the hull excludes a proper subspace of them, and c follows from a. Random
-integers find one (`columns`). All numbers here are integers, times the denominators in common, and
-a and c are even: so |a·x + c| ≥ 2 outside.
+Each input has a kind. A plane is an affine form z = c + a·x that is 0 at the inputs of its group
+and not 0 at inputs of foreign kinds: those that no member has. For affinely independent members, at
+most p of them, whose affine hull has no foreign input, it exists: the forms that are 0 on the hull
+are a space, an input outside the hull excludes a proper subspace, and random integers avoid these
+(`columns`). It is scaled so that z is an even integer at all inputs: |z| ≥ 2 where it is not 0.
 
-*Groups* grow one input at a time, modulo a prime. With a last coordinate 1 (a denominator), affine
-hulls become spans. Let the rests of all inputs modulo the span of the group be known. Input x may
-join if no input of a kind foreign to the grown group is in its span: its rest would be 0, or a
-multiple of that of x. An input in the span over ℚ is in the span modulo the prime, too, because
-members that are independent there have a minor that is invertible there. So an unlucky prime can
-only make groups smaller. A single input is always a group.
+*Groups* grow one input at a time, modulo a prime. With a first coordinate 1 (a common denominator),
+affine hulls are spans. Let the rests of all inputs modulo the span of the group be known. Input x
+may join if no foreign input's rest is 0 or a multiple of that of x. An input in the span over ℚ is
+in the span modulo the prime, too, because members that are independent there have a minor that is
+invertible there. So an unlucky prime can only make groups smaller. One input is always a group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
-from flint import fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import BoolArray, IntArray
-from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import monic_mod
 from attncert.constructions.exact.primes import PRIMES_31
+from attncert.constructions.network.blocks import FeedForward
 from attncert.constructions.network.inputs import Inputs, columns
 from attncert.constructions.network.network import Network
 
 _PRIME = PRIMES_31[0]
-_PLACED = -1  # the kind of those that have a plane: foreign to all others
+_PLACED = -1  # the kind of inputs that have a plane: foreign to all others
 
 
 @dataclass(frozen=True)
 class Plane:
-    """members: inputs (rows of `Inputs.vectors`) with a·x + c = 0. a: p×1 and c: even integers."""
+    """members: inputs (rows of `Inputs.vectors`) with z = 0. form: c, a_1, ..., a_p over ℚ."""
 
     members: tuple[int, ...]
-    a: fmpz_mat
-    c: fmpz
+    form: tuple[fmpq, ...]
 
 
 @dataclass(frozen=True)
 class PlaneNetwork:
     """A network with a few hidden units for each plane.
 
-    groups_at_best: in general position, with p inputs in each group.
+    fewest: how many planes serve in general position, with p inputs on each.
     """
 
     network: Network
     inputs: Inputs
     planes: tuple[Plane, ...]
-    groups_at_best: int
+    fewest: int
 
 
 def planes(
     inputs: Inputs, pools: Iterable[Sequence[int]], kinds: Sequence[int], seed: int
 ) -> Iterator[Plane]:
     """Planes whose members are all inputs of the pools, each once, pool by pool."""
-    numerators, denominator = inputs.vectors.numer_denom()
-    residues, kind = _residues(numerators, denominator), np.array(kinds)
+    points, denominator = inputs.affine.numer_denom()
+    residues = np.array([[int(x) % _PRIME for x in row] for row in points.tolist()])
+    kind = np.array(kinds)
     for pool in pools:
         while len(pool):
             members = _group(residues, pool, kind)
             foreign = ~np.isin(kind, kind[members])
-            plane = _through(numerators, denominator, members, foreign, seed)
-            yield plane
-            kind[list(plane.members)] = _PLACED
+            on, form = _through(points, members, foreign, seed)
+            yield Plane(on, tuple((form * fmpq(denominator)).entries()))
+            kind[list(on)] = _PLACED
             pool = [t for t in pool if kind[t] != _PLACED]
 
 
-def _residues(numerators: fmpz_mat, denominator: fmpz) -> IntArray:
-    """K×(p+1) modulo the prime: vectors times the denominator, and the denominator."""
-    rows = integers.from_flint(numerators)
-    last = np.full((len(rows), 1), int(denominator) % _PRIME)
-    return np.hstack([np.mod(rows, _PRIME).astype(np.int64), last])
+def units(forms: Sequence[Sequence[fmpq]], of: str, activation: str) -> FeedForward:
+    """The block with a unit for each form c, a_1, ..., a_p."""
+    bias = fmpq_mat([[form[0] for form in forms]])
+    weights = fmpq_mat([form[1:] for form in forms]).transpose()
+    return FeedForward(weights, bias, of, activation)
 
 
 def _group(residues: IntArray, pool: Sequence[int], kinds: IntArray) -> list[int]:
     """The first of the pool, and those that join it in turn."""
     rests, members = residues, [pool[0]]
-    while len(members) < residues.shape[1] - 1 and rests[members[-1]].any():
+    most = min(residues.shape[1] - 1, len(pool))
+    while len(members) < most and rests[members[-1]].any():
         rests = _beyond(rests, members[-1])
         member = _joining(rests, members, pool, kinds)
         if member is None:
@@ -119,34 +119,17 @@ def _joining(
 
 
 def _through(
-    numerators: fmpz_mat, denominator: fmpz, members: list[int], foreign: BoolArray, seed: int
-) -> Plane:
-    """A plane through the members and no foreign input."""
-    rows = numerators.tolist()
-    first = rows[members[0]]
-    edges = [x - y for t in members[1:] for x, y in zip(rows[t], first, strict=True)]
-    basis = _kernel(fmpz_mat(len(members) - 1, len(first), edges))
-    for column in columns(int(basis.ncols()), seed):
-        direction = _primitive((basis * column).entries())
-        heights = (numerators * fmpz_mat(len(first), 1, direction)).entries()
-        level = heights[members[0]]
-        on = [t for t, height in enumerate(heights) if height == level]
-        if not foreign[on].any():
-            a = [2 * denominator * x for x in direction]
-            return Plane(tuple(on), fmpz_mat(len(a), 1, a), -2 * level)
-    raise AssertionError("columns never end")
-
-
-def _kernel(rows: fmpz_mat) -> fmpz_mat:
-    """Independent integer columns, without common factors, that are 0 on the rows."""
-    table, nullity = rows.nullspace()
-    basis = [_primitive(column) for column in table.transpose().tolist()[:nullity]]
-    return fmpz_mat(basis).transpose()
-
-
-def _primitive(entries: list[fmpz]) -> list[fmpz]:
-    """Over their common factor."""
-    factor = fmpz(0)
-    for x in entries:
-        factor = factor.gcd(x)
-    return [x // factor for x in entries] if factor else entries
+    points: fmpz_mat, members: list[int], foreign: BoolArray, seed: int
+) -> tuple[tuple[int, ...], fmpq_mat]:
+    """All inputs on a plane through the members and no foreign input; its form, of the points."""
+    width = points.ncols()
+    kernel, nullity = fmpz_mat([[points[t, j] for j in range(width)] for t in members]).nullspace()
+    basis = fmpz_mat(kernel.transpose().tolist()[:nullity]).transpose()
+    for column in columns(nullity, seed):
+        form = basis * column
+        heights = (points * form).entries()
+        on = tuple(t for t, z in enumerate(heights) if z == 0)
+        if not foreign[list(on)].any():
+            break
+    factor = gcd(*map(int, heights)) or 1
+    return on, fmpq_mat(form) * fmpq(2, factor)

@@ -1,19 +1,30 @@
 """One hidden layer of K ReLUs (after Zhang, Bengio, Hardt, Recht, Vinyals 2017, Theorem 1).
 
-Let s_1 < ... < s_K be the positions of the inputs on a line (constructions/network/line.py). The
-function that is 0 at s_1 - 1, y_j at s_j, and linear in between is Σ_j c_j relu(s - b_j) with knots
-b_1 = s_1 - 1 and b_j = s_(j-1): K hidden units, one for each input, for any number of labels.
+*Hinges.* Let f be linear between points p_0 < ... < p_k, with values f_0, ..., f_k there. Then
+
+    f(s) = f_0 + Σ_i c_i relu(s - p_i)  on [p_0, p_k],    c_i = slope behind p_i - slope before it,
+
+i = 0, ..., k-1, where the slope before p_0 counts as 0: both sides are f_0 at p_0, and their slopes
+agree from there on. No system is solved.
+
+*The network.* Let s_1 < ... < s_K be the positions of the inputs on a line. The function that is 0
+at s_1 - 1 and the label y_j at s_j, linear in between, has the knots s_1 - 1, s_1, ..., s_(K-1): K
+hidden units, for labels of any width. The knots are data: knots in between would be longer.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import FeedForward
-from attncert.constructions.network.inputs import Inputs
-from attncert.constructions.network.line import Line, LineNetwork, Numbers, hinges
+from attncert.constructions.network.inputs import Inputs, Line, LineNetwork, differences
 from attncert.constructions.network.network import Network, readout
+
+Numbers = Sequence[fmpq]
 
 
 def build(data: Dataset, *, seed: int = 0) -> LineNetwork:
@@ -31,21 +42,36 @@ def read(inputs: Inputs, seed: int) -> LineNetwork:
     """The same for inputs that are known."""
     line = Line.of_inputs(inputs, seed)
     knots, coefficients = rise(line.positions, line.labels)
-    units = len(knots)
-    hidden = FeedForward(
-        weights=fmpq_mat(1, units, [1] * units),
-        bias=fmpq_mat(1, units, [-knot for knot in knots]),
-        activation="relu",
-    )
-    output = fmpq_mat(units, line.outputs, [c for row in coefficients for c in row])
-    network = Network((line.projection(inputs.of), hidden, readout(output)))
-    return LineNetwork(network, inputs, line)
+    blocks = line.projection(inputs.of), relus(knots), readout(fmpq_mat(coefficients))
+    return LineNetwork(Network(blocks), inputs, line)
 
 
-def rise(
-    positions: Numbers, heights: tuple[tuple[fmpq, ...], ...]
-) -> tuple[Numbers, list[Numbers]]:
+def rise(positions: Numbers, heights: Sequence[Numbers]) -> tuple[Numbers, list[list[fmpq]]]:
     """Knots and coefficients of the function that rises from 0 to the first height, and on."""
     ground = [fmpq(0)] * len(heights[0])
     points = [positions[0] - 1, *positions]
     return points[:-1], hinges(points, [ground, *heights])
+
+
+def hinges(points: Numbers, heights: Sequence[Numbers]) -> list[list[fmpq]]:
+    """c_0, ..., c_(k-1) for k + 1 points, a list of one number for each function.
+
+    heights: for each point the values of all functions.
+
+    >>> hinges([fmpq(0), fmpq(1), fmpq(3)], [[fmpq(5)], [fmpq(7)], [fmpq(7)]])
+    [[2], [-2]]
+    """
+    before = [fmpq(0)] * len(heights[0])
+    changes = []
+    for gap, (low, high) in zip(differences(points), pairwise(heights), strict=True):
+        slopes = [(b - a) / gap for a, b in zip(low, high, strict=True)]
+        changes.append([b - a for a, b in zip(before, slopes, strict=True)])
+        before = slopes
+    return changes
+
+
+def relus(knots: Numbers) -> FeedForward:
+    """relu(s - p) for each knot p."""
+    count = len(knots)
+    bias = fmpq_mat(1, count, [-p for p in knots])
+    return FeedForward(fmpq_mat(1, count, [1] * count), bias, activation="relu")

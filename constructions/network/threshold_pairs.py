@@ -13,13 +13,13 @@ labels y ≠ y_0, each with T_y inputs. Other positions need more, and one for e
 
 from __future__ import annotations
 
-from flint import fmpq, fmpq_mat, fmpz
+from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.network.blocks import FeedForward
+from attncert.constructions.exact.keys import Key
 from attncert.constructions.network.inputs import Inputs, keys
 from attncert.constructions.network.network import Network, readout
-from attncert.constructions.network.planes import Plane, PlaneNetwork, planes
+from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, units
 from attncert.constructions.network.states import listed
 
 
@@ -34,41 +34,34 @@ def build(data: Dataset, *, seed: int = 0) -> PlaneNetwork:
     """
     inputs = Inputs.of_data(data)
     pools = _pools(inputs)
-    kinds = {t: kind for kind, pool in enumerate(pools) for t in pool}
-    ordered = [kinds[t] for t in range(len(kinds))]
-    pairs = tuple(planes(inputs, pools[1:], ordered, seed))
-    best = sum(-(-len(pool) // inputs.width) for pool in pools[1:])
-    labels = listed(inputs.labels)
-    base = labels[pools[0][0]]
-    steps = [
-        [y - y_0 for y, y_0 in zip(labels[pair.members[0]], base, strict=True)] for pair in pairs
-    ]
-    network = _network(inputs, pairs, steps, base)
-    return PlaneNetwork(network, inputs, pairs, best)
+    kinds = [0] * len(inputs.examples)
+    for kind, pool in enumerate(pools):
+        for t in pool:
+            kinds[t] = kind
+    pairs = tuple(planes(inputs, pools[1:], kinds, seed))
+    network = _network(inputs, pairs, pools[0][0])
+    fewest = sum(-(-len(pool) // inputs.width) for pool in pools[1:])
+    return PlaneNetwork(network, inputs, pairs, fewest)
 
 
 def _pools(inputs: Inputs) -> list[list[int]]:
     """Inputs by label, the most frequent label first."""
-    pools: dict[tuple[int, ...], list[int]] = {}
+    pools: dict[Key, list[int]] = {}
     for t, key in enumerate(keys(inputs.labels)):
         pools.setdefault(key, []).append(t)
-    most = max(pools.values(), key=len)
-    return [most, *(pool for pool in pools.values() if pool is not most)]
+    return sorted(pools.values(), key=len, reverse=True)
 
 
-def _network(
-    inputs: Inputs, pairs: tuple[Plane, ...], steps: list[list[fmpq]], base: list[fmpq]
-) -> Network:
-    bias = fmpq_mat(1, len(base), base)
+def _network(inputs: Inputs, pairs: tuple[Plane, ...], frequent: int) -> Network:
+    """frequent: an input with the most frequent label."""
+    labels = listed(inputs.labels)
+    base = fmpq_mat([labels[frequent]])
     if not pairs:
-        return Network((readout(fmpq_mat(inputs.width, len(base)), bias, inputs.of),))
-    columns = [pair.a.entries() for pair in pairs for _ in "+-"]
-    shifts = [pair.c + sign for pair in pairs for sign in (fmpz(1), fmpz(-1))]
-    hidden = FeedForward(
-        weights=fmpq_mat(columns).transpose(),
-        bias=fmpq_mat(1, len(shifts), shifts),
-        of=inputs.of,
-        activation="threshold",
-    )
-    output = fmpq_mat([[sign * y for y in step] for step in steps for sign in (1, -1)])
-    return Network((hidden, readout(output, bias)))
+        return Network((readout(fmpq_mat(inputs.width, base.ncols()), base, inputs.of),))
+    forms, rows = [], []
+    for pair in pairs:
+        step = fmpq_mat([labels[pair.members[0]]]) - base
+        for sign in (1, -1):
+            forms.append((pair.form[0] + sign, *pair.form[1:]))
+            rows.append((step * fmpq(sign)).entries())
+    return Network((units(forms, inputs.of, "threshold"), readout(fmpq_mat(rows), base)))

@@ -24,10 +24,9 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import FeedForward
-from attncert.constructions.network.inputs import Inputs
-from attncert.constructions.network.line import Line, LineNetwork, Numbers, hinges
+from attncert.constructions.network.inputs import Inputs, Line, LineNetwork
 from attncert.constructions.network.network import Network, readout
-from attncert.constructions.network.relu import rise
+from attncert.constructions.network.relu import Numbers, hinges, relus, rise
 
 
 @dataclass(frozen=True)
@@ -54,19 +53,11 @@ def read(inputs: Inputs, seed: int) -> TwoLayers:
     length = max(1, isqrt(len(line.order) // line.outputs))
     groups = (*range(0, len(line.order), length), len(line.order))
     points, heights = _bends(line, groups, length)
-    first = FeedForward(
-        weights=fmpq_mat(1, len(points) - 1, [1] * (len(points) - 1)),
-        bias=fmpq_mat(1, len(points) - 1, [-point for point in points[:-1]]),
-        activation="relu",
-    )
     rows = hinges(points, heights)
-    second = FeedForward(
-        weights=fmpq_mat(len(rows), len(heights[0]), [c for row in rows for c in row]),
-        bias=fmpq_mat(1, len(heights[0]), heights[0]),
-        activation="relu",
-    )
+    bias = fmpq_mat(1, len(heights[0]), heights[0])
+    second = FeedForward(fmpq_mat(rows), bias, activation="relu")
     signs = readout(_signs(length, line.outputs))
-    network = Network((line.projection(inputs.of), first, second, signs))
+    network = Network((line.projection(inputs.of), relus(points[:-1]), second, signs))
     return TwoLayers(network, inputs, line, groups)
 
 

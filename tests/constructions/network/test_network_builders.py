@@ -150,9 +150,9 @@ def test_planes_meet_their_members_alone(build: Any) -> None:
         points = vectors(record)
         labels = [tuple(map(str, row)) for row in record.inputs.labels.tolist()]
         members = [t for plane in record.planes for t in plane.members]
-        assert len(members) == len(set(members)) and len(record.planes) >= record.groups_at_best
+        assert len(members) == len(set(members)) and len(record.planes) >= record.fewest
         for plane in record.planes:
-            a, c = [int(x) for x in plane.a.entries()], int(plane.c)
+            c, *a = fractions(plane.form)
             z = [sum(x * y for x, y in zip(point, a, strict=True)) + c for point in points]
             if build is derivative_pairs.build:
                 group = [[Fraction(1), *points[t]] for t in plane.members]
@@ -183,7 +183,7 @@ def test_general_position_has_the_fewest_groups() -> None:
     data = Dataset.of([[0, 0, 0]], points, [0, 1, 0, 1, 0, 1, 0, 0, 1])
     for build, groups, units in ((threshold_pairs.build, 2, 4), (derivative_pairs.build, 3, 12)):
         record = build(data)
-        assert (len(record.planes), record.groups_at_best) == (groups, groups)
+        assert (len(record.planes), record.fewest) == (groups, groups)
         assert record.network.units == units
 
 
