@@ -47,7 +47,7 @@ from attncert.constructions.network.inputs import (
 from attncert.constructions.network.network import Network
 
 MAX_SPREAD = 4096  # of the logits of an example, in units of ln 2
-_DRAWS = 256  # directions u tried
+_DRAWS = 128  # directions u tried
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,10 @@ class Inputs:
     @classmethod
     def merged(cls, of: str, vectors: fmpq_mat, labels: fmpq_mat, scale: int = 1) -> Inputs:
         """Rows without conflict, each once."""
-        first: dict[Key, int] = {}
-        for t, key in enumerate(keys(vectors)):
-            first.setdefault(key, t)
         rows, heights = listed(vectors), listed(labels)
-        examples = tuple(first.values())
+        examples = sorted(set(firsts(keys(vectors))))
         vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
-        return cls(of, examples, vectors, labels, scale)
+        return cls(of, tuple(examples), vectors, labels, scale)
 
     @property
     def width(self) -> int:
@@ -153,15 +150,16 @@ def keys(vectors: fmpq_mat) -> list[Key]:
     return [Key(part for x in row for part in (int(x.p), int(x.q))) for row in listed(vectors)]
 
 
+def firsts(keys: list[Key]) -> list[int]:
+    """For each key the place of the first that is equal."""
+    places: dict[Key, int] = {}
+    return [places.setdefault(key, t) for t, key in enumerate(keys)]
+
+
 def conflict(keys: list[Key], labels: fmpq_mat) -> tuple[int, int] | None:
     """Two rows with equal keys and different labels, if there are any."""
-    first: dict[Key, int] = {}
-    table = listed(labels)
-    for t, key in enumerate(keys):
-        s = first.setdefault(key, t)
-        if table[s] != table[t]:
-            return s, t
-    return None
+    rows = listed(labels)
+    return next(((s, t) for t, s in enumerate(firsts(keys)) if rows[s] != rows[t]), None)
 
 
 def refusal(what: str, pair: tuple[int, int], more: str = "") -> HypothesisFails:

@@ -68,41 +68,34 @@ def build(data: Dataset, *, beta: Any = 1) -> Retrieval:
     >>> retrieval.gaps, retrieval.reaches, retrieval.not_separated
     ((1, 1, 0), (2, 2, 1), (2,))
     """
-    factor = _positive(beta)
+    factor = ExactArray.of([beta], "beta")
+    if factor.shape != (1,) or factor.stored[0] <= 0:
+        raise InputError("beta", "a positive number", beta)
     patterns = Inputs.merged("query", data.query_matrix, data.query_matrix)
     queries = data.queries[list(patterns.examples)]
     one = fmpq_mat([[int(i == j) for j in range(data.d)] for i in range(data.d)])
-    network = Network((Attention((Head(one, one * factor, one),), one, unit="1"),))
+    query = one * fmpq(int(factor.stored[0]), factor.denominator)
     return Retrieval(
-        network=network,
+        network=Network((Attention((Head(one, query, one),), one, unit="1"),)),
         data=Dataset(queries.reshape((1, *queries.shape)), queries, queries, data.name),
-        beta=factor,
+        beta=query[0, 0],
         gaps=_gaps(patterns.vectors),
         reaches=_reaches(patterns.vectors),
     )
 
 
 def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:
-    products = listed(patterns * patterns.transpose())
-    others = [row[:i] + row[i + 1 :] for i, row in enumerate(products)]
-    return tuple(
-        row[i] - max(rest) if rest else None
-        for i, (row, rest) in enumerate(zip(products, others, strict=True))
-    )
+    gaps = []
+    for i, products in enumerate(listed(patterns * patterns.transpose())):
+        own = products.pop(i)
+        gaps.append(own - max(products) if products else None)
+    return tuple(gaps)
 
 
 def _reaches(patterns: fmpq_mat) -> tuple[fmpq, ...]:
     """In each coordinate a least or a largest entry is the farthest."""
-    columns = listed(patterns.transpose())
-    ends = [(min(column), max(column)) for column in columns]
+    ends = [(min(column), max(column)) for column in listed(patterns.transpose())]
     return tuple(
         max(max(x - low, high - x) for x, (low, high) in zip(row, ends, strict=True))
         for row in listed(patterns)
     )
-
-
-def _positive(beta: Any) -> fmpq:
-    array = ExactArray.of([beta], "beta")
-    if array.shape != (1,) or array.numerators[0] <= 0:
-        raise InputError("beta", "a positive number", beta)
-    return fmpq(int(array.numerators[0]), array.denominator)

@@ -13,11 +13,12 @@ labels y ≠ y_0, each with T_y inputs. Other positions need more, and one for e
 
 from __future__ import annotations
 
+from collections import Counter
+
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.keys import Key
-from attncert.constructions.network.inputs import Inputs, keys
+from attncert.constructions.network.inputs import Inputs, firsts, keys
 from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, units
 from attncert.constructions.network.states import listed
@@ -33,23 +34,13 @@ def build(data: Dataset, *, seed: int = 0) -> PlaneNetwork:
     ([0, 5, 0, 1/2], 4)
     """
     inputs = Inputs.of_data(data)
-    pools = _pools(inputs)
-    kinds = [0] * len(inputs.examples)
-    for kind, pool in enumerate(pools):
-        for t in pool:
-            kinds[t] = kind
-    pairs = tuple(planes(inputs, pools[1:], kinds, seed))
-    network = _network(inputs, pairs, pools[0][0])
-    fewest = sum(-(-len(pool) // inputs.width) for pool in pools[1:])
+    kinds = firsts(keys(inputs.labels))
+    (frequent, _), *others = Counter(kinds).most_common()
+    pools = [[t for t, kind in enumerate(kinds) if kind == other] for other, _ in others]
+    pairs = tuple(planes(inputs, pools, kinds, seed))
+    network = _network(inputs, pairs, frequent)
+    fewest = sum(-(-count // inputs.width) for _, count in others)
     return PlaneNetwork(network, inputs, pairs, fewest)
-
-
-def _pools(inputs: Inputs) -> list[list[int]]:
-    """Inputs by label, the most frequent label first."""
-    pools: dict[Key, list[int]] = {}
-    for t, key in enumerate(keys(inputs.labels)):
-        pools.setdefault(key, []).append(t)
-    return sorted(pools.values(), key=len, reverse=True)
 
 
 def _network(inputs: Inputs, pairs: tuple[Plane, ...], frequent: int) -> Network:
