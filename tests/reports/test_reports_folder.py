@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import labelling_cases, near_cases
 from support import proof_fixtures as fixtures
-from support.small_certificates import CASES
+from support.every_claim import TRUE
 
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
@@ -269,10 +268,7 @@ def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
     """Away from attncert and from every package, any claim; the folder stays what it was."""
     out = tmp_path / "out"
     write(Report({"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
-    made = {"interpolation-near": near_cases.case("shared")}
-    made["every-labelling"] = labelling_cases.case("pair")
-    certificate = made.get(claim) or CASES[claim]()
-    (out / "certificate.json").write_text(json.dumps(certificate))
+    (out / "certificate.json").write_text(json.dumps(TRUE[claim]))
     names = {*contents(out)}
     done = subprocess.run(
         [sys.executable, "-I", "-S", "checker", "certificate.json"],

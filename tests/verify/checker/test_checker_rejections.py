@@ -226,10 +226,16 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "over limit",
         "a number of over 16777216 bits",
     ),
+    "no block": (changed(THIRD, "network", []), "unusable", "network must be one block or more"),
+    "a network of attncert/1": (
+        LAYER | {"claim": "network"},
+        "unusable",
+        "network is a claim of attncert/3",
+    ),
     "two blocks": (
         changed(THIRD, "network", THIRD["network"] * 2),
         "unusable",
-        "network must be one block",
+        "the blocks before the last must make queries of width",
     ),
     "a mask": (changed(THIRD, "network.0.mask", "causal"), "unusable", "without mask"),
     "a residual of 0": (changed(THIRD, "network.0.residual", 0), "unusable", "without mask"),

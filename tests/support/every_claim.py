@@ -1,0 +1,17 @@
+"""One small true certificate of every claim."""
+
+from __future__ import annotations
+
+from support import labelling_cases, near_cases, networks
+from support.small_certificates import CASES, Certificate
+
+_LAYERS = [make() for make in CASES.values()]
+_LAYERS += [near_cases.case("shared"), labelling_cases.case("pair")]
+_NETWORK = next(  # whose ties and signs balls need not decide
+    x
+    for x in networks.rational(40)
+    if all(y.get("activation") != "threshold" and y.get("rule") != "hardmax" for y in x["network"])
+)
+
+FIRST: dict[str, Certificate] = {x["claim"]: x for x in reversed(_LAYERS)}  # of `attncert/1`
+TRUE = FIRST | {"network": _NETWORK, "outputs-within": networks.nearly(_NETWORK)}

@@ -1,0 +1,204 @@
+"""Networks in plain fractions: a second evaluator, from the blocks as JSON; random small networks.
+
+Nothing here is shared with verify/ or constructions/: one example at a time, from the definitions
+on docs/certificate.md.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+from support.small_certificates import Certificate, sealed
+
+Vector = list[Fraction]
+
+
+class Irrational(Exception):
+    """Or powers of two that no test waits for."""
+
+
+def vector(texts: Any) -> Vector:
+    return [Fraction(x) for x in texts]
+
+
+def times(x: Vector, rows: Any) -> Vector:
+    matrix = [vector(row) for row in rows]
+    assert len(matrix) == len(x)
+    return [
+        sum(a * row[j] for a, row in zip(x, matrix, strict=True)) for j in range(len(matrix[0]))
+    ]
+
+
+def plus(x: Vector, y: Vector) -> Vector:
+    return [a + b for a, b in zip(x, y, strict=True)]
+
+
+def shares(block: Any, logits: Vector) -> Vector:
+    if block["rule"] == "linear":
+        return logits
+    if block["rule"] == "hardmax":
+        return [Fraction(x == max(logits), logits.count(max(logits))) for x in logits]
+    above = [x - min(logits) for x in logits]
+    if max(above) > 2000:
+        raise Irrational
+    if any(above) and (block["logit_unit"] == "1" or any(x.denominator > 1 for x in above)):
+        raise Irrational
+    powers = [Fraction(2) ** int(x) for x in above]
+    return [x / sum(powers) for x in powers]
+
+
+def attended(block: Any, x: Vector, tokens: list[Vector], sees: list[int]) -> Vector:
+    seen, start = [token for token, one in zip(tokens, sees, strict=True) if one], 0
+    total = [Fraction(0)] * len(block["output"][0])
+    for head in block["heads"]:
+        query = times(x, head["query"])
+        keys = [times(token, head["key"]) for token in seen]
+        logits = [
+            sum((a * b for a, b in zip(query, key, strict=True)), Fraction(0)) for key in keys
+        ]
+        values = [times(token, head["value"]) for token in seen]
+        mean = [Fraction(0)] * len(values[0])
+        for share, value in zip(shares(block, logits), values, strict=True):
+            mean = plus(mean, [share * y for y in value])
+        rows = block["output"][start : start + len(mean)]
+        total, start = plus(total, times(mean, rows)), start + len(mean)
+    return total
+
+
+def fed(block: Any, x: Vector) -> Vector:
+    z = plus(times(x, block["weights"]), vector(block["bias"]))
+    if block["activation"] == "relu":
+        return [max(y, Fraction(0)) for y in z]
+    return [Fraction(y >= 0) for y in z] if block["activation"] == "threshold" else z
+
+
+def output(blocks: Any, tokens: list[Vector], query: Vector) -> Vector:
+    """What the blocks make of one example. Raises Irrational."""
+    for block in blocks:
+        n, mask = len(tokens), block.get("mask")
+        if mask is None or mask == "causal":
+            causal = [[int(j <= i or mask is None) for j in range(n)] for i in range(n)]
+            mask = [*causal, [1] * n]
+
+        def new(
+            x: Vector, row: int, block: Any = block, tokens: Any = tokens, m: Any = mask
+        ) -> Vector:
+            if block["kind"] == "attention":
+                y = attended(block, x, tokens, m[row])
+            else:
+                y = fed(block, x if block["of"] != "row" else list(chain(x, *tokens)))
+            return plus(x, y) if block["residual"] else y
+
+        changed = [new(x, i) for i, x in enumerate(tokens)] if block["of"] == "all" else tokens
+        tokens, query = changed, new(query, -1)
+    return query
+
+
+def outputs(blocks: Any, data: Any) -> list[Vector]:
+    """Of all examples of a certificate's `data`."""
+    contexts = [[vector(row) for row in context] for context in data["contexts"]]
+    queries = [vector(row) for row in data["queries"]]
+    contexts = contexts * (len(queries) if len(contexts) == 1 else 1)
+    return [output(blocks, E, e) for E, e in zip(contexts, queries, strict=True)]
+
+
+# Random ones.
+
+
+def numbers(draw: random.Random, rows: int, columns: int, whole: bool = False) -> Any:
+    below = [1] if whole else [1, 1, 2, 3]
+    return [
+        [str(Fraction(draw.randint(-3, 3), draw.choice(below))) for _ in range(columns)]
+        for _ in range(rows)
+    ]
+
+
+def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
+    """Blocks, data without labels, and the token counts where they differ."""
+    draw = random.Random(seed)
+    T, n, d = draw.randint(1, 4), draw.randint(1, 3), draw.randint(1, 3)
+    kind, whole = draw.choice(["shared", "own", "ragged"]), draw.random() < 0.6
+    counts = [draw.randint(1, 3) if kind == "ragged" else n for _ in range(T)]
+    ragged = len(set(counts)) > 1
+    n = max(counts)
+    contexts = [numbers(draw, count, d, whole) for count in counts]
+    if kind == "shared":
+        contexts = contexts[:1]
+    blocks, wide, tokens = [], d, d  # wide: of the query; tokens: of the tokens
+    for _ in range(draw.randint(1, 3)):
+        ofs = ["query", *(["all"] if wide == tokens else [])]
+        residual, width = draw.random() < 0.5, draw.randint(1, 3)
+        width = wide if residual else width
+        if draw.random() < 0.5:
+            of = draw.choice([*ofs, *([] if ragged else ["row"])])
+            rows = wide + n * tokens if of == "row" else wide
+            block = {
+                "kind": "feed-forward", "of": of, "residual": residual,
+                "activation": draw.choice(["identity", "relu", "threshold"]),
+                "weights": numbers(draw, rows, width), "bias": numbers(draw, 1, width)[0],
+            }  # fmt: skip
+        else:
+            of, rule = draw.choice(ofs), draw.choice(["softmax", "softmax", "hardmax", "linear"])
+            inner, values, heads = draw.randint(1, 2), draw.randint(1, 2), draw.randint(1, 2)
+            mask: Any = draw.choice([None, "causal", *([] if ragged else ["rows"])])
+            if mask == "rows":
+                lines = n + 1 if of == "all" else 1
+                mask = [[int(draw.random() < 0.6) for _ in range(n)] for _ in range(lines)]
+                mask = [row if any(row) else [1] * n for row in mask]
+            unit = draw.choice(["ln 2", "ln 2", "1"]) if rule == "softmax" else None
+            block = {
+                "kind": "attention", "of": of, "rule": rule, "logit_unit": unit,
+                "heads": [
+                    {
+                        "key": numbers(draw, tokens, inner, whole),
+                        "query": numbers(draw, wide, inner, whole),
+                        "value": numbers(draw, tokens, values),
+                    }
+                    for _ in range(heads)
+                ],
+                "output": numbers(draw, heads * values, width),
+                "mask": mask, "residual": residual,
+            }  # fmt: skip
+        blocks.append(block)
+        wide = width
+        tokens = width if of == "all" else tokens
+    data = {"contexts": contexts, "queries": numbers(draw, T, d, whole)}
+    return blocks, data, counts if ragged else None
+
+
+def certificate(seed: int) -> Certificate:
+    """A true one of the claim "network". Raises Irrational."""
+    blocks, data, tokens = network(seed)
+    rows = outputs(blocks, data)
+    data["labels"] = [[str(x) for x in row] for row in rows]
+    dims = {
+        "examples": len(rows), "context": max(map(len, data["contexts"])),
+        "width": len(data["queries"][0]), "labels": len(rows[0]),
+    }  # fmt: skip
+    return sealed(
+        {
+            "format": "attncert/3", "claim": "network", "construction": "random", "dims": dims,
+            "data": data, "network": blocks, "tokens": tokens, "origin": None,
+            "saturation": None, "data_file": None,
+            "produced_by": {"version": "0", "command": "none", "seed": seed},
+        }
+    )  # fmt: skip
+
+
+def rational(count: int, first: int = 0) -> list[Certificate]:
+    """So many true ones, of the seeds from `first` on that make rational networks."""
+    certificates = []
+    while len(certificates) < count:
+        with suppress(Irrational):
+            certificates.append(certificate(first))
+        first += 1
+    return certificates
+
+
+def nearly(certificate: Certificate, within: str = "1/1000000") -> Certificate:
+    """The claim "outputs-within" of the same network."""
+    return sealed(certificate | {"claim": "outputs-within", "within": within})
