@@ -77,7 +77,7 @@ def above_the_bound() -> Files:
 
 def two_layers() -> Files:
     data = load(str(ROOT / "examples" / "one-query.json"))
-    return _proof(data, Prove(heads=2, head_width=4, mix=True))
+    return _proof(data, Prove(heads=2, head_width=4, before="mean"))
 
 
 def tightness() -> Files:
@@ -282,7 +282,7 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     ),
     "two-layers": (
         "One query for all: seven digits in two layers, the first of which mixes tokens "
-        "(`attncert prove examples/one-query.json --heads 2 --head-width 4 --mix`)",
+        "(`attncert prove examples/one-query.json --heads 2 --head-width 4 --before mean`)",
         two_layers,
     ),
     "tightness": (

@@ -5,7 +5,6 @@
 | `report.md` | the page, verdict first |
 | `report.html` | the same page for a browser, made from it: one file, nothing to load |
 | `certificate.json` | what `attncert check` and the checker re-derive |
-| `first-layer.json` | where the certificate is about a second layer: the data before the first |
 | `checker/` | a copy of `verify/checker`, so that the folder stands alone |
 | `answer.json` | the answer as data: command, standing, verdict, settings, claims, exhibits |
 | `timings.json` | times and versions, the only place for them |

@@ -87,11 +87,11 @@ def in_format(
 ) -> dict[str, Any]:
     """The body of `attncert/1` in the first format that can say all: saturation, a file of the data
     (both in `more`) and rounding in `attncert/2`, contexts of different lengths and any other
-    origin of the data in `attncert/3`."""
+    origin of the data in `attncert/3`, and so blocks in front of the layer."""
     keys = {"saturation": None, "data_file": None, **(more or {})}
     origin = data.origin.keys
     rounding = origin if origin and origin["kind"] == "rounded" else None
-    if data.ragged or origin is not rounding:
+    if data.ragged or origin is not rounding or data.origin.blocks:
         return _third(dict(body), data, keys | {"origin": origin})
     if not (more or rounding):
         return dict(body)
@@ -104,7 +104,8 @@ def _third(body: dict[str, Any], data: Dataset, keys: Mapping[str, Any]) -> dict
     layer = body.pop("layer", None)
     if layer is not None:
         heads = [{"value": None, **head} for head in layer["heads"]]
-        body["network"] = [{**LAYER_BLOCK, "output": None, **layer, "heads": heads}]
+        block = {**LAYER_BLOCK, "output": None, **layer, "heads": heads}
+        body["network"] = [*data.origin.blocks, block]
     counts = None if data.counts is None else list(data.counts)
     return {**body, "format": "attncert/3", "tokens": counts, **keys}
 
@@ -254,6 +255,7 @@ def layer_body(
     """
     parts = ("key", "query", "value") if width is None else ("key", "query")
     readout = {"output": strings(layer.output)} if width is None else {}
+    stored = data.origin.stored(data)
     heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
     return {
         "format": "attncert/1",
@@ -268,10 +270,10 @@ def layer_body(
             "head_width": layer.head_width,
             "value_width": layer.value_width if width is None else width,
         },
-        "data": data.canonical() if file is None else None,
+        "data": stored.canonical() if file is None else None,
         "layer": {"logit_unit": unit, "heads": heads, **readout},
         "produced_by": dict(made),
-        "input_sha256": data.sha256 if file is None else file.sha256,
+        "input_sha256": stored.sha256 if file is None else file.sha256,
     }
 
 

@@ -15,13 +15,15 @@ from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.file import loaded
+from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
 from attncert.verify.methods.layer import method_of
-from attncert.verify.origins.first_layer import behind_first
+from attncert.verify.origins.behind import behind
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
 from attncert.verify.pipeline.refusal import refused
@@ -56,8 +58,9 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     method = registry.method(question.construction)
     with limited(question.time_limit):
         run = Run.of(data, question, method, progress)
-        if question.mix:
-            run = replace(run, data=behind_first(run.data))
+        if question.before:
+            front = mean(data.d) if question.before == "mean" else loaded(question.before)
+            run = replace(run, data=behind(run.data, front))
         return _with_threads(rounded(run))
 
 
@@ -81,7 +84,7 @@ def prove_layer(
     """
     question = question or Prove()
     choose_device(question.device)
-    for name in ("round", "mix"):
+    for name in ("round", "before"):
         if given := getattr(question, name):
             raise InputError(name, "left out: the layer is for these data", given)
     method, call = method_of(layer, data), "attncert.prove_layer(DATA, LAYER)"

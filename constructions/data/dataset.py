@@ -29,12 +29,23 @@ class Origin:
     verify/origins.
 
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
-    keys: `origin` of a certificate (docs/certificate.md). settings: for answer.json.
+    keys: `origin` of a certificate (docs/certificate.md). blocks: those of a network that made the
+    data from `stored`, which a certificate then holds. settings: for answer.json.
     paragraph: for the page of a report, behind what it says of the data.
     """
 
     premises: tuple[Any, ...] = ()
-    paragraph: str = ""
+
+    @property
+    def paragraph(self) -> str:
+        return ""
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        return []
+
+    def stored(self, data: Dataset) -> Dataset:
+        return data
 
     @property
     def keys(self) -> Mapping[str, Any] | None:

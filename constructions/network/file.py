@@ -6,12 +6,14 @@ be integers, floats (taken exactly) and "p/q", as in data sets.
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, BinaryIO
 
 from flint import fmpq_mat
 
 from attncert.constructions.data.conversion import describe
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask
@@ -19,6 +21,7 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 
 MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
+_FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
 _KEYS = {
     "attention": ("of", "rule", "logit_unit", "heads", "output", "mask", "residual"),
     "feed-forward": ("of", "activation", "weights", "bias", "residual"),
@@ -34,6 +37,19 @@ def as_json(network: Network) -> list[dict[str, Any]]:
       'bias': ['0'], 'residual': False}]
     """
     return [_attention(x) if isinstance(x, Attention) else _feed_forward(x) for x in network.blocks]
+
+
+def loaded(source: str | os.PathLike[str]) -> Network:
+    """The network in a JSON file {"network": blocks}, or of a certificate. Raises InputError."""
+    return read_source(source, {"json": _parsed}, _FILE)
+
+
+def _parsed(file: BinaryIO, name: str, shown: str) -> Network:
+    value = json_value(file.read(MAX_JSON_BYTES + 1), shown)
+    whole = isinstance(value, dict) and ("format" in value or list(value) == ["network"])
+    if not whole or "network" not in value:
+        raise InputError(shown, _FILE, describe(value))
+    return of_json(value["network"])
 
 
 def of_json(blocks: Any) -> Network:

@@ -18,7 +18,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.arithmetic import BALLS, RATIONAL, Arithmetic
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
-from attncert.constructions.network.states import States
+from attncert.constructions.network.states import States, listed
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,16 @@ class Network:
         with ctx.workprec(bits):
             *_, last = self.states(data, BALLS)
             return last.queries
+
+    def behind(self, data: Dataset) -> Dataset:
+        """The data as a layer behind this network sees them: tokens and queries, exact. The labels
+        stay. Raises Inexact; InputError for shapes, also where tokens and queries differ in
+        width."""
+        *_, last = self.states(data)
+        contexts = [listed(context) for context in last.contexts]
+        return Dataset.of(
+            contexts[0] if data.shared else contexts, listed(last.queries), data.stated, data.name
+        )
 
     @property
     def numbers(self) -> Iterator[fmpq]:

@@ -38,6 +38,11 @@ ARGUMENTS = {
     "there: that near a zero with independent derivatives all small outputs are reached (the "
     "implicit function theorem), and that values can be scaled. Also taken on trust: the paper's "
     "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
+    "network": "Not computed, but taken on trust: what the blocks of a network compute "
+    "(docs/certificate.md), and that exp(k ln 2) is 2 to the power of k.",
+    "outputs-within": "Not computed, but argued at the head of near.py and arithmetic.py there: "
+    "that the intervals hold the true numbers. Also taken on trust: what the blocks of a network "
+    "compute (docs/certificate.md).",
 }
 
 # The claims, each as: what it claims, about what, why that can be proved, what it leaves open.
@@ -156,9 +161,40 @@ def _every_labelling(cert: Mapping[str, Any]) -> Words:
     )
 
 
+def _network(cert: Mapping[str, Any]) -> Words:
+    T = cert["dims"]["examples"]
+    return (
+        f"The file holds a network that outputs exactly the wanted label on each of "
+        f"{counted(T, 'example')}. Exactly: not up to rounding, but as fractions that are equal.",
+        f"{_inputs(cert)} {_blocks(cert)}",
+        "Every number between the blocks is a fraction, computed without rounding: a softmax is "
+        "one where its scores differ by whole multiples of ln 2, or not at all. The outputs are "
+        "compared with the labels.",
+        "Nothing about other inputs or other labels, about training, or about what the network "
+        "does in floating point, where every step rounds.",
+    )
+
+
+def _within(cert: Mapping[str, Any]) -> Words:
+    T, within = cert["dims"]["examples"], short(printable(cert["within"], 200))
+    return (
+        f"The file holds a network whose outputs differ from the wanted labels by at most "
+        f"{within}, in every number, on each of {counted(T, 'example')}.",
+        f"{_inputs(cert)} {_blocks(cert)} The exponential function is the true one, not rounded.",
+        "Every number between the blocks is enclosed in an interval, computed with integers and "
+        "rounded outwards. The intervals of the outputs are compared with the labels.",
+        "Not that the outputs equal the labels; nothing about other inputs, about training, or "
+        "about what the network does in floating point.",
+    )
+
+
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     """What an attncert/2 file states beside its claim, and why that can be proved."""
     statement = argument = ""
+    if "layer" in cert and len(cert.get("network", ())) > 1:
+        before = counted(len(cert["network"]) - 1, "block")
+        statement += f" The layer is the last block of a network, behind {before}."
+        argument += " What the blocks before it make of the data is computed without rounding."
     if saturation := cert.get("saturation"):
         which = "every example of its own group and of the groups before it"
         which = which if saturation["own"] else "every example of the groups before its own"
@@ -189,6 +225,8 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "impossible": _impossible,
     "interpolation-near": _near,
     "every-labelling": _every_labelling,
+    "network": _network,
+    "outputs-within": _within,
 }
 
 
@@ -213,6 +251,11 @@ def _layer(cert: Mapping[str, Any]) -> str:
         f"The layer has {counted(dims['heads'], 'head')}; keys and queries have width "
         f"{dims['head_width']}, values {dims['value_width']}."
     )
+
+
+def _blocks(cert: Mapping[str, Any]) -> str:
+    kinds = [printable(block["kind"], 200) for block in cert["network"]]
+    return f"The network has {counted(len(kinds), 'block')}: {', then '.join(kinds)}."
 
 
 def _sum(terms: list[tuple[int, str]], symbol: str) -> str:

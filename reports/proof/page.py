@@ -17,7 +17,7 @@ from attncert.reports.proof import rows, saturation
 from attncert.reports.proof.figures import caption_saturation, draw, own_figure
 from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
-from attncert.reports.proof.records import certificate_sha256, exhibits, first_layer_bytes
+from attncert.reports.proof.records import certificate_sha256, exhibits
 from attncert.reports.proof.tables import tables
 from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
 from attncert.reports.report import figure_file
@@ -78,8 +78,7 @@ def files(proof: Proof) -> dict[str, bytes]:
     """What stands beside the page. Pure: equal proofs give equal bytes."""
     named = {"tables.tex": tables(proof).encode(), "references.bib": references(proof).encode()}
     named |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    first, data = first_layer_bytes(proof), (proof.certificate or {}).get("data_file")
-    named |= {} if first is None else {"first-layer.json": first}
+    data = (proof.certificate or {}).get("data_file")
     return named | ({} if data is None else {data["name"]: data.content})
 
 
@@ -149,7 +148,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "in_coq": _arithmetic(c for c in trace if c.level is Level.KERNEL),
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
-        "first_layer": first_layer_bytes(proof) is not None,
+        "input": proof.data.origin.stored(proof.data),
         "data_file": (proof.certificate or {}).get("data_file"),
         "built": proof.layer is not None,
     }

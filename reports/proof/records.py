@@ -8,10 +8,9 @@ from typing import Any
 
 from attncert.reports.proof.view import pivotal
 from attncert.reports.words.jsonable import about
-from attncert.verify.certificate import TooLarge, canonical_bytes
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
-from attncert.verify.origins.first_layer import Mixed, first_layer
 
 # Of one kind, for every head and example, that answer.json holds; above it, the worst of each head.
 MOST_NUMBERS = 50_000
@@ -52,18 +51,6 @@ def certificate_sha256(proof: Proof) -> str | None:
     if proof.certificate is None:
         return None
     return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()
-
-
-def first_layer_bytes(proof: Proof) -> bytes | None:
-    """first-layer.json, where the certificate is about a second layer, holds its data, and the file
-    is not too large to be read."""
-    origin, certificate = proof.data.origin, proof.certificate
-    if not isinstance(origin, Mixed) or certificate is None or certificate["data"] is None:
-        return None
-    try:
-        return canonical_bytes(first_layer(origin.original, certificate))
-    except TooLarge:
-        return None
 
 
 def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:

@@ -37,18 +37,6 @@ def test_a_false_claim_in_a_folder_is_refused(command: str, folder: Path) -> Non
     assert attncert.main([command, str(folder)]) == 1
 
 
-def test_the_first_layer_in_a_folder_is_checked_with_the_second(tmp_path: Path) -> None:
-    data = str(Path(__file__).parents[2] / "examples" / "one-query.json")
-    words = ["prove", data, "--examples", "3", "--heads", "2", "--head-width", "4", "--mix"]
-    assert attncert.main([*words, "--out", str(tmp_path)]) == 0
-    assert attncert.main(["check", str(tmp_path)]) == 0
-    first = json.loads((tmp_path / "first-layer.json").read_text())
-    first["data"]["labels"][0][0] = "12345"
-    (tmp_path / "first-layer.json").write_text(json.dumps(first))
-    assert attncert.main(["check", str(tmp_path)]) != 0
-    assert attncert.main(["check", str(tmp_path / "certificate.json")]) == 0
-
-
 @pytest.mark.parametrize("command", ["check", "explain"])
 def test_what_is_no_certificate_is_one_sentence(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -2,7 +2,7 @@
 
 Standard library only; nothing in a file is believed; docs/certificate.md says what is proved.
 To read: `claims.py` (the table of claims; `check_file`), `limits.py`, `reading.py`, `layer.py`,
-then a claim in the file of its name. `first_layer.py` checks two layers.
+then a claim in the file of its name.
 """
 
 if __name__ == "__main__":

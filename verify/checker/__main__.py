@@ -1,4 +1,4 @@
-"""python checker certificate.json [--first first-layer.json] [--json]"""
+"""python checker certificate.json [--json]"""
 
 import argparse
 import importlib.util
@@ -31,17 +31,12 @@ def main(argv: list[str] | None = None) -> int:
     checker = package()
     parser = argparse.ArgumentParser(prog="checker", usage=argparse.SUPPRESS)
     parser.add_argument("file")
-    parser.add_argument("--first", metavar="first-layer.json")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--limit-seconds", type=float, default=checker.LIMIT_SECONDS)
     parser.add_argument("--limit-mib", type=float, default=checker.LIMIT_MIB)
     options = parser.parse_args(argv)
     limits = options.limit_seconds, options.limit_mib
-    if options.first is None:
-        verdict = checker.check_file(options.file, *limits)
-    else:
-        both = importlib.import_module(f"{checker.__name__}.first_layer")
-        verdict = both.check_files(options.first, options.file, *limits)
+    verdict = checker.check_file(options.file, *limits)
     line = json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}"
     try:
         print(line, flush=True)

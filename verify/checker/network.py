@@ -148,7 +148,7 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
 
 def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
     for one, (tokens, keys) in zip(blocks, contexts, strict=False):
-        mask = one.mask if type(one) is Attention else None
+        mask: Any = one.mask if type(one) is Attention else None
         plain = mask in (None, "causal")
         fits = plain or one.of == "all" or len(mask) == 1
         need(fits, "mask must have one row, of the query")

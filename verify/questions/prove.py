@@ -17,6 +17,7 @@ from attncert.verify.questions.rules import (
     grid,
     number,
     one_of,
+    path,
     text,
     whole,
 )
@@ -68,8 +69,11 @@ class Prove(Question):
         "round the data to multiples of a step, such as 1/64 or 0.1, or: auto",
         group=_DATA,
     )
-    mix: bool = option(
-        False, SWITCH, "two layers: a first one adds to each token the mean", group=_DATA
+    before: str | None = option(
+        None,
+        path("mean"),
+        "a block before the layer: mean (added to each token) or a network.json",
+        group=_DATA,
     )
     data_file: bool = option(
         False, SWITCH, "the data in a file beside the certificate", group=_DATA
@@ -104,10 +108,10 @@ class Prove(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mix and self.round is not None:
-            raise InputError("mix", "given without round", f"with round {self.round}")
-        if self.mix and self.data_file:
-            raise InputError("mix", "given without data_file", "with it")
+        if self.before and self.round is not None:
+            raise InputError("before", "given without round", f"with round {self.round}")
+        if self.before and self.data_file:
+            raise InputError("before", "given without data_file", "with it")
         if self.saturate_own and self.saturate is None:
             raise InputError("saturate_own", "given with saturate", "without it")
 

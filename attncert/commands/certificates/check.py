@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -37,9 +36,6 @@ def check(
         float | None,
         typer.Option(help="limit on the memory for numbers; default: 2048, with --fast 8192"),
     ] = None,
-    first: Annotated[
-        str | None, typer.Option(help="first-layer.json: the certificate is about a second layer")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
     verified: Annotated[
         bool, typer.Option("--verified", help="by the verified checker (attncert kernel build)")
@@ -53,17 +49,12 @@ def check(
 
     if fast + verified + kernel > 1:
         raise InputError("--fast, --verified and --kernel", "given one at a time", "together")
-    beside = os.path.join(certificate, "first-layer.json")
     certificate = certificate_in(certificate)
-    if first is None and os.path.isfile(beside):  # never raises
-        first = beside
-    if first is not None and not os.path.isfile(first):
-        raise InputError("--first", "a file first-layer.json", first)
     by, most = _checker(fast, verified, kernel)
     limits = {"limit_seconds": limit_seconds, "limit_mib": most if limit_mib is None else limit_mib}
     with as_file(certificate) as path, Stages() as progress:
         progress("checking", 0, 0)
-        verdict = by(path, **limits) if first is None else _both(first, path, by, limits)
+        verdict = by(path, **limits)
     if verdict.status == "unusable":
         kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
@@ -90,13 +81,6 @@ def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Ve
 
         return executable.check_file, LIMIT_MIB
     return _in_kernel if kernel else check_file, LIMIT_MIB
-
-
-def _both(first: str, path: str, by: Callable[..., Verdict], limits: dict[str, float]) -> Verdict:
-    from attncert.verify.checker.first_layer import check_files
-
-    verdict: Verdict = check_files(first, path, **limits, by=by)
-    return verdict
 
 
 def _in_kernel(path: str, **limits: float) -> Verdict:

@@ -13,7 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.rounding import rounded
 from attncert.constructions.errors import InputError
-from attncert.constructions.mixing import mixed
+from attncert.constructions.network.mixing import mean
 
 CONTEXTS = [[[1, 0], [0, 1], [2, 1]], [[3, 1]], [[0, 1], ["1/2", 2]]]
 QUERIES = [[1, 2], [0, 1], [1, 1]]
@@ -62,7 +62,7 @@ def test_copies_and_files_keep_them() -> None:
 
 
 def test_the_mean_of_a_context_is_that_of_its_tokens() -> None:
-    ours, same = mixed(DATA), mixed(repeated(DATA))
+    ours, same = (mean(DATA.d).behind(data) for data in (DATA, repeated(DATA)))
     assert ours.queries.fractions() == same.queries.fractions()
     assert ours.rows(2).fractions() == same.rows(2).fractions()[::3]
 

@@ -1,0 +1,156 @@
+"""A block before the layer: one certificate of both, from the given data to the labels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import networks
+from support.small_certificates import changed, written
+from support.trace_rules import broken
+
+import attncert
+from attncert import Dataset, Prove, prove, write_report
+from attncert.constructions.network.file import as_json
+from attncert.constructions.network.mixing import mean
+from attncert.verify.checker import check_file
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.fast.check import check_file as check_fast
+from attncert.verify.origins.behind import Behind
+
+BEFORE = Prove(heads=2, before="mean")
+DATA = Dataset.of(
+    [[[1, 0, 2], [0, 3, 1]], [[2, 1, 0], [0, 1, 0]], [[1, 1, 5], [0, 2, "1/3"]]],
+    [[1, 1, 1]] * 3,
+    [5, "1/2", 7],
+)
+
+
+@pytest.fixture(scope="module")
+def proof() -> Proof:
+    return prove(DATA, BEFORE)
+
+
+@pytest.fixture(scope="module")
+def folder(proof: Proof, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("before") / "o"
+    write_report(proof, path)
+    return path
+
+
+def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> None:
+    assert prove(DATA, Prove(heads=2)).standing is Level.NOT_APPLICABLE
+    trace = proof.trace
+    assert proof.standing is Level.PROVED and ids.BEFORE in trace[ids.MEMORIZATION].rests_on
+    numbers = trace[ids.BEFORE].numbers
+    assert list(numbers.values()) == [1, 1, 3] and trace[ids.A1].level is Level.PROVED
+    page = (folder / "report.md").read_text()
+    assert "The layer is the last block of a network" in page and "--before mean" in page
+    assert f"`{DATA.sha256}`" in page
+
+
+def test_the_trace_must_hold_the_blocks_before(proof: Proof) -> None:
+    claims = [claim for claim in proof.trace if claim.id != ids.BEFORE]
+    lost = [replace(c, rests_on=tuple(i for i in c.rests_on if i != ids.BEFORE)) for c in claims]
+    without_edge = [*lost, proof.trace[ids.BEFORE]]
+    for some, rule in ((lost, "complete"), (without_edge, "edges")):
+        assert list(broken(replace(proof, trace=ProofTrace(some)))) == [rule]
+
+
+def test_the_certificate_alone_leads_from_the_data_to_the_labels(
+    folder: Path, tmp_path: Path
+) -> None:
+    """In plain fractions, and by the checker; a change anywhere is seen."""
+    certificate = json.loads((folder / "certificate.json").read_text())
+    labels = [[Fraction(x) for x in row] for row in certificate["data"]["labels"]]
+    assert networks.outputs(certificate["network"], certificate["data"]) == labels
+    assert certificate["data"] == DATA.canonical()
+    assert check_file(str(folder / "certificate.json")).status == "holds"
+    for path, leaf in (
+        ("data.contexts.1.0.0", "3"),
+        ("data.queries.2.1", "2"),
+        ("data.labels.0.0", "6"),
+        ("network.0.heads.0.value.0.0", "2"),
+        ("network.0.residual", False),
+        ("network.0.of", "query"),
+    ):
+        assert check_file(written(changed(certificate, path, leaf), tmp_path)).status == "wrong"
+
+
+def test_a_rank_is_certified_behind_the_blocks(tmp_path: Path) -> None:
+    proof = prove(DATA, replace(BEFORE, claim="full-rank"))
+    path = written(dict(proof.certificate or {}), tmp_path)
+    for check in (check_file, check_fast):
+        assert check(path).status == "holds"
+    lost = json.loads(Path(path).read_text())
+    lost["network"] = lost["network"][1:]  # one query for all: the features are dependent
+    assert check_file(written(changed(lost, "claim", "full-rank"), tmp_path)).status == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"contexts": DATA.contexts}, "the context of example 0"),
+        ({"queries": DATA.queries}, "the query of example 0"),
+        ({"stated": None}, "the labels were changed"),
+    ],
+)
+def test_other_data_are_refuted(change: Any, reason: str) -> None:
+    front = mean(3)
+    (claim,) = Behind(DATA, front).claims(replace(front.behind(DATA), **change))
+    assert claim.level is Level.REFUTED and claim.witness and claim.witness["reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("contexts", "status", "words"),
+    [  # one mean; the second a permutation of the first
+        ([[[1, 0, 0], [0, 2, 0]], [[1, 1, 1], [0, 1, -1]]], 3, "the same query: it is the same"),
+        ([[[1, 0, 0], [0, 2, 0]], [[0, 2, 0], [1, 0, 0]]], 1, "a permutation of the other: it is"),
+    ],
+)
+def test_equal_means_leave_queries_equal(
+    contexts: Any, status: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    line = ["prove", str(tmp_path / "x.json"), "--before", "mean", "--out", str(tmp_path / "o")]
+    assert attncert.main(line) == status
+    assert words in capsys.readouterr().out
+
+
+def test_a_network_of_ones_own_comes_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same blocks from a file; and what is no network, in one line."""
+    (tmp_path / "network.json").write_text(json.dumps({"network": as_json(mean(3))}))
+    proof = prove(DATA, replace(BEFORE, before=str(tmp_path / "network.json")))
+    twin = prove(DATA, BEFORE)
+    assert proof.certificate and twin.certificate
+    assert proof.certificate["network"] == twin.certificate["network"]
+    assert "--before BEFORE" in proof.certificate["produced_by"]["command"]
+    (tmp_path / "data.json").write_text(json.dumps(DATA.canonical()))
+    for content, words in (
+        ("{}", "a JSON file"),
+        ('{"network": [{"kind": "x"}]}', "block 1: kind: must be"),
+        ('{"network": []}', "network: must be made of one block or more"),
+        (json.dumps({"network": as_json(mean(2))}), "block 1: query: must be of 3 rows"),
+    ):
+        (tmp_path / "network.json").write_text(content)
+        line = ["prove", str(tmp_path / "data.json"), "--before", str(tmp_path / "network.json")]
+        assert attncert.main([*line, "--out", str(tmp_path / "o")]) == 2
+        error = capsys.readouterr().err
+        assert words in error and error.count("\n") == 1
+
+
+def test_a_block_before_and_rounding_are_not_one_run() -> None:
+    with pytest.raises(attncert.InputError, match="before: must be given without round"):
+        Prove(before="mean", round="1/4")
+    with pytest.raises(attncert.InputError, match="before: must be given without data_file"):
+        Prove(before="mean", data_file=True)

@@ -1,0 +1,127 @@
+"""Data that a network in front made of the given ones: what is proved of a layer on them is about
+the two in a row.
+
+The claim "before" says that the data are what the blocks make, by the checker's evaluation, which
+shares no code with that of constructions/network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset, Origin
+from attncert.constructions.exact.keys import Key
+from attncert.constructions.network.file import as_json
+from attncert.constructions.network.network import Network
+from attncert.verify.checker import Limits
+from attncert.verify.checker.arithmetic import Exact
+from attncert.verify.checker.network import block, states
+from attncert.verify.checker.reading import Table
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.steps.shared import timed
+
+
+def behind(data: Dataset, front: Network) -> Dataset:
+    """The data as a layer behind `front` sees them, and where they come from. Raises Inexact,
+    InputError."""
+    return front.behind(data).of_origin(Behind(data, front))
+
+
+@dataclass(frozen=True)
+class Behind(Origin):
+    """original: the data as given. front: the network that made those at hand of them."""
+
+    original: Dataset
+    front: Network
+
+    premises = (ids.BEFORE,)
+
+    @property
+    def paragraph(self) -> str:
+        count = self.front.depth
+        blocks = "the block" if count == 1 else f"the {count} blocks"
+        return (
+            f"They are what {blocks} in front of the layer make{'s' * (count == 1)} of the given "
+            "data. The certificate holds the given data and all blocks."
+        )
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        return as_json(self.front)
+
+    def stored(self, data: Dataset) -> Dataset:
+        return self.original
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"sha256_before_the_front": self.original.sha256}
+
+    def claims(self, data: Dataset) -> list[Claim]:
+        return [timed(partial(self._claim, data))]
+
+    def words(self, data: Dataset) -> str:
+        front = "a block" if self.front.depth == 1 else f"{self.front.depth} blocks"
+        return (
+            f" The layer is the last block of a network: its data are what {front} in front of it "
+            f"make{'s' * (self.front.depth == 1)} of the given ones."
+        ) + _equal_still(self.original, data)
+
+    def _claim(self, data: Dataset) -> Claim:
+        """Example by example: tokens and query as the checker's evaluation gives them."""
+        before, limits = self.original, Limits(math.inf, math.inf)
+        blocks = [block(limits, x) for x in self.blocks]
+        tables = [before.rows(t).numerators.tolist() for t in range(len(before.contexts))]
+        contexts = Table(tables, before.contexts.denominator, 0)
+        queries = Table(before.queries.numerators.tolist(), before.queries.denominator, 0)
+        wrong = "" if before.shared == data.shared else "the contexts are not as many"
+        reached = states(Exact(limits), blocks, contexts, queries, limits)
+        for t, (tokens, query) in enumerate(reached):
+            k = 0 if data.shared else t
+            if not wrong and [_fractions(x) for x in tokens] != data.rows(k).fractions():
+                wrong = f"the context of example {t}"
+            if not wrong and _fractions(query) != data.queries[t].fractions():
+                wrong = f"the query of example {t}"
+        labels = [None if of.stated is None else of.stated.strings() for of in (before, data)]
+        if labels[0] != labels[1]:
+            wrong = wrong or "the labels were changed"
+        different = [len({Key(x) for x in of.queries.stored.tolist()}) for of in (before, data)]
+        return Claim.checked(
+            ids.BEFORE,
+            "Contexts and queries are what the blocks before the layer make of the given ones.",
+            not wrong,
+            {"reason": wrong},
+            numbers={
+                "blocks": self.front.depth,
+                "different queries before": different[0],
+                "different queries behind": different[1],
+            },
+            arithmetic="exact, by the checker's evaluation of networks",
+            source="paper, Proposition 4 for the mean; docs/certificate.md, blocks",
+        )
+
+
+def _fractions(vector: tuple[list[int], int]) -> list[Fraction]:
+    entries, unit = vector
+    return [Fraction(x, unit) for x in entries]
+
+
+def _equal_still(before: Dataset, after: Dataset) -> str:
+    """Two examples whose queries are equal before and behind the front; else ""."""
+    if before.shared:
+        return ""
+    first = dict[Key, int]()
+    queries = before.queries.stored.tolist()
+    for t, query in enumerate(after.queries.stored.tolist()):
+        s = first.setdefault(Key(query), t)
+        if s != t and queries[s] == queries[t]:
+            tokens = [sorted(before.rows(k).fractions()) for k in (s, t)]
+            order = ", and one context is a permutation of the other"
+            how = order if tokens[0] == tokens[1] else ""
+            return f" Examples {s} and {t} have the same query{how}: it is the same still."
+    return ""
