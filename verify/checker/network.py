@@ -50,7 +50,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def block(limits: Limits, one: Any) -> Attention | FeedForward:
-    kind = one.get("kind") if type(one) is dict else None
+    kind: Any = one.get("kind") if type(one) is dict else None
     need(kind in list(KEYS), "kind must be attention or feed-forward")
     typed(one, dict, f"each block of {kind}", KEYS[kind])
     residual = typed(one["residual"], bool, "residual")
