@@ -89,9 +89,8 @@ def report_page(answer: Answer) -> bytes:
 
 
 def room_of(answer: Answer) -> Room:
-    """By `room` in reports/COMMAND/page.py; what `prove` writes is a proof."""
-    command = answer.question.command
-    folder = "proof" if command == "prove" else command
+    """By `room` in reports/COMMAND/page.py, or in the folder that the answer names."""
+    folder = answer.room or answer.question.command
     room: Room = importlib.import_module(f"attncert.reports.{folder}.page").room(answer)
     return room
 

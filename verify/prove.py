@@ -8,6 +8,7 @@ verify/claims/rules.py before it is returned.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -23,6 +24,8 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
 from attncert.verify.methods.layer import method_of
+from attncert.verify.network.method import NetworkMethod
+from attncert.verify.network.prove import prove_network
 from attncert.verify.origins.behind import behind
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
@@ -37,7 +40,7 @@ __all__ = ["prove", "prove_layer"]
 LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more than one thread
 
 
-def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Proof:
+def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Any:
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
@@ -57,11 +60,21 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     choose_device(question.device)  # raises InputError where it is not there
     method = registry.method(question.construction)
     with limited(question.time_limit):
+        if isinstance(method, NetworkMethod):
+            return prove_network(_seen(data, question), question, method, progress)
         run = Run.of(data, question, method, progress)
-        if question.before:
-            front = mean(data.d) if question.before == "mean" else loaded(question.before)
-            run = replace(run, data=behind(run.data, front))
-        return _with_threads(rounded(run))
+        return _with_threads(rounded(replace(run, data=_seen(data, question))))
+
+
+def _seen(data: Dataset, question: Prove) -> Dataset:
+    """The data that the question is about, as what is built sees them."""
+    if not isinstance(data, Dataset):
+        raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
+    chosen: Dataset = question.of(data)
+    if not question.before:
+        return chosen
+    front = mean(data.d) if question.before == "mean" else loaded(question.before)
+    return behind(chosen, front)
 
 
 def prove_layer(

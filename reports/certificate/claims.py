@@ -6,6 +6,7 @@ Everything said is taken from the file, never from what the file says of itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any
 
 from attncert.constructions.foreign import printable
@@ -255,7 +256,8 @@ def _layer(cert: Mapping[str, Any]) -> str:
 
 def _blocks(cert: Mapping[str, Any]) -> str:
     kinds = [printable(block["kind"], 200) for block in cert["network"]]
-    return f"The network has {counted(len(kinds), 'block')}: {', then '.join(kinds)}."
+    runs = [f"{len(list(same))} {kind}" for kind, same in groupby(kinds)]
+    return f"The network has {counted(len(kinds), 'block')}: {', then '.join(runs)}."
 
 
 def _sum(terms: list[tuple[int, str]], symbol: str) -> str:

@@ -87,7 +87,7 @@ def audit(
 def methods_of(question: Audit) -> tuple[Method, ...]:
     """The one that is named; else those that use A1 and A2."""
     if question.construction is not None:
-        return (registry.method(question.construction),)
+        return (registry.layer_method(question.construction),)
     return tuple(method for method in registry.methods() if method.uses_a1_a2)
 
 

@@ -88,7 +88,7 @@ def claims(examined: Examination) -> list[Claim]:
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
-    titles = " or ".join(registry.method(name).voice.title for name in examined.proofs)
+    titles = " or ".join(registry.layer_method(name).voice.title for name in examined.proofs)
     statement = f"By {titles} {examined.part} of {examined.whole.name} are memorized."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
@@ -42,6 +42,8 @@ class Answer:
     Python and the libraries used; both for timings.json alone. A kind of question adds what only
     its own report shows.
     """
+
+    room: ClassVar[str] = ""  # of its report, where that is not the command's
 
     question: Question
     data: Named

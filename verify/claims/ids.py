@@ -144,6 +144,11 @@ VALUES_UNIVERSAL: Final = ClaimId("values.universal")
 LABELS_RANK: Final = ClaimId("labels.rank")
 IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 
+# A network.
+DISTINCT_INPUTS: Final = hypothesis("distinct-inputs")
+NETWORK_OUTPUTS: Final = ClaimId("network.outputs")
+NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
+
 # An audit, and an attack.
 ATTACK: Final = ClaimId("attack")
 AUDIT: Final = ClaimId("audit")

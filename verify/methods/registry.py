@@ -24,8 +24,12 @@ from attncert.constructions.foreign import error_text
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.method import Method, Target
+from attncert.verify.network import methods as networks
+from attncert.verify.network.method import NetworkMethod
 
-_OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD)
+AnyMethod = Method | NetworkMethod
+
+_OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD, *networks.METHODS)
 _GROUP = "attncert.constructions"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -35,11 +39,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "only_width": (int, NoneType), "saturates": (str,), "attack": (Target, NoneType),
 }  # fmt: skip
 
-_registered: dict[str, Method] = {}
+_registered: dict[str, AnyMethod] = {}
 _announced: set[metadata.EntryPoint] = set()
 
 
-def register(method: Method) -> Method:
+def register(method: AnyMethod) -> AnyMethod:
     """Make a construction known by its name. Returns it, so that it can stand in an assignment.
 
     A second one of the same name takes the place of the first (a notebook's cell is run again), but
@@ -52,9 +56,9 @@ def register(method: Method) -> Method:
     Traceback (most recent call last):
     attncert.InputError: construction: must be a Method, not of type str
     """
-    if not isinstance(method, Method):
+    if not isinstance(method, AnyMethod):
         raise InputError("construction", "a Method", f"of type {type(method).__name__}")
-    for key, types in _TYPES.items():
+    for key, types in _TYPES.items() if isinstance(method, Method) else ():
         if not isinstance(field := getattr(method, key), types):
             must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
             raise InputError(f"construction: {key}", f"of type {must}", type(field).__name__)
@@ -70,7 +74,7 @@ def register(method: Method) -> Method:
     return method
 
 
-def method(name: str) -> Method:
+def method(name: str) -> AnyMethod:
     """The construction of this name, or place in the form package.module:NAME.
 
     Raises InputError where there is none.
@@ -85,7 +89,15 @@ def method(name: str) -> Method:
     return match
 
 
-def known(name: str) -> Method | None:
+def layer_method(name: str) -> Method:
+    """The construction of a layer that has this name. Raises InputError."""
+    match = method(name)
+    if not isinstance(match, Method):
+        raise InputError("construction", "one that builds a layer of attention", name)
+    return match
+
+
+def known(name: str) -> AnyMethod | None:
     """The registered construction of this name, or name in certificates; None without."""
     for known in _registered.values():
         if name in (known.name, known.certificate_name):
@@ -94,22 +106,28 @@ def known(name: str) -> Method | None:
 
 
 def methods() -> tuple[Method, ...]:
-    """All that are registered, in that order, those of installed packages included."""
+    """Those of layers that are registered, in that order, of installed packages too."""
     _discover()
-    return tuple(_registered.values())
+    return tuple(x for x in _registered.values() if isinstance(x, Method))
+
+
+def network_methods() -> tuple[NetworkMethod, ...]:
+    """Those of networks."""
+    _discover()
+    return tuple(x for x in _registered.values() if isinstance(x, NetworkMethod))
 
 
 def names() -> tuple[str, ...]:
-    return tuple(method.name for method in methods())
+    return tuple(method.name for method in (*methods(), *network_methods()))
 
 
-def foreign(method: Method) -> bool:
+def foreign(method: AnyMethod) -> bool:
     """Whether this is a third-party construction."""
     return _registered.get(method.name) is method and method not in _OURS
 
 
 @contextmanager
-def theirs(method: Method, part: str) -> Iterator[None]:
+def theirs(method: AnyMethod, part: str) -> Iterator[None]:
     """Where third-party code runs, or what it said is joined: an error other than the two that mean
     something is an InputError that names the construction, the part and the line."""
     try:
@@ -131,7 +149,7 @@ def _line(error: BaseException) -> str:
     return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
 
 
-def _imported(place: str) -> Method:
+def _imported(place: str) -> AnyMethod:
     """From "package.module:NAME": imported, which runs the module, and registered."""
     module, _, attribute = place.partition(":")
     try:
@@ -169,8 +187,8 @@ def _discover() -> None:
         _announced.add(entry)
 
 
-def _method_of(method: object, place: str) -> Method:
-    if not isinstance(method, Method):
+def _method_of(method: object, place: str) -> AnyMethod:
+    if not isinstance(method, AnyMethod):
         raise InputError("construction", "a Method", f"of type {type(method).__name__} ({place})")
     return method if known(method.name) is method else register(method)
 

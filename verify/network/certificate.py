@@ -20,26 +20,27 @@ def certificate(
     construction: str,
     produced_by: Mapping[str, Any],
     within: Fraction | None = None,
-    origin: Mapping[str, Any] | None = None,
 ) -> Certificate:
     """The outputs equal the labels; with `within`, no output differs from its label by more.
 
-    origin: what the data were before, as docs/certificate.md has it. Raises TooLarge.
+    data: as the network sees them; where blocks made them of others, the file holds these and all
+    blocks. Raises TooLarge.
     """
+    stored = data.origin.stored(data)
     return sealed(
         {
             "format": "attncert/3",
             "claim": "network" if within is None else "outputs-within",
             "construction": construction,
             "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
-            "data": data.canonical(),
-            "network": as_json(network),
+            "data": stored.canonical(),
+            "network": data.origin.blocks + as_json(network),
             **({} if within is None else {"within": numeral(within)}),
             "tokens": list(data.counts) if data.counts else None,
-            "origin": None if origin is None else dict(origin),
+            "origin": data.origin.keys,
             "saturation": None,
             "data_file": None,
             "produced_by": dict(produced_by),
-            "input_sha256": data.sha256,
+            "input_sha256": stored.sha256,
         }
     )

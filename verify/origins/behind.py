@@ -67,10 +67,9 @@ class Behind(Origin):
 
     def words(self, data: Dataset) -> str:
         front = "a block" if self.front.depth == 1 else f"{self.front.depth} blocks"
-        return (
-            f" The layer is the last block of a network: its data are what {front} in front of it "
-            f"make{'s' * (self.front.depth == 1)} of the given ones."
-        ) + _equal_still(self.original, data)
+        makes = "makes" if self.front.depth == 1 else "make"
+        words = f" The data are what {front} in front {makes} of the given ones."
+        return words + _equal_still(self.original, data)
 
     def _claim(self, data: Dataset) -> Claim:
         """Example by example: tokens and query as the checker's evaluation gives them."""

@@ -191,7 +191,7 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Calla
     promised of a case, and how a drawn one is adapted."""
     if not isinstance(construction, str):
         return "given function", construction, True, _hypothesis, lambda case: case
-    method = registry.method(construction)
+    method = registry.layer_method(construction)
     if method.attack is None:
         *most, last = [m.name for m in registry.methods() if m.attack is not None]
         raise InputError("construction", f"{', '.join(most)} or {last}", construction)

@@ -1,0 +1,55 @@
+"""The page of `attncert prove` for a construction of a network: blocks, steps, price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attncert.constructions.network.blocks import Attention, Block
+from attncert.reports.answers import Room
+from attncert.reports.words.jsonable import about
+from attncert.reports.words.numbers import count, size
+from attncert.verify.claims import ids
+from attncert.verify.network.prove import NetworkProof
+
+
+def room(proof: NetworkProof) -> Room:
+    built = proof.built
+    context = {
+        "method": proof.method,
+        "blocks": list(_rows(proof)),
+        "price": proof.trace[ids.PARAMETERS].numbers if built else None,
+        "stored": proof.data.origin.stored(proof.data),
+        "before": len(proof.data.origin.blocks),
+    }
+    exhibits = {
+        "data": about(proof.data),
+        "construction": proof.method.name,
+        "blocks": [_about(block) for block in built.network.blocks] if built else [],
+    }
+    return Room("network.md.j2", context, exhibits)
+
+
+def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:
+    """A part of the network in each: which blocks, what they are, what they are for."""
+    if proof.built is None:
+        return
+    start, blocks = 0, proof.built.network.blocks
+    for part in proof.method.parts(proof.built):
+        stop = start + part.blocks
+        some = blocks[start:stop]
+        number = str(start + 1) if part.blocks == 1 else f"{start + 1} to {stop}"
+        what = ", ".join(dict.fromkeys(map(_kind, some)))
+        units = sum(block.units for block in some)
+        yield number, what, size(units) if units else "", part.purpose
+        start = stop
+
+
+def _kind(block: Block) -> str:
+    if isinstance(block, Attention):
+        return f"attention by {block.rule}, {count(len(block.heads), 'head')}"
+    plain = block.activation == "identity"
+    return "affine map" if plain else f"affine map and {block.activation}"
+
+
+def _about(block: Block) -> dict[str, object]:
+    return {"block": _kind(block), "of": block.of, "hidden units": block.units}

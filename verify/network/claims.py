@@ -1,0 +1,138 @@
+"""What is checked of every network that memorizes: hypothesis, outputs by two ways, price."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.network.file import as_json
+from attncert.constructions.network.network import Network
+from attncert.verify.checker import Limits
+from attncert.verify.checker.arithmetic import Exact
+from attncert.verify.checker.network import block, states
+from attncert.verify.checker.reading import Table
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.origins.conclusion import about_data
+from attncert.verify.steps.shared import timed
+
+RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
+
+
+def distinct_inputs(data: Dataset) -> Claim:
+    """Equal examples have equal labels, else no function has them. By comparison of all."""
+    pair = conflict(data)
+    return Claim.checked(
+        ids.DISTINCT_INPUTS,
+        "No two examples have equal queries and contexts, and different labels.",
+        pair is None,
+        lambda: {"examples": list(pair or ())},
+        numbers={"examples": data.T},
+        arithmetic="comparison of fractions",
+    )
+
+
+def conflict(data: Dataset) -> tuple[int, int] | None:
+    """Two examples that no function of query and context tells apart, with different labels."""
+    first: dict[str, int] = {}
+    labels = data.labels.strings()
+    for t, query in enumerate(data.queries.strings()):
+        context = 0 if data.shared else data.rows(t).strings()
+        s = first.setdefault(repr((query, context)), t)
+        if labels[s] != labels[t]:
+            return s, t
+    return None
+
+
+def outputs(data: Dataset, network: Network) -> list[Claim]:
+    """The outputs equal the labels: by FLINT, and by the checker's evaluation where it is short."""
+    claims = [timed(partial(_by_flint, data, network))]
+    work = data.T * sum(m.nrows() * m.ncols() for block in network.blocks for m in block.matrices)
+    if work <= RECOMPUTED:
+        claims.append(timed(partial(_by_checker, data, network)))
+    return claims
+
+
+def _by_flint(data: Dataset, network: Network) -> Claim:
+    outputs, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
+    wrong = [t for t, (x, y) in enumerate(zip(outputs, labels, strict=True)) if x != y]
+    return _equal(ids.NETWORK_OUTPUTS, data, wrong, RATIONAL)
+
+
+def _by_checker(data: Dataset, network: Network) -> Claim:
+    limits = Limits(math.inf, math.inf)
+    tables = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
+    contexts = Table(tables, data.contexts.denominator, 0)
+    queries = Table(data.queries.numerators.tolist(), data.queries.denominator, 0)
+    blocks, below = [block(limits, x) for x in as_json(network)], data.labels.denominator
+    reached = states(Exact(limits), blocks, contexts, queries, limits)
+    rows = data.labels.numerators.tolist()
+    wrong = [
+        t
+        for t, ((_, (output, unit)), y) in enumerate(zip(reached, rows, strict=True))
+        if [x * below for x in output] != [x * unit for x in y]
+    ]
+    return _equal(ids.NETWORK_RECOMPUTED, data, wrong, "integers, by the checker's evaluation")
+
+
+def _equal(claim_id: ids.ClaimId, data: Dataset, wrong: list[int], arithmetic: str) -> Claim:
+    return Claim.checked(
+        claim_id,
+        f"The outputs of the network equal the labels of {counted(data.T, 'example', 'all')}.",
+        not wrong,
+        {"examples": wrong[:12]},
+        arithmetic=arithmetic,
+        source="docs/certificate.md, blocks",
+    )
+
+
+def price(data: Dataset, network: Network) -> Claim:
+    """What the network costs, and what the labels hold."""
+    different = len({tuple(row) for row in data.labels.strings()})
+    return Claim(
+        ids.PARAMETERS,
+        f"The network has {counted(network.parameters, 'parameter')}: the nonzero entries of its "
+        "weights and biases.",
+        Level.PROVED,
+        numbers={
+            "parameters": network.parameters,
+            "hidden units": network.units,
+            "blocks": network.depth,
+            "bits of the longest": network.longest,
+            "bits in all": network.bits,
+            "bits that the labels hold": round(data.T * math.log2(different), 1),
+        },
+        arithmetic="counted",
+        source="docs/networks.md, price",
+    )
+
+
+def memorizes(data: Dataset, checks: list[Claim]) -> Claim:
+    return about_data(
+        data,
+        ids.MEMORIZATION,
+        "The network outputs exactly the label, for each of "
+        f"{counted(data.T, 'example', 'these')}.",
+        Level.PROVED if all(claim.level.holds for claim in checks) else Level.REFUTED,
+        rests_on=tuple(claim.id for claim in checks),
+        witness=next((claim.witness for claim in checks if not claim.level.holds), None),
+        arithmetic=RATIONAL,
+        source="ours: the equality is computed, whatever the construction promises",
+    )
+
+
+def refusal(data: Dataset, title: str, failure: HypothesisFails) -> list[Claim]:
+    """What is known where nothing was built: refuted where no function has these labels."""
+    distinct = distinct_inputs(data)
+    reason = {"reason": failure.reason, **failure.witness}
+    if not distinct.level.holds:
+        words = "No function of query and context has these labels, so no network has them."
+        level, premises = Level.REFUTED, (distinct.id,)
+    else:
+        words = f"The construction ({title}) does not apply to these data."
+        level = Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED
+        premises = ()
+    conclusion = Claim(ids.MEMORIZATION, words, level, witness=reason, rests_on=premises)
+    return [distinct, conclusion]

@@ -1,0 +1,106 @@
+"""`prove` for a construction of a network: data -> network -> claims -> trace -> certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.progress import StageProgress
+from attncert.verify.certificate import TooLarge, produced_by
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.methods.registry import theirs
+from attncert.verify.network import claims
+from attncert.verify.network.certificate import certificate
+from attncert.verify.network.method import Built, NetworkMethod
+from attncert.verify.origins.rounded import on_grid
+from attncert.verify.pipeline.run import versions
+from attncert.verify.questions.prove import Prove
+
+# Options that speak of the heads of a layer, or of its rank.
+_OF_LAYERS = ("heads", "head_width", "value_width", "vertices", "saturate", "data_file")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NetworkProof(Answer):
+    """What is known of a network that should output the labels.
+
+    built: what the construction made, None where it refused.
+    """
+
+    room: ClassVar[str] = "network"
+
+    question: Prove
+    data: Dataset
+    method: NetworkMethod
+    built: Built | None = None
+
+
+def prove_network(
+    data: Dataset, question: Prove, method: NetworkMethod, progress: StageProgress
+) -> NetworkProof:
+    """Build the network, check every step on it, and compare its outputs with the labels.
+
+    data: as the network sees them, behind what stands before it. Raises InputError for options that
+    say nothing of a network, and for data without labels.
+    """
+    _require_own_options(question, method.name)
+    if ":" not in question.construction:
+        question = replace(question, construction=method.name)
+    if question.round:
+        data, _ = on_grid(data, Fraction(question.round))
+    _ = data.labels  # raises InputError where there are none
+    known: list[Claim] = data.origin.claims(data)
+    progress("building", 0, 1)
+    try:
+        with theirs(method, "build"):
+            built = method.build(data, question.seed)
+    except HypothesisFails as failure:
+        return _proof(question, data, method, known + claims.refusal(data, method.title, failure))
+    known.append(claims.distinct_inputs(data))
+    progress("steps", 0, 1)
+    with theirs(method, "steps"):
+        known += method.steps(data, built)
+    progress("outputs", 0, 1)
+    checks = claims.outputs(data, built.network)
+    conclusion = claims.memorizes(data, checks)
+    known += [*checks, claims.price(data, built.network), conclusion]
+    file: Any = {}
+    if conclusion.level.holds:
+        try:
+            made_by = produced_by(question.line(), question.seed)
+            file["certificate"] = certificate(
+                data, built.network, construction=method.name, produced_by=made_by
+            )
+        except TooLarge as reason:
+            file["uncertified"] = str(reason)
+    return _proof(question, data, method, known, built=built, **file)
+
+
+def _proof(
+    question: Prove, data: Dataset, method: NetworkMethod, known: list[Claim], **rest: Any
+) -> NetworkProof:
+    return NetworkProof(
+        question=question,
+        data=data,
+        method=method,
+        trace=ProofTrace(known),
+        conclusion=ids.MEMORIZATION,
+        versions=versions(),
+        **rest,
+    )
+
+
+def _require_own_options(question: Prove, name: str) -> None:
+    for option in _OF_LAYERS:
+        if setting := getattr(question, option):
+            raise InputError(option, f"left out with construction {name}", setting)
+    if question.claim == "full-rank":
+        raise InputError("claim", f"interpolation with construction {name}", question.claim)
+    if question.round == "auto":
+        raise InputError("round", f"a step, such as 1/64, with construction {name}", "auto")

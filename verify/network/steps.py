@@ -1,0 +1,177 @@
+"""Steps of the proofs of networks, checked on the finished weights: on the states between blocks.
+
+The derivations stand above the builders, in constructions/network. Each function is given the
+states before the first block and behind each, and what was built; a step that fails is refuted,
+with the examples that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.bits import BitsNetwork
+from attncert.constructions.network.inputs import Inputs
+from attncert.constructions.network.network import Network
+from attncert.constructions.network.planes import PlaneNetwork
+from attncert.constructions.network.states import listed
+from attncert.verify.claims.evidence import RATIONAL, Claim, counted
+from attncert.verify.claims.ids import ClaimId
+
+Rows = list[list[fmpq]]  # the queries behind a block
+
+
+def rows_behind(data: Dataset, network: Network) -> list[Rows]:
+    """The queries before the first block and behind each, one row for each example."""
+    return [listed(states.queries) for states in network.states(data)]
+
+
+def line(rows: Rows, inputs: Inputs) -> Claim:
+    """rows: behind the block that projects."""
+    count = len(inputs.examples)
+    positions = {tuple(rows[t]) for t in inputs.examples}
+    return _step(
+        "line",
+        f"The projection puts {counted(count, 'different input', 'the')} at as many positions on "
+        "a line.",
+        [] if len(positions) == count else list(inputs.examples),
+        {"inputs": count},
+    )
+
+
+def hinges(before: Rows, behind: Rows, inputs: Inputs) -> Claim:
+    """before: positions; behind: the ReLUs."""
+    order = sorted(inputs.examples, key=lambda t: before[t][0])
+    wrong = [
+        t
+        for place, t in enumerate(order, 1)
+        if [x > 0 for x in behind[t]] != [j < place for j in range(len(behind[t]))]
+    ]
+    return _step(
+        "hinges",
+        "In the order of positions, input number j has exactly the first j hidden units above 0: "
+        "their values are a triangular matrix, from which any labels are read off.",
+        wrong,
+        {"hidden units": len(behind[0])},
+    )
+
+
+def halves(behind: Rows) -> Claim:
+    """behind: the second layer, two units for each term."""
+    wrong = [
+        t
+        for t, row in enumerate(behind)
+        if any(x and y for x, y in zip(row[::2], row[1::2], strict=True))
+    ]
+    return _step(
+        "halves",
+        "Of each pair of units of the second layer at most one is above 0 at each input: the "
+        "difference of a pair is the term before the ReLUs.",
+        wrong,
+        {"pairs": len(behind[0]) // 2},
+    )
+
+
+def thresholds(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
+    """behind: the threshold units."""
+    labels, wrong = data.labels.strings(), list[int]()
+    for g in range(len(built.planes)):
+        steps = [row[2 * g] - row[2 * g + 1] for row in behind]
+        members = [t for t, x in enumerate(steps) if x == 1]
+        apart = [t for t, x in enumerate(steps) if x not in (0, 1)]
+        wrong += apart + [t for t in members if labels[t] != labels[members[0]]]
+    twice = [t for t, row in enumerate(behind) if sum(row[::2]) - sum(row[1::2]) > 1]
+    return _step(
+        "planes",
+        "The difference of each pair of units is 1 at inputs of one label, which lie on one plane, "
+        "and 0 at all others; no input has two such pairs.",
+        wrong + twice,
+        _planes(built),
+    )
+
+
+def derivatives(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
+    """behind: the ReLUs, equally many for each plane."""
+    readout: Any = built.network.blocks[-1]
+    share, labels = len(behind[0]) // len(built.planes), data.label_matrix.tolist()
+    rows, serving = readout.weights.tolist(), [0] * data.T
+    wrong = []
+    for g in range(len(built.planes)):
+        own = slice(g * share, (g + 1) * share)
+        part = fmpq_mat([row[own] for row in behind]) * fmpq_mat(rows[own])
+        for t, output in enumerate(part.tolist()):
+            serving[t] += output == labels[t]
+            wrong += [] if output == labels[t] or not any(output) else [t]
+    wrong += [t for t in range(data.T) if not serving[t]]
+    return _step(
+        "planes",
+        "The units of each plane add up to the label at its members, and to 0 at all other inputs.",
+        wrong,
+        _planes(built),
+    )
+
+
+def tapes(behind: Rows, built: BitsNetwork) -> Claim:
+    """behind: position and tape."""
+    digits = {"0", "1"}
+    wrong = [t for t, (_, tape) in enumerate(behind) if not set(_in_base_4(tape)) <= digits]
+    groups = len(built.groups) - 1
+    different = len({tape for _, tape in behind})
+    return _step(
+        "tapes",
+        f"Behind the steps each input has its position and the tape of its group, a number whose "
+        f"digits in base 4 are bits; there {'is' if groups == 1 else 'are'} "
+        f"{counted(groups, 'group')}.",
+        wrong if different <= groups else [*wrong, *range(len(behind))],
+        {
+            "groups": groups,
+            "bits of a position": built.position_bits,
+            "bits of a label": built.label_bits,
+        },
+    )
+
+
+def told_apart(behind: Rows, data: Dataset) -> Claim:
+    """behind: the attention, that is, (e, 1, z)."""
+    first: dict[tuple[fmpq, ...], int] = {}
+    labels = data.labels.strings()
+    wrong = [
+        t for t, row in enumerate(behind) if labels[first.setdefault(tuple(row), t)] != labels[t]
+    ]
+    return _step(
+        "attention",
+        "Behind the attention examples with different labels have different queries: what it "
+        "appends tells contexts apart.",
+        wrong,
+        {"different queries": len(first)},
+    )
+
+
+def _planes(built: PlaneNetwork) -> dict[str, int]:
+    return {
+        "planes": len(built.planes),
+        "planes in general position": built.fewest,
+        "inputs on the fullest": max((len(x.members) for x in built.planes), default=0),
+    }
+
+
+def _in_base_4(number: fmpq) -> Iterator[str]:
+    assert number.q == 1
+    rest = int(number.p)
+    while rest:
+        rest, digit = divmod(rest, 4)
+        yield str(digit)
+
+
+def _step(name: str, statement: str, wrong: Sequence[int], numbers: dict[str, int]) -> Claim:
+    return Claim.checked(
+        ClaimId(f"network.{name}"),
+        statement,
+        not wrong,
+        {"examples": sorted(set(wrong))[:12]},
+        numbers=numbers,
+        arithmetic=RATIONAL,
+    )
