@@ -107,13 +107,14 @@ def _joining(
     Rests are multiples of each other where they are equal over their first entries; these are
     compared by a sum with fixed weights, and sums may agree by chance: then fewer may join.
     """
-    inside = ~rests.any(axis=1)
+    inside: BoolArray = np.logical_not(rests.any(axis=1))
     if not np.isin(kinds[inside], kinds[members]).all():
         return None
     weights = np.random.default_rng(0).integers(1, _PRIME, rests.shape[1])
     codes = (monic_mod(rests, _PRIME) * weights % _PRIME).sum(axis=1)
     for t in pool:
-        if not inside[t] and (kinds[codes == codes[t]] == kinds[t]).all():
+        twins: BoolArray = codes == codes[t]
+        if not inside[t] and np.all(kinds[twins] == kinds[t]):
             return t
     return None
 

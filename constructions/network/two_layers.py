@@ -16,6 +16,7 @@ point). The second has 2L for each of m labels. With L about √(K/m) that is O(
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
@@ -74,7 +75,7 @@ def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq]
     return points, heights
 
 
-def _inputs_at(s: fmpq, knots: Numbers, coefficients: list[Numbers], length: int) -> list[fmpq]:
+def _inputs_at(s: fmpq, knots: Numbers, coefficients: Sequence[Numbers], length: int) -> list[fmpq]:
     """max(±c_ℓ, 0)·(s - b_ℓ): + and - of each label in turn, ℓ by ℓ."""
     heights = [
         max(sign * c, fmpq(0)) * (s - knot)

@@ -61,7 +61,8 @@ def _sentence(examined: Examination) -> str:
             statement = plain(sentence(proof.statement))
             return f"Your data ({examined.part}): impossible for all weights. Refuted: {statement}"
     verdicts = "; ".join(
-        f"{registry.layer_method(name).voice.title}: {_WORDS.get(proof.standing, proof.standing.value)}"
+        f"{registry.layer_method(name).voice.title}: "
+        f"{_WORDS.get(proof.standing, proof.standing.value)}"
         for name, proof in examined.proofs.items()
     )
     return f"Your data ({examined.part}): {verdicts}."

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.reports.answers import Room
 from attncert.reports.words.jsonable import about
-from attncert.reports.words.numbers import count, size
+from attncert.reports.words.numbers import size
 from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import counted
 from attncert.verify.network.prove import NetworkProof
 
 
@@ -46,7 +47,7 @@ def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:
 
 def _kind(block: Block) -> str:
     if isinstance(block, Attention):
-        return f"attention by {block.rule}, {count(len(block.heads), 'head')}"
+        return f"attention by {block.rule}, {counted(len(block.heads), 'head')}"
     plain = block.activation == "identity"
     return "affine map" if plain else f"affine map and {block.activation}"
 

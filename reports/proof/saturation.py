@@ -12,6 +12,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.methods import registry
+from attncert.verify.methods.method import Method
 
 MOST_ROWS = 12  # limit rows that are written out
 MOST_CURVES = 12
@@ -45,7 +46,7 @@ def verdict(proof: Proof) -> str:
     target = proof.saturation
     if target is None:
         method = registry.known(proof.setup.construction)
-        more = worst > -_PLENTY and method is not None and method.saturates
+        more = worst > -_PLENTY and isinstance(method, Method) and method.saturates
         return f"{line}." + (" More can be asked for: --saturate BITS." if more else "")
     level = proof.trace.standing(ids.SATURATION_ASKED).value
     own = ", the heads' own examples too" if target.own else ""

@@ -118,7 +118,8 @@ def network_methods() -> tuple[NetworkMethod, ...]:
 
 
 def names() -> tuple[str, ...]:
-    return tuple(method.name for method in (*methods(), *network_methods()))
+    _discover()
+    return tuple(_registered)
 
 
 def foreign(method: AnyMethod) -> bool:

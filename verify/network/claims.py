@@ -129,10 +129,10 @@ def refusal(data: Dataset, title: str, failure: HypothesisFails) -> list[Claim]:
     reason = {"reason": failure.reason, **failure.witness}
     if not distinct.level.holds:
         words = "No function of query and context has these labels, so no network has them."
-        level, premises = Level.REFUTED, (distinct.id,)
+        level, premises = Level.REFUTED, [distinct.id]
     else:
         words = f"The construction ({title}) does not apply to these data."
         level = Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED
-        premises = ()
-    conclusion = Claim(ids.MEMORIZATION, words, level, witness=reason, rests_on=premises)
+        premises = []
+    conclusion = Claim(ids.MEMORIZATION, words, level, witness=reason, rests_on=tuple(premises))
     return [distinct, conclusion]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.methods import registry
+from attncert.verify.methods.method import Method
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def uses(data: Dataset, built: Construction, value_width: int) -> tuple[Use, ...
     arithmetic."""
     readout = Use("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
     method = registry.known(built.name)
-    if method is None or method.strength is None:
+    if not isinstance(method, Method) or method.strength is None:
         return (readout,)
     placing, own = method.strength
     n, least = data.n, min(data.n, data.T)
