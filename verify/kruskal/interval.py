@@ -119,7 +119,7 @@ class _Search:
 
     @property
     def threads(self) -> int:
-        """Of the cost models: those at work on all sets, or two where the clock has no say."""
+        """Of the cost models: those at work on all sets, or two where work is counted."""
         return self.sets.threads if self.budget.timed else 2
 
     def price(self, size: int) -> float:
@@ -131,8 +131,8 @@ class _Search:
         return price * part if part else 0.0
 
     def next_size(self, lower: int, upper: int, share: float = 1.0) -> int | None:
-        """The size whose sets are best looked at next: the k asked for, where a share of what
-        remains affords it."""
+        """The size whose sets are best looked at next: the k of the question, where a share of
+        what remains affords it."""
         remaining, k = self.budget.remaining, self.question.k
         if k is not None:
             upper = min(upper, k)

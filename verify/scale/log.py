@@ -41,7 +41,7 @@ COMMIT;
 
 
 class Log:
-    """The log at this path, open; made where there is none.
+    """The log at this path, opened, and created if it does not exist.
 
     Raises InputError, one line, for another program's file, which is left untouched, and for one
     that cannot be read or written, now or later.

@@ -187,7 +187,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(
     assert "Assumed. Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
-    assert "The log has 21 of 21 parts of this search; they were not looked at again." in report
+    assert "The log has 21 of 21 parts of this search; they were not searched again." in report
     assert attncert.main([*words, "--subsets", "60000"]) == 2
     assert "--log: must be a log whose records are true" in capsys.readouterr().err
 

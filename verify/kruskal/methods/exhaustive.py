@@ -210,7 +210,7 @@ def part(
     stop: Callable[[], bool] = lambda: False,
 ) -> SetsDecision:
     """The pieces start .. end - 1 of all sets of k, 3 <= k <= min(N, d); None where they could not
-    be decided. tables: `middle.Middle` of the same, where it was made before."""
+    be decided. tables: `middle.Middle` of the same, if already prepared."""
     step = 1
     searches: Iterable[Search] = map(partial(_quotients, vectors, k, seed), range(_TRIES))
     if middle.worth_trying(k, vectors.N, vectors.d):

@@ -127,7 +127,7 @@ class Middle:
         self._pairs = pairs_by_slice(self._scaled)
 
     def look(self, slices: tuple[int, int]) -> Findings:
-        """At the slices of the representatives start .. stop - 1."""
+        """What the slices of the representatives start .. stop - 1 show."""
         start, stop = slices
         if not self._scaled.all():
             return Findings(False, None, 0, 0)  # a vector that the mixing sends to 0
@@ -183,7 +183,7 @@ class Middle:
 def _words(vectors: Vectors, seed: int) -> WordArray:
     """(N, 4) words: each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3, 4.
 
-    Vectors of at most 16 coordinates are mixed by an invertible matrix, so that nothing is lost.
+    Vectors of at most 16 coordinates are mixed by an invertible matrix, which keeps all relations.
     """
     rng = np.random.default_rng([seed, 5])
     rows = np.array([_primitive_mod_five(vectors, i) for i in range(vectors.N)])

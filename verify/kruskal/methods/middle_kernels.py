@@ -210,7 +210,7 @@ def _sums(target, scaled, pairs, begin, end, triples, marks, out):  # type: igno
 
     Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
     those that are not there MOST). Those of three come in the order of their largest index; where
-    not all `triples` are wanted, only such as may equal one of the shorter. marks: (2^15,) False.
+    `triples` is False, only those that may equal one of the shorter. marks: (2^15,), all False.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0

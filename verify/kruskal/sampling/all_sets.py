@@ -101,7 +101,7 @@ class AllSets:
         if bound is None or bound.end == "upper" or not logged:
             return bound
         parts = f"The log has {logged:,} of {plan.count:,} parts of this search"
-        statement = f"{bound.statement} {parts}; they were not looked at again."
+        statement = f"{bound.statement} {parts}; they were not searched again."
         return replace(bound, level=Level.ASSUMED, statement=statement)
 
     @property

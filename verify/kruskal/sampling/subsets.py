@@ -82,8 +82,8 @@ class Sampler:
         return 2e-5 + self.k**3 / 3e10
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """What its shards depend on, beside the vectors; `draws` tells if another library draws
-        otherwise."""
+        """What its shards depend on, beside the vectors; `draws` changes if another library draws
+        other sets."""
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 

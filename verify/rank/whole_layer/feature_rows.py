@@ -11,7 +11,7 @@ Nothing here depends on the size of k:
 2. **Powers** of two come from two tables, 2^k = 2^(4096 a) 2^b.
 3. **Fewer columns** (optional): every head's d columns are multiplied by one random d×c matrix.
    Independent rows of the product are independent rows of Z. Where contexts are shared, a block of
-   Z is (weights)(E) with E of n rows, so nothing is lost from c = n on, up to bad luck of order
+   Z is (weights)(E) with E of n rows, so c >= n keeps its rank, up to bad luck of order
    1/p; and the product is formed once, of E.
 
 The columns of the heads are interleaved, so that the first columns see all heads: there a block of
@@ -158,8 +158,8 @@ class FeatureRows:
 
 
 def is_integral(head: Head, data: Dataset) -> bool:
-    """Whether every logit is seen to be an integer by dividing the head's entries alone; where it
-    is False, nothing is known yet."""
+    """Whether dividing the head's entries alone shows that every logit is an integer; False leaves
+    that open."""
     return _scaled(head, data)[2] == 1
 
 

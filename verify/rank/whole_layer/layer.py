@@ -39,7 +39,7 @@ class LayerRank:
     """rank: the largest found, a proved lower bound of rank Z; T where it is certified.
 
     prime: modulo which. width: columns per head that were used, d where it is Z itself.
-    tried: (prime, width, what came of it: the rank, or None where a softmax sum vanished).
+    tried: (prime, width, rank or None where a softmax sum vanished).
     device: where, with which versions. bytes: what was counted, beside the data set and the
     libraries.
     """

@@ -16,7 +16,7 @@ from attncert.constructions.layer import Layer
 __all__ = ["HEIGHT", "BlockPlan", "Footprint", "require_room"]
 
 HEIGHT = 256  # rows per block, at most; the products of PRIMES_FLOAT64 between two reductions
-_ROWS = 32  # of Z made at a time, at least, where more columns than needed are asked for
+_ROWS = 32  # of Z made at a time, at least, where Z has more columns than needed
 _WORKING = 7  # float64 arrays of a block's size at once: the block, a panel, the temporaries
 _WINDOWS = 8  # and of the window's: it, its elimination, the inverse
 _SPARE = 64  # columns beyond T, so that a random minor vanishes about once in p^64
