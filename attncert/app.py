@@ -41,8 +41,8 @@ for _command in (
 app.add_typer(kernel, name="kernel")
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(show: bool) -> None:
+    if show:
         from importlib import metadata  # slow to load
 
         say(f"attncert {metadata.version('attncert')}")
@@ -83,13 +83,13 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         logging.lastResort.setFormatter(_Line())
     quiet.set(False)
     try:
-        result = _parsed(app).main(
+        status = _parsed(app).main(
             _in_front(words or ["--help"]), prog_name="attncert", standalone_mode=False, obj=options
         )
-        if result == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
+        if status == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
             raise KeyboardInterrupt
         sys.stdout.flush()
-        return result if isinstance(result, int) else 0
+        return status if isinstance(status, int) else 0
     except InputError as error:
         message = str(error)
     except typer.TyperException as error:
@@ -129,8 +129,8 @@ def _in_front(words: list[str]) -> list[str]:
     (['--quiet', 'check', 'c.json'], ['check', '--', '-q'])
     """
     options = words[: words.index("--")] if "--" in words else words
-    found = [word for word in options if word in ("--quiet", "-q")]
-    return found[:1] + [word for word in options if word not in found] + words[len(options) :]
+    flags = [word for word in options if word in ("--quiet", "-q")]
+    return flags[:1] + [word for word in options if word not in flags] + words[len(options) :]
 
 
 def _usage(error: typer.TyperException) -> str:

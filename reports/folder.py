@@ -53,9 +53,9 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     with path_errors("--out", _WRITABLE, path), endings_wait():
         target = _target(path)
         new, old = _free_names(target)
-        made: list[Path] = []
+        parents: list[Path] = []
         try:
-            _make(target.parent, made)
+            _make(target.parent, parents)
             new.mkdir()
             for name, content in sorted(files.items()):
                 (new / name).parent.mkdir(exist_ok=True)
@@ -63,14 +63,14 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
             if target.exists():
                 os.replace(target, old)
             os.replace(new, target)
-            made.clear()
+            parents.clear()
         finally:
             # Reached in every way out: the old folder returns if the new one is not in place.
             if old.exists() and not target.exists():
                 os.replace(old, target)
             for leftover in (new, old):
                 shutil.rmtree(leftover, ignore_errors=True)
-            for folder in made:
+            for folder in parents:
                 with suppress(OSError):
                     folder.rmdir()
     return [target / name for name in sorted(files)]
@@ -120,8 +120,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
         if not target.is_dir():
             raise InputError("--out", "a folder", f"a file: {path}")
         if any(target.iterdir()) and (reason := strange(target)):
-            found = f"{ending(path, _SHOWN)} ({reason})"
-            raise InputError("--out", "new, empty, or a folder that attncert wrote", found)
+            occupied = f"{ending(path, _SHOWN)} ({reason})"
+            raise InputError("--out", "new, empty, or a folder that attncert wrote", occupied)
     return target
 
 
@@ -136,8 +136,8 @@ def _free_names(target: Path) -> tuple[Path, Path]:
     return next(free), next(free)
 
 
-def _make(folder: Path, made: list[Path]) -> None:
+def _make(folder: Path, new: list[Path]) -> None:
     """Make `folder` and what is missing above it, noting the new ones, innermost first."""
     for path in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
         path.mkdir()
-        made.insert(0, path)
+        new.insert(0, path)

@@ -73,7 +73,7 @@ def certificate(
     claim = "interpolation" if prime is None else "full-rank"
     file = (more or {}).get("data_file")
     body = layer_body(
-        claim, data, layer, unit="ln 2", construction=construction, made=produced_by,
+        claim, data, layer, unit="ln 2", construction=construction, provenance=produced_by,
         width=None if prime is None else value_width, file=file,
     )  # fmt: skip
     body["groups"] = [list(group) for group in groups]
@@ -243,15 +243,15 @@ def layer_body(
     *,
     unit: str,
     construction: str,
-    made: Mapping[str, Any],
+    provenance: Mapping[str, Any],
     width: int | None = None,
     file: DataFile | None = None,
 ) -> dict[str, Any]:
     """What the file of a claim about a layer holds in every case, as `attncert/1`; file: which has
     the data.
 
-    unit: of the logits, "1" or "ln 2". made: as `produced_by` has it. width: of values, where the
-    claim is about keys and queries alone; else values and output are written.
+    unit: of the logits, "1" or "ln 2". provenance: `produced_by`. width: of values, where the claim
+    is about keys and queries alone; else values and output are written.
     """
     parts = ("key", "query", "value") if width is None else ("key", "query")
     readout = {"output": strings(layer.output)} if width is None else {}
@@ -272,7 +272,7 @@ def layer_body(
         },
         "data": stored.canonical() if file is None else None,
         "layer": {"logit_unit": unit, "heads": heads, **readout},
-        "produced_by": dict(made),
+        "produced_by": dict(provenance),
         "input_sha256": stored.sha256 if file is None else file.sha256,
     }
 

@@ -98,8 +98,8 @@ def prove_layer(
     question = question or Prove()
     choose_device(question.device)
     for name in ("round", "before"):
-        if given := getattr(question, name):
-            raise InputError(name, "left out: the layer is for these data", given)
+        if option := getattr(question, name):
+            raise InputError(name, "left out: the layer is for these data", option)
     method, call = method_of(layer, data), "attncert.prove_layer(DATA, LAYER)"
     own = replace(
         question,

@@ -29,7 +29,7 @@ _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Entry:
     """function: of what it is asked of, question and progress, returns an Answer. load: of DATA.
     Both as module:name, imported when the command runs."""
 
@@ -39,29 +39,29 @@ class _Asked:
 
 
 _QUESTIONS = (
-    _Asked(Prove, "attncert.verify.prove:prove"),
-    _Asked(Fit, "attncert.verify.near.fitted:fit"),
-    _Asked(Capacity, "attncert.verify.capacity.capacity:capacity"),
-    _Asked(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
-    _Asked(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
-    _Asked(Attack, "attncert.verify.audit.attack.search:attack"),
-    _Asked(Audit, "attncert.verify.audit.audit:audit"),
-    _Asked(LayerQuestion, "attncert.verify.audit.layer.layer:layer"),
+    _Entry(Prove, "attncert.verify.prove:prove"),
+    _Entry(Fit, "attncert.verify.near.fitted:fit"),
+    _Entry(Capacity, "attncert.verify.capacity.capacity:capacity"),
+    _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
+    _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
+    _Entry(Attack, "attncert.verify.audit.attack.search:attack"),
+    _Entry(Audit, "attncert.verify.audit.audit:audit"),
+    _Entry(LayerQuestion, "attncert.verify.audit.layer.layer:layer"),
 )
 
 
 def _run(
-    asked: _Asked, sources: Sources, question: Question, out: str | None, as_json: bool
+    entry: _Entry, sources: Sources, question: Question, out: str | None, as_json: bool
 ) -> int:
     from attncert.reports.answers import report
     from attncert.reports.report import Report
 
     subject, name = dict[str, Any](sources), question.command
     if path := sources.get("data"):
-        subject["data"] = _imported(asked.load)(path, **question.reading)
+        subject["data"] = _imported(entry.load)(path, **question.reading)
         data = subject["data"].name
         name = data if question.command == "prove" else f"{data}-{question.command}"
-    answered, folder = _imported(asked.function), report_folder(out, name)
+    answered, folder = _imported(entry.function), report_folder(out, name)
     require_apart(question.keeps, folder)
 
     def make(progress: Any) -> Report:
@@ -76,4 +76,4 @@ def _imported(place: str) -> Callable[..., Any]:
     return function
 
 
-COMMANDS = [command_of(asked.question, partial(_run, asked)) for asked in _QUESTIONS]
+COMMANDS = [command_of(entry.question, partial(_run, entry)) for entry in _QUESTIONS]

@@ -29,10 +29,10 @@ def command_of(
     run: called with the arguments by name, the options, --out and --json; returns the exit status.
     """
 
-    def command(out: str | None, as_json: bool, **given: Any) -> int:
-        sources = {name: given.pop(name) for name in arguments(record)}
+    def command(out: str | None, as_json: bool, **settings: Any) -> int:
+        sources = {name: settings.pop(name) for name in arguments(record)}
         with answered(record):
-            return run(sources, record(**given), out, as_json)
+            return run(sources, record(**settings), out, as_json)
 
     command.__name__ = record.command
     command.__doc__ = record.__doc__ and record.__doc__.partition("\n\n")[0]

@@ -180,6 +180,6 @@ def _bundle(lines: Sequence[str], stages: Counts) -> dict[str, str]:
         f"<td>{counts[name]}</td></tr>"
         for name, (done, of) in stages.items()
     ]
-    said = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
+    heard = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
     plain = [*lines, *(f"{name} {count}" for name, count in counts.items())]
-    return {"text/plain": "\n".join(plain), "text/html": f"{said}<table>{''.join(rows)}</table>"}
+    return {"text/plain": "\n".join(plain), "text/html": f"{heard}<table>{''.join(rows)}</table>"}

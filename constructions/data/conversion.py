@@ -128,16 +128,16 @@ def place(argument: str, index: int, shape: tuple[int, ...]) -> str:
     return argument + "".join(f"[{i}]" for i in np.unravel_index(index, shape))
 
 
-def describe(value: Any) -> str:
+def describe(content: Any) -> str:
     """A value that is no number, in a few words."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, str):
-        return repr(value[:200])
-    if isinstance(value, float):
-        return str(value)
+    if content is None or isinstance(content, bool):
+        return {None: "null", True: "true", False: "false"}[content]
+    if isinstance(content, str):
+        return repr(content[:200])
+    if isinstance(content, float):
+        return str(content)
     words = {int: "an integer", list: "a list", dict: "an object"}
-    return words.get(type(value), f"a {type(value).__name__}")
+    return words.get(type(content), f"a {type(content).__name__}")
 
 
 def _flatten(argument: str, values: Any) -> tuple[list[Any], tuple[int, ...]]:

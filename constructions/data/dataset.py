@@ -118,9 +118,9 @@ class Dataset:
         stated = None if self.stated is None else self.stated.shape
         shapes = self.contexts.shape, self.queries.shape, stated
         full = full_shapes(*shapes)
-        for argument, shape, wanted in zip(ARGUMENTS, shapes, full, strict=True):
-            if shape != wanted:
-                raise InputError(argument, f"of shape {wanted}", shape)
+        for argument, shape, expected in zip(ARGUMENTS, shapes, full, strict=True):
+            if shape != expected:
+                raise InputError(argument, f"of shape {expected}", shape)
         if self.counts is not None:
             self._fill_up(self.counts)
         object.__setattr__(self, "name", safe_name(self.name, "data"))

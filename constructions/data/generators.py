@@ -221,6 +221,6 @@ def _nonzero(rng: np.random.Generator, bound: int) -> int:
 
 
 def _require_positive(most: int, **arguments: int) -> None:
-    for argument, value in arguments.items():
-        if not 1 <= value <= most:
-            raise InputError(argument, f"an integer from 1 to {most}", value)
+    for argument, count in arguments.items():
+        if not 1 <= count <= most:
+            raise InputError(argument, f"an integer from 1 to {most}", count)

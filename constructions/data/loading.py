@@ -79,22 +79,22 @@ def read_source(
     """What the reader for its format makes of a file, or of standard input ("-"): a function of
     (file, name, what error lines call it), chosen by the suffix, or there by the first bytes.
     Other suffixes are read as JSON. must: what error lines say the file must be."""
-    path, shown = Path(source), str(source) or "''"
+    path, title = Path(source), str(source) or "''"
     try:
-        if shown == "-":
+        if title == "-":
             content = standard_input()
             return readers[_format(content, readers)](io.BytesIO(content), "stdin", STDIN)
         if not path.exists():
-            raise NoSuchFile(shown, must)
+            raise NoSuchFile(title, must)
         if not path.is_file():  # a pipe would block, a device never end
-            raise InputError(shown, must, "a directory" if path.is_dir() else "a pipe or device")
+            raise InputError(title, must, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:
             suffix = path.suffix.lower().removeprefix(".")
-            return readers[suffix if suffix in readers else "json"](file, path.stem, shown)
+            return readers[suffix if suffix in readers else "json"](file, path.stem, title)
     except OSError as error:
-        raise InputError(shown, must, f"unreadable ({error.strerror or error})") from None
+        raise InputError(title, must, f"unreadable ({error.strerror or error})") from None
     except MemoryError:
-        raise InputError(shown, "data that fit the memory of this machine", "larger") from None
+        raise InputError(title, "data that fit the memory of this machine", "larger") from None
 
 
 def standard_input() -> bytes:
@@ -157,34 +157,34 @@ def parse_json(
     text: bytes | BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
 ) -> Dataset:
     """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
-    value, title = parse_object(text, name, source)
-    value = {key: x for key, x in value.items() if key != "labels" or x is not None}
-    _require_keys(source, list(value), unlabelled)
-    queries = value["queries"]
+    content, title = parse_object(text, name, source)
+    content = {key: x for key, x in content.items() if key != "labels" or x is not None}
+    _require_keys(source, list(content), unlabelled)
+    queries = content["queries"]
     count = len(queries) if isinstance(queries, list) else 0
     _require_few(count)
-    return Dataset.of(value["contexts"], queries, value.get("labels"), title)
+    return Dataset.of(content["contexts"], queries, content.get("labels"), title)
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
     """The object in a JSON text, without its "name", and that name (or the one given). Of a
     certificate: its data."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
-    value = json_value(text, source)
-    if not isinstance(value, dict):
-        raise InputError(source, f"an object with {_KEYS}", describe(value))
-    if str(value.get("format")).startswith("attncert/"):
-        value = _data_of_certificate(value)
-    title = value.pop("name", name)
+    content = json_value(text, source)
+    if not isinstance(content, dict):
+        raise InputError(source, f"an object with {_KEYS}", describe(content))
+    if str(content.get("format")).startswith("attncert/"):
+        content = _data_of_certificate(content)
+    title = content.pop("name", name)
     if type(title) is not str:
         raise InputError("name", "a string", describe(title))
-    return value, title
+    return content, title
 
 
-def _data_of_certificate(value: dict[str, Any]) -> dict[str, Any]:
+def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
     """Without labels where zeros stand in the place of labels that there were not: the format has
     no optional keys, and full-rank is claimed without labels, too."""
-    data = value.get("data")
+    data = certificate.get("data")
     if not isinstance(data, dict):
         raise InputError(
             "data", "an object, as in a certificate that holds its data", describe(data)
@@ -194,7 +194,7 @@ def _data_of_certificate(value: dict[str, Any]) -> dict[str, Any]:
     return {
         k: x
         for k, x in data.items()
-        if k != "labels" or value.get("claim") != "full-rank" or not none
+        if k != "labels" or certificate.get("claim") != "full-rank" or not none
     }
 
 
@@ -247,16 +247,16 @@ class _Duplicate(Exception):
 
 
 def _float(text: str) -> float | _Literal:
-    value = float(text) if len(text) <= MAX_DIGITS else math.inf
-    return value if math.isfinite(value) else _Literal(text)
+    number = float(text) if len(text) <= MAX_DIGITS else math.inf
+    return number if math.isfinite(number) else _Literal(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for key, value in pairs:
+    for key, content in pairs:
         if key in out:
             raise _Duplicate(repr(key[:100]))
-        out[key] = value
+        out[key] = content
     return out
 
 
@@ -265,9 +265,9 @@ def _require_keys(source: str, keys: list[str], unlabelled: bool) -> None:
         return
     absent = sorted(keys) == sorted(ARGUMENTS[:2])
     if not (absent and unlabelled):
-        got = ", ".join(repr(key[:40]) for key in sorted(keys)) or "none"
+        names = ", ".join(repr(key[:40]) for key in sorted(keys)) or "none"
         only = " (prove --claim full-rank needs no labels)" if absent else ""
-        raise InputError(source, f"made of {_KEYS}{only}", f"of {got}")
+        raise InputError(source, f"made of {_KEYS}{only}", f"of {names}")
 
 
 def _require_few(examples: int) -> None:

@@ -19,7 +19,7 @@ def labelling_certificate(
 ) -> dict[str, Any]:
     """The file. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
     body = layer_body(
-        CLAIM, data, zero.layer, unit="ln 2", construction=CONSTRUCTION, made=produced_by
+        CLAIM, data, zero.layer, unit="ln 2", construction=CONSTRUCTION, provenance=produced_by
     )
     groups = [list(group) for group in zero.groups]
     rank = {"prime": numeral(prime), "value": data.T * data.m}

@@ -214,7 +214,7 @@ def near_certificate(
 ) -> dict[str, Any]:
     """The file of a claim that holds. Raises TooLarge where the checker would not read it."""
     body = layer_body(
-        CLAIM, near.data, near.layer, unit="1", construction=construction, made=produced_by
+        CLAIM, near.data, near.layer, unit="1", construction=construction, provenance=produced_by
     )
     content = {
         "radius": numeral(near.radius),

@@ -42,26 +42,26 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     claims = [*known, *run.capacity(heads)]
     if failure.hypothesis == "some-partition":
-        given = consecutive(range(data.T), r, max(r - 1, 1))
-        claims.append(shared.timed(partial(hypotheses.partition, data, given)))
+        groups = consecutive(range(data.T), r, max(r - 1, 1))
+        claims.append(shared.timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
     named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
-    wanted = run.question.heads
+    most_heads = run.question.heads
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
-        claims += _placed(data, r, wanted or data.T, run.question.seed, run.value_width)
+        claims += _placed(data, r, most_heads or data.T, run.question.seed, run.value_width)
     run.progress("limits for all weights", 0, 1)
-    known_limits = limits(data, wanted, run.value_width)
+    known_limits = limits(data, most_heads, run.value_width)
     claims += known_limits
     claims += conclusion(
         failure,
         failing,
         known_limits,
-        heads=wanted,
+        heads=most_heads,
         value_width=run.value_width,
         data=data,
-        given=run.question.claim == "interpolation",
+        these_labels=run.question.claim == "interpolation",
     )
     with run.theirs("trace"):
         trace = ProofTrace(claims)
@@ -108,16 +108,16 @@ def conclusion(
     heads: int | None,
     value_width: int,
     data: Dataset,
-    given: bool,
+    these_labels: bool,
 ) -> list[Claim]:
     """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
 
-    given: only the given labels are asked for, so only their own limits refute it.
+    these_labels: whether they alone are asked for, so only their own limits refute it.
     """
     universal = [claim for claim in known if claim.excludes(About.UNIVERSAL)]
     labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
-    if labels or (universal and not given):
+    if labels or (universal and not these_labels):
         return [*claims, impossible(universal, labels, heads, value_width, data)]
     possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in known)
     return [*claims, _left_open(data, failure, failing, possible, bool(universal))]

@@ -147,11 +147,11 @@ def _request(data: Dataset, question: Prove, method: Method) -> Request:
         raise InputError("head_width", f"{only} with construction {method.name}", width)
     if bits is not None and not method.saturates:
         names = " or ".join(other.name for other in registry.methods() if other.saturates)
-        got = f"with construction {method.name}, whose heads steer no example"
-        raise InputError("saturate", f"given with construction {names}", got)
+        instead = f"with construction {method.name}, whose heads steer no example"
+        raise InputError("saturate", f"given with construction {names}", instead)
     if question.saturate_own and method.saturates != "own":
-        got = f"with construction {method.name}"
-        raise InputError("saturate_own", "given with construction paper", got)
+        instead = f"with construction {method.name}"
+        raise InputError("saturate_own", "given with construction paper", instead)
     with registry.theirs(method, "width"):
         width = method.head_width(data, width)
         if not whole(width) or width < 1:
@@ -169,5 +169,5 @@ def _request(data: Dataset, question: Prove, method: Method) -> Request:
 def versions(device: Device | None = None) -> Mapping[str, str]:
     """Of Python and of the libraries that computed; for timings.json, apart from the results."""
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
-    found = {"python": platform.python_version()} | {p: version(p) for p in packages}
-    return found | ({"device": device.name} | dict(device.versions) if device else {})
+    libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
+    return libraries | ({"device": device.name} | dict(device.versions) if device else {})

@@ -98,10 +98,10 @@ def hypotheses(run: Run) -> list[Claim]:
         "A1": partial(every, data.n, ids.A1),
     }
     counted = ["token-counts"] if data.ragged and "A2" in named else []
-    wanted = [checks[name] for name in checks if name in (*named, *counted, "value-width")]
+    chosen = [checks[name] for name in checks if name in (*named, *counted, "value-width")]
     if "A1" in named and run.r < data.n:
-        wanted.append(partial(every, run.r, ids.A1_AT_R))
-    claims = [shared.timed(check) for check in wanted]
+        chosen.append(partial(every, run.r, ids.A1_AT_R))
+    claims = [shared.timed(check) for check in chosen]
     with run.theirs("hypotheses"):
         return [*claims, *map(_claim, run.method.hypotheses(data, run.request))]
 
@@ -144,10 +144,10 @@ def steps(run: Run, built: Construction) -> list[Claim]:
     return claims
 
 
-def _claim(made: object) -> Claim:
-    if not isinstance(made, Claim):
-        raise TypeError(f"a {type(made).__name__} and no Claim is returned")
-    return made
+def _claim(claim: object) -> Claim:
+    if not isinstance(claim, Claim):
+        raise TypeError(f"a {type(claim).__name__} and no Claim is returned")
+    return claim
 
 
 def follows(run: Run, built: Construction) -> list[Claim]:
@@ -158,12 +158,12 @@ def follows(run: Run, built: Construction) -> list[Claim]:
 
 def saturation(run: Run, built: Construction) -> list[Claim]:
     """Where it was asked for: by three routes, and at the least c."""
-    wanted = run.request.saturation
-    if wanted is None:
+    target = run.request.saturation
+    if target is None:
         return []
     run.progress("saturation", 0, 1)
-    routes = [shared.timed(check) for check in saturation_claims.checks(run.data, built, wanted)]
-    return [*routes, saturation_claims.conclusion(built, wanted, routes)]
+    routes = [shared.timed(check) for check in saturation_claims.checks(run.data, built, target)]
+    return [*routes, saturation_claims.conclusion(built, target, routes)]
 
 
 def rank(run: Run, built: Construction) -> list[Claim]:
@@ -229,15 +229,15 @@ def answer(run: Run, built: Construction, bits: int, prime: int) -> Outcome:
 
     bits: of the readout's numbers, as expected. prime: modulo which the rank is T.
     """
-    data, wanted = run.data, "interpolation" if run.narrow else run.question.claim
+    data, kind = run.data, "interpolation" if run.narrow else run.question.claim
     work = bits * bits * data.T
-    if wanted == "full-rank":
+    if kind == "full-rank":
         return _by_rank(run, built, prime, bits, "as asked")
     if why := _too_long(run, built, bits):
         return _by_rank(run, built, prime, bits, why)
     if bits * data.T > READOUT_BITS or work > ASKED_WORK:
-        told = conclusions.too_long(data, bits, narrow=run.narrow)
-        return Outcome("interpolation", built.layer, told)
+        claims = conclusions.too_long(data, bits, narrow=run.narrow)
+        return Outcome("interpolation", built.layer, claims)
     limit, what = run.question.time_limit, f"an exact readout of about {bits:,} bits"
     require_time(limit, seconds(bits, data.T, 0), what)
     run.progress("readout", 0, 1)
@@ -246,7 +246,7 @@ def answer(run: Run, built: Construction, bits: int, prime: int) -> Outcome:
     file, uncertified = _certified(run, built, layer)
     time, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
     above = _above_limits(time, mib)
-    if wanted == "auto" and (uncertified or above):
+    if kind == "auto" and (uncertified or above):
         why = above or f"it has no certificate: {uncertified}"
         return _by_rank(run, built, prime, bits, why)
     solves = shared.timed(partial(readout_solves, data, layer))

@@ -21,7 +21,7 @@ def summaries(
     bits: of saturation, where they were asked for.
     """
     primes = features.usable_primes(data) if data.T <= MOST_EXAMPLES else ()
-    seen = features.Progressive(data, primes[0]) if primes else None
+    features_so_far = features.Progressive(data, primes[0]) if primes else None
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logit_table(weights, data)
@@ -45,11 +45,11 @@ def summaries(
                 own_weights=tuple(
                     tuple(row[: data.tokens(t)]) for t, row in zip(group, own.tolist(), strict=True)
                 ),
-                steered=steered(data, moved, table, lead, seen, bits)
+                steered=steered(data, moved, table, lead, features_so_far, bits)
                 if moved and lead is not None
                 else None,
             )
         )
-        if seen is not None:
-            seen.append(shared.features_of(table, seen))
+        if features_so_far is not None:
+            features_so_far.append(shared.features_of(table, features_so_far))
     return tuple(out)

@@ -49,7 +49,7 @@ def require_time(limit: float | None, seconds: float, what: str) -> None:
     """
     if limit is None:
         return
-    left, _ = signal.getitimer(signal.ITIMER_REAL)
-    if seconds > _UNCERTAIN * left:
-        told = f"{what} takes about {seconds:.2g} s, and {left:.2g} s are left"
-        raise OutOfTime(f"{told} (of {limit:g} s)")
+    remaining, _ = signal.getitimer(signal.ITIMER_REAL)
+    if seconds > _UNCERTAIN * remaining:
+        estimate = f"{what} takes about {seconds:.2g} s, and {remaining:.2g} s are left"
+        raise OutOfTime(f"{estimate} (of {limit:g} s)")

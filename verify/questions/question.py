@@ -29,11 +29,11 @@ class Option:
     group: str
     repeats: bool
 
-    def read(self, name: str, given: Any) -> Any:
+    def read(self, name: str, entry: Any) -> Any:
         """The value that was given, None where the default is. Raises InputError."""
-        if given is None and self.default is None:
+        if entry is None and self.default is None:
             return None
-        return self.rule.checked(name, given)
+        return self.rule.checked(name, entry)
 
 
 def option(
@@ -122,10 +122,10 @@ class Question(Options):
         asked_of = () if bare else arguments(type(self))
         words = [f"attncert {self.command}", *(name.upper() for name in asked_of)]
         for name, meaning in options(type(self)).items():
-            given = getattr(self, name)
-            if meaning.repeats and given != meaning.default:
+            setting = getattr(self, name)
+            if meaning.repeats and setting != meaning.default:
                 words.append(flag(name))
-                words += [] if given is True else [_word(name, given, meaning.rule, written)]
+                words += [] if setting is True else [_word(name, setting, meaning.rule, written)]
         return " ".join(words)
 
 
@@ -150,16 +150,16 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _word(name: str, given: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
+def _word(name: str, setting: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
     """What a report says of the value: a path is none of its business."""
-    foreign = rule.file and given is not None and given not in rule.choices
-    return name.upper() if foreign else word(given)
+    foreign = rule.file and setting is not None and setting not in rule.choices
+    return name.upper() if foreign else word(setting)
 
 
-def written(given: Any) -> str:
+def written(setting: Any) -> str:
     """As a command line takes it: floats without an exponent.
 
     >>> written(20.0), written(1e6), written(0.00001), written("1/64")
     ('20', '1000000', '0.00001', '1/64')
     """
-    return f"{given:.9f}".rstrip("0").rstrip(".") if isinstance(given, float) else str(given)
+    return f"{setting:.9f}".rstrip("0").rstrip(".") if isinstance(setting, float) else str(setting)

@@ -51,38 +51,38 @@ class Rule:
     choices: tuple[str, ...] = ()
     file: bool = False
 
-    def checked(self, name: str, given: Any) -> Any:
+    def checked(self, name: str, entry: Any) -> Any:
         """The value. Raises InputError, which says what `name` must be."""
         try:
-            return self.read(given)
+            return self.read(entry)
         except (ValueError, TypeError):
-            raise InputError(name, self.must, given) from None
+            raise InputError(name, self.must, entry) from None
 
 
-def whole(low: int, high: int, shown: str = "") -> Rule:
+def whole(low: int, high: int, most: str = "") -> Rule:
     """A whole number in a range.
 
     >>> whole(1, 10**4).must, whole(1, 10**4).read(7)
     ('a whole number from 1 to 10,000', 7)
     """
 
-    def read(given: Any) -> int:
-        if not isinstance(given, int) or isinstance(given, bool) or not low <= given <= high:
+    def read(entry: Any) -> int:
+        if not isinstance(entry, int) or isinstance(entry, bool) or not low <= entry <= high:
             raise ValueError
-        return given
+        return entry
 
-    return Rule(f"a whole number from {low:,} to {shown or f'{high:,}'}", read, int)
+    return Rule(f"a whole number from {low:,} to {most or f'{high:,}'}", read, int)
 
 
 def number(must: str, low: float, high: float, *, above: bool = False) -> Rule:
     """A finite number from low (above: excluded) to high."""
 
-    def read(given: Any) -> float:
-        if isinstance(given, bool) or not isinstance(given, int | float):
+    def read(entry: Any) -> float:
+        if isinstance(entry, bool) or not isinstance(entry, int | float):
             raise ValueError
-        if not low <= given <= high or (above and given == low):
+        if not low <= entry <= high or (above and entry == low):
             raise ValueError
-        return given
+        return entry
 
     return Rule(must, read, float)
 
@@ -93,10 +93,10 @@ def one_of(*names: str) -> Rule:
     'auto or cpu'
     """
 
-    def read(given: Any) -> str:
-        if given not in names:
+    def read(entry: Any) -> str:
+        if entry not in names:
             raise ValueError
-        return str(given)
+        return str(entry)
 
     return Rule(" or ".join(names), read, choices=names)
 
@@ -108,13 +108,13 @@ def duration() -> Rule:
     (300.0, 0.5)
     """
 
-    def read(given: Any) -> float:
-        if isinstance(given, str):
-            match = _DURATION.fullmatch(given)
-            given = float(match[1]) * _UNITS[match[2]] if match else math.nan
-        if isinstance(given, bool) or not 0 < given <= _LONGEST:
+    def read(entry: Any) -> float:
+        if isinstance(entry, str):
+            match = _DURATION.fullmatch(entry)
+            entry = float(match[1]) * _UNITS[match[2]] if match else math.nan
+        if isinstance(entry, bool) or not 0 < entry <= _LONGEST:
             raise ValueError
-        return float(given)
+        return float(entry)
 
     return Rule("a positive time such as 90, 60s, 5m or 2h, up to 10^7 s", read)
 
@@ -126,8 +126,8 @@ def grid() -> Rule:
     ('1/10', '1/64', 'auto')
     """
 
-    def read(given: Any) -> str:
-        text = str(given)
+    def read(entry: Any) -> str:
+        text = str(entry)
         if text == "auto":
             return text
         if not _DECIMAL.fullmatch(text) or Fraction(text) <= 0:
@@ -145,9 +145,9 @@ def exact() -> Rule:
     ('1e-3', '1/3', '-0.0')
     """
 
-    def read(given: Any) -> str:
-        text = str(given)
-        if isinstance(given, bool) or not _EXACT.fullmatch(text) or Fraction(text) < 0:
+    def read(entry: Any) -> str:
+        text = str(entry)
+        if isinstance(entry, bool) or not _EXACT.fullmatch(text) or Fraction(text) < 0:
             raise ValueError
         return text
 
@@ -166,22 +166,22 @@ def text(*names: str) -> Rule:
 def path(*names: str) -> Rule:
     """The path of a file, as text; or one of these names."""
 
-    def read(given: Any) -> str:
-        return _text(os.fspath(given))
+    def read(entry: Any) -> str:
+        return _text(os.fspath(entry))
 
     return Rule("the path of a file", read, choices=names, file=True)
 
 
-def _switch(given: Any) -> bool:
-    if not isinstance(given, bool):
+def _switch(entry: Any) -> bool:
+    if not isinstance(entry, bool):
         raise ValueError
-    return given
+    return entry
 
 
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
+def _text(entry: Any) -> str:
+    if not isinstance(entry, str):
         raise ValueError
-    return given
+    return entry
 
 
 DEVICES = one_of(*get_args(DeviceChoice))

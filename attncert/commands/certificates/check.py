@@ -92,12 +92,12 @@ def _in_kernel(path: str, **limits: float) -> Verdict:
         return verdict
     target = Path("attncert-report", "kernel", "instance.v")
     say(f"The certificate as a theorem: {target}", error=True)
-    found = check(theorem, target)
-    words = [name for name in found.assumptions if re.match(r"(Prim|U)[Ii]nt63\.", name)]
-    rests = ", ".join(name for name in found.assumptions if name not in words) or "no axiom"
+    checked = check(theorem, target)
+    words = [name for name in checked.assumptions if re.match(r"(Prim|U)[Ii]nt63\.", name)]
+    rests = ", ".join(name for name in checked.assumptions if name not in words) or "no axiom"
     rests += f", and {len(words)} operations on 63-bit words with their laws" if words else ""
     message = (
-        f"checked by Coq's kernel in {found.seconds:.0f} s and {found.mib:.0f} MiB: "
+        f"checked by Coq's kernel in {checked.seconds:.0f} s and {checked.mib:.0f} MiB: "
         f"{verdict.message}; theorem Certificate.holds of {target} rests on: {rests}"
     )
     return verdict._replace(message=message)

@@ -42,7 +42,10 @@ def test_what_excludes_all_weights_is_told_by_what_it_is_about_and_not_by_its_id
     known = Claim("new.bound", "A bound.", Level.REFUTED, witness={"reason": "why"}, about=about)
     failure = HypothesisFails("A2", "no", {})
     sizes = {"heads": 1, "value_width": 1, "data": PARALLEL}
-    told = [refusal.conclusion(failure, (), [known], **sizes, given=given)[-1] for given in (0, 1)]
+    told = [
+        refusal.conclusion(failure, (), [known], **sizes, these_labels=given)[-1]
+        for given in (0, 1)
+    ]
     impossible = [claim.level is Level.REFUTED for claim in told]
     expected = {About.UNIVERSAL: [True, False], About.THESE_LABELS: [True, True]}
     assert impossible == expected.get(about, [False, False])
