@@ -148,41 +148,9 @@ class QuerySpans:
 
     def joining(self, group: Sequence[int], rest: list[int]) -> list[int]:
         """Those t of `rest` for which the group with t is independent and closed among `rest`, as
-        the group itself is.
-
-        Modulo the span of the group, and mod p, such a t is not 0 and no other is a multiple of it;
-        what is so mod p is so over Q. Of multiples mod p it is asked whether they are over Q, too.
-        """
-        table = self.short[rest]
-        for member in group:
-            row = table[rest.index(member)]
-            column = int(row.argmax())
-            if not row[column]:
-                return self._joining(group, rest, rest)
-            table = (table - table[:, column, None] * _over(row, column)) % _SHORT
-        others = [k for k, t in enumerate(rest) if t not in group]
-        units = monic_mod(table[others], _SHORT)
-        if not units.any(axis=1).all():
-            return self._joining(group, rest, rest)
-        alike: dict[bytes, list[int]] = {}
-        for k, unit in zip(others, units, strict=True):
-            alike.setdefault(unit.tobytes(), []).append(rest[k])
-        candidates: list[int] = []
-        for first, *more in alike.values():
-            if not all(self._spans([*group, first], t) for t in more):
-                candidates += self._joining(group, rest, [first, *more])
-            elif not more:
-                candidates.append(first)
-        return sorted(candidates)
-
-    def _joining(self, group: Sequence[int], rest: list[int], some: list[int]) -> list[int]:
-        """Those of `some`, one by one, over Q."""
-        new = [(*group, t) for t in some if t not in group]
-        return [g[-1] for g in new if self.independent(g) and self.closed(g, rest)]
-
-    def _spans(self, group: Sequence[int], t: int) -> bool:
-        """Whether query t is in the span of the group, which is independent."""
-        return int(fmpz_mat([self.table[s] for s in (*group, t)]).rank()) == len(group)
+        the group itself is."""
+        larger = [(*group, t) for t in rest if t not in group]
+        return [g[-1] for g in larger if self.independent(g) and self.closed(g, rest)]
 
     def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
         """An independent closed group of at most `most` of the remaining, taken from the end on.
