@@ -25,6 +25,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
+from attncert.verify.saturation.rational import below
 from attncert.verify.steps.shared import lead
 from attncert.verify.tables import Ends, Outer, Table, behind_targets, dense
 
@@ -219,21 +220,9 @@ def least_c(drops: Drops | OuterDrops, bits: int) -> int | None:
 def falls_short(drops: Drops, c: int, bits: int) -> int | None:
     """The first of the examples with 1 - p ≥ 2^-bits at this c; None if there is none. Exact."""
     for k, behind in enumerate(drops.at(c).tolist()):
-        if behind and not _below(behind, bits):
+        if behind and not below(behind, bits):
             return k
     return None
-
-
-def _below(behind: Sequence[int], bits: int) -> bool:
-    """1 - p < 2^-bits, in integers over 2^most: with S = Σ 2^-δ, 1 - p = S/(1 + S)."""
-    nearest = min(behind)
-    if nearest < bits:
-        return False  # 1 - p ≥ 2^-δ/(1 + 2^-δ) ≥ 2^-(δ + 1)
-    if nearest >= bits + len(behind).bit_length():
-        return True  # S ≤ len·2^-δ < 2^-bits
-    most = (len(behind) + 1) * (bits + 1)  # farther rows change nothing (rational.py)
-    total = sum(1 << most - min(drop, most) for drop in behind)
-    return total << bits < total + (1 << most)
 
 
 def whole_table(table: ObjectArray) -> ObjectArray | None:

@@ -12,6 +12,7 @@ false (docs/certificate.md, "Saturation").
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from flint import fmpq_mat, fmpz
@@ -50,7 +51,7 @@ def rational(data: Dataset, built: Construction, demand: Saturation) -> Claim:
         bits = _log2(behind)
         if bits > worst:
             worst, where = bits, pair
-        if wrong is None and not _below(behind, demand.bits, data.n):
+        if wrong is None and not below(behind, demand.bits):
             wrong = pair
     if where is not None:
         numbers["worst log2(1-p)"] = round(worst, 3)
@@ -76,11 +77,11 @@ def _logits(head: Head, data: Dataset) -> list[list[Any]]:
     ]
 
 
-def _below(behind: list[int], bits: int, n: int) -> bool:
+def below(behind: Sequence[int], bits: int) -> bool:
     """Whether 2^B·Σ 2^-δ < 1 + Σ 2^-δ, δ how far the other rows are behind (negative: ahead)."""
     if min(behind) < 1:
         return False
-    most = n * (bits + 1)
+    most = (len(behind) + 1) * (bits + 1)
     others = sum((fmpz(1) << (most - min(drop, most)) for drop in behind), fmpz(0))
     return bool((others << bits) < others + (fmpz(1) << most))
 
