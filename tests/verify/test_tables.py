@@ -13,7 +13,6 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.layer import Head
 from attncert.verify import features
-from attncert.verify.saturation.least import Drops, OuterDrops, least_c
 from attncert.verify.tables import Outer, dense, leads, log2_off_peak, ranges
 
 _NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-2000, 2000), st.integers(-(2**80), 2**80))
@@ -42,22 +41,6 @@ def test_they_say_what_the_table_does(drawn: tuple[Outer, list[int]]) -> None:
     assert log2_off_peak(outer).tolist() == log2_off_peak(table).tolist()
     some = list(range(len(outer)))[::-2]
     assert dense(outer[some]).tolist() == table[some].tolist()
-
-
-@given(outers(), st.data())
-def test_drops(drawn: tuple[Outer, list[int]], more: st.DataObject) -> None:
-    stays, targets = drawn
-    size = len(stays)
-    by = more.draw(st.lists(_NUMBERS, min_size=size, max_size=size))
-    grows = Outer(objects(by, (size,)), stays.rows)
-    outer = OuterDrops(grows, stays, tuple(targets))
-    table = Drops.of(dense(grows), dense(stays), targets)
-    assert (outer.led, outer.others, outer.rate) == (table.led, table.others, table.rate)
-    for bits in (1, 30):
-        assert least_c(outer, bits) == least_c(table, bits)
-    if outer.rate is not None:
-        for c in (1, 7, 2**70):
-            assert outer.near(c).at(c).min() == table.at(c).min()
 
 
 def test_a_logit_that_is_not_whole_is_named() -> None:

@@ -11,7 +11,7 @@ from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify import features
 from attncert.verify.claims.proof import Steered
-from attncert.verify.saturation.least import Drops, OuterDrops, drops_behind, least_c
+from attncert.verify.saturation.least import Drops, drops_behind, least_c
 from attncert.verify.tables import Table, dense
 
 MOST_EXAMPLES = 200  # up to which ranks are taken at other c
@@ -73,7 +73,7 @@ def _least_for_rank(
     return None
 
 
-def _curve(drops: Drops | OuterDrops, c: int) -> tuple[tuple[int, float], ...]:
+def _curve(drops: Drops, c: int) -> tuple[tuple[int, float], ...]:
     """(c', worst log2(1 - p) over the earlier examples) for some c' up to twice the head's own."""
     last = max(2 * c, 8)
     chosen = sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})

@@ -9,7 +9,7 @@ proved by the inequality at it and the failure of the inequality at one less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +27,7 @@ from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
 from attncert.verify.saturation.rational import below
 from attncert.verify.steps.shared import lead
-from attncert.verify.tables import Ends, Outer, Table, behind_targets, dense
+from attncert.verify.tables import Table, behind_targets, dense
 
 _LONG = 100  # bits of a c beyond which float64 is no help
 
@@ -95,53 +95,10 @@ class Drops:
         return tables[0].astype(np.float64), tables[1].astype(np.float64), cut > 0
 
 
-@dataclass(frozen=True)
-class OuterDrops:
-    """The same where a and b are outer products with the same rows: a·r and b·r, a and b (N,).
-
-    The drops of s at c are (c·a_s + b_s)(r_L - r_i): the least of them are N products.
-    """
-
-    grows: Outer
-    stays: Outer
-    targets: tuple[int, ...]
-
-    @cached_property
-    def _ends(self) -> Ends:
-        return self.grows.ends(self.targets)
-
-    @property
-    def others(self) -> int:
-        """n - 1."""
-        return int(self.grows.rows.shape[1]) - 1
-
-    @cached_property
-    def rate(self) -> int | None:
-        """The least of the gaps; None where there is none."""
-        some = self.others and self.targets
-        return int(self.grows.leads(self._ends).min()) if some else None
-
-    @property
-    def led(self) -> bool:
-        """Whether every L_s leads in the limit."""
-        return self.rate is None or self.rate > 0
-
-    def near(self, c: int, bits: int | None = None) -> Drops:
-        """Those of few examples, with all that have a drop of `bits` or less at c; or, if no bits
-        are given, with all that are at most log2 n bits further than the least of all."""
-        drops = replace(self.stays, by=c * self.grows.by + self.stays.by).leads(self._ends)
-        most = drops.min() + self.others.bit_length() if bits is None else bits
-        chosen = np.flatnonzero(drops <= most).tolist()
-        grows, stays = (dense(table[chosen]) for table in (self.grows, self.stays))
-        return Drops.of(grows, stays, [self.targets[k] for k in chosen])
-
-
-def drops_behind(now: Table, grows: Table, record: SteeringHead) -> Drops | OuterDrops | None:
+def drops_behind(now: Table, grows: Table, record: SteeringHead) -> Drops | None:
     """Those of the earlier examples, from their logits at the head's c and what c multiplies, both
     (N, n); None where the latter is not whole."""
     c, targets = int(record.c or 0), record.targets
-    if isinstance(now, Outer) and isinstance(grows, Outer) and np.array_equal(now.rows, grows.rows):
-        return OuterDrops(grows, replace(now, by=now.by - c * grows.by), targets)
     whole = whole_table(dense(grows))
     return None if whole is None else Drops.of(whole, dense(now) - c * whole, targets)
 
@@ -183,7 +140,7 @@ def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
     )  # fmt: skip
 
 
-def drops_of(data: Dataset, built: Construction, h: int) -> Drops | OuterDrops:
+def drops_of(data: Dataset, built: Construction, h: int) -> Drops:
     """How far the rows of the earlier examples of head h are behind L_s, as functions of c."""
     record = built.heads[h]
     assert isinstance(record, SteeringHead) and record.c is not None
@@ -194,7 +151,7 @@ def drops_of(data: Dataset, built: Construction, h: int) -> Drops | OuterDrops:
     return drops
 
 
-def least_c(drops: Drops | OuterDrops, bits: int) -> int | None:
+def least_c(drops: Drops, bits: int) -> int | None:
     """The least whole c ≥ 1 with 1 - p < 2^-bits at all; None where some row never leads.
 
     Where all drops of an example are at least `enough`, 1 - p < 2^-bits: only others are looked at.
