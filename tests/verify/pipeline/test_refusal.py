@@ -133,7 +133,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "options", [{"saturate": 9}, {"saturate": 9, "round": "1/4"}, {"saturate": 3, "mix": True}]
+    "options", [{"saturate": 9}, {"saturate": 9, "round": "1/4"}, {"saturate": 3, "before": "mean"}]
 )
 def test_a_file_of_impossible_labels_can_be_checked_whatever_was_asked(
     options: dict[str, Any], tmp_path: Path
