@@ -107,14 +107,13 @@ def _joining(
     Rests are multiples of each other where they are equal over their first entries; these are
     compared by a sum with fixed weights, and sums may agree by chance: then fewer may join.
     """
-    inside: BoolArray = np.logical_not(rests.any(axis=1))
-    if not np.isin(kinds[inside], kinds[members]).all():
+    inside = set(np.flatnonzero(~rests.any(axis=1)).tolist())
+    if not {kinds[t] for t in inside} <= {kinds[t] for t in members}:
         return None
     weights = np.random.default_rng(0).integers(1, _PRIME, rests.shape[1])
     codes = (monic_mod(rests, _PRIME) * weights % _PRIME).sum(axis=1)
     for t in pool:
-        twins: BoolArray = codes == codes[t]
-        if not inside[t] and np.all(kinds[twins] == kinds[t]):
+        if t not in inside and (kinds[codes == codes[t]] == kinds[t]).all():
             return t
     return None
 
