@@ -1,0 +1,155 @@
+"""Blocks against plain fractions and by hand: every rule, mask, `of`, residual; and refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flint import ctx, fmpq, fmpq_mat
+from support import networks
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Head
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.blocks import Attention, FeedForward
+from attncert.constructions.network.file import of_json
+from attncert.constructions.network.network import Network, readout
+
+ONE, ZERO = fmpq_mat([[1]]), fmpq_mat([[0]])
+MEAN = Attention((Head(ZERO, ZERO, ONE),), ONE)
+PLAIN = Attention((Head(ONE, ONE, ONE),), ONE)
+
+
+def dataset(data: Any) -> Dataset:
+    contexts = data["contexts"][0] if len(data["contexts"]) == 1 else data["contexts"]
+    return Dataset.of(contexts, data["queries"])
+
+
+def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
+    """Each rule, mask, `of`, activation and residual occurs; balls enclose what is exact."""
+    words: Counter[Any] = Counter()
+    for seed in range(200):
+        blocks, data, _ = networks.network(seed)
+        network = of_json(blocks)
+        try:
+            exact = networks.outputs(blocks, data)
+        except networks.Irrational:
+            with pytest.raises(Inexact):
+                network.outputs(dataset(data))
+            continue
+        outputs = network.outputs(dataset(data))
+        assert [[str(x) for x in row] for row in outputs.tolist()] == [
+            [str(x) for x in row] for row in exact
+        ], seed
+        for block in blocks:
+            mask = block.get("mask")
+            kind = block.get("rule") or block["activation"]
+            words[kind, block["of"], block["residual"]] += 1
+            words["mask", "rows" if isinstance(mask, list) else mask] += 1
+        try:
+            balls = network.enclosures(dataset(data)).entries()
+        except Inexact:
+            continue
+        with ctx.workprec(512):
+            assert all(b.contains(x) for b, x in zip(balls, outputs.entries(), strict=True)), seed
+    attention = {(r, o, x) for r in ("softmax", "hardmax", "linear") for o in ("query", "all")
+                 for x in (True, False)}  # fmt: skip
+    feed = {(a, o, x) for a in ("identity", "relu", "threshold") for o in ("query", "all", "row")
+            for x in (True, False)}  # fmt: skip
+    assert attention | feed | {("mask", x) for x in (None, "causal", "rows")} <= set(words)
+
+
+def test_rules_by_hand() -> None:
+    data = Dataset.of([[0], [1], [1], [-1]], [[1]])
+    for block, output in (
+        (PLAIN, fmpq(7, 11)),  # weights 2, 4, 4, 1 over 11
+        (replace(PLAIN, rule="hardmax", unit=None), fmpq(1)),
+        (replace(PLAIN, rule="linear", unit=None), fmpq(3)),
+        (replace(MEAN, unit="1"), fmpq(1, 4)),
+        (replace(MEAN, residual=True), fmpq(5, 4)),
+        (replace(MEAN, mask=((True, True, False, False),)), fmpq(1, 2)),
+    ):
+        assert Network((block,)).outputs(data).entries() == [output], block
+
+
+def test_causal_tokens_see_what_is_before_them() -> None:
+    mean = replace(MEAN, of="all", mask="causal")
+    *_, states = Network((mean,)).states(Dataset.of([[0], [2], [4]], [[7]]))
+    assert states.contexts[0].entries() == [0, 1, 2] and states.queries.entries() == [2]
+
+
+def test_a_row_is_the_query_and_then_its_tokens() -> None:
+    data = Dataset.of([[[1], [2]], [[3], [4]]], [[5], [6]])
+    ten = readout(fmpq_mat([[100], [10], [1]]), of="row")
+    assert Network((ten,)).outputs(data).entries() == [512, 634]
+
+
+def test_threshold_and_relu_at_zero() -> None:
+    data = Dataset.of([[0]], [[-1], [0], [2]])
+    for activation, outputs in (("threshold", [0, 1, 1]), ("relu", [0, 0, 2])):
+        block = FeedForward(ONE, ZERO, activation=activation)
+        assert Network((block,)).outputs(data).entries() == outputs
+
+
+@pytest.mark.parametrize(
+    ("attempt", "line"),
+    [
+        (lambda: Attention((Head(ONE, fmpq_mat(1, 2), ONE),), ONE), "query: must be of 1 columns"),
+        (lambda: Attention((), ONE), "heads: must be one or more"),
+        (lambda: Attention((Head(ONE, ONE),), ONE), "heads: must be one or more"),
+        (lambda: Attention((Head(ONE, ONE, ONE),), fmpq_mat(2, 1)), "output: must be of 1 rows"),
+        (lambda: replace(PLAIN, of="row"), "of: must be 'query' or 'all'"),
+        (lambda: replace(PLAIN, rule="max"), "rule: must be 'softmax'"),
+        (lambda: replace(PLAIN, unit=None), "logit_unit: must be 'ln 2' or '1'"),
+        (lambda: replace(PLAIN, rule="hardmax"), "logit_unit: must be None"),
+        (lambda: replace(PLAIN, mask=((True,), (False,))), "mask: must be rows with a 1"),
+        (lambda: FeedForward(ONE, fmpq_mat(1, 2)), "bias: must be of 1 numbers"),
+        (lambda: FeedForward(ONE, ZERO, activation="gelu"), "activation: must be 'identity'"),
+        (lambda: Network(()), "network: must be made of one block"),
+        (lambda: run(FeedForward(fmpq_mat(3, 1), ZERO)), "block 1: weights: must be of 1 rows"),
+        (lambda: run(FeedForward(fmpq_mat(1, 2), fmpq_mat(1, 2), residual=True)),
+         "block 1: residual: must be false"),
+        (lambda: run(replace(PLAIN, mask=((True,),))), "block 1: mask: must be 1 rows of 2"),
+        (lambda: run(replace(PLAIN, mask=((True,) * 2,), of="all")), "mask: must be 3 rows of 2"),
+        (lambda: run(Attention((Head(fmpq_mat(2, 1), ONE, ONE),), ONE)), "key: must be of 1 rows"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(attempt: Any, line: str) -> None:
+    with pytest.raises(InputError) as error:
+        attempt()
+    assert line in str(error.value) and "\n" not in str(error.value)
+
+
+def run(block: Any) -> Any:
+    return Network((block,)).outputs(Dataset.of([[1], [2]], [[1]]))
+
+
+def test_rows_of_different_lengths_are_refused() -> None:
+    row = readout(fmpq_mat(2, 1), of="row")
+    with pytest.raises(InputError, match="'query' or 'all' for contexts of different lengths"):
+        Network((row,)).outputs(Dataset.of([[[1]], [[1], [2]]], [[1], [2]]))
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        (replace(PLAIN, unit="1"), "irrational"),
+        (Attention((Head(ONE * fmpq(1, 2), ONE, ONE),), ONE), "integers in units"),
+        (Attention((Head(ONE * fmpq(2**30), ONE, ONE),), ONE), "logits differ by over"),
+    ],
+)
+def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
+    with pytest.raises(Inexact, match=reason):
+        run(block)
+
+
+def test_counts() -> None:
+    """Nonzero numbers; bits of numerators, and of denominators but 1; hidden units."""
+    relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
+                       fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
+    network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
+    assert (network.parameters, network.bits, network.longest) == (6, 1 + 2 + 3 + 3 + 3, 3)
+    assert (network.units, network.depth) == (3, 2)
