@@ -65,13 +65,13 @@ class AttentionNetwork:
 
 
 def build(
-    data: Dataset, *, seed: int = 0, read: Callable[[Inputs, int], LineNetwork] = relu.read
+    data: Dataset, *, seed: int = 0, reader: Callable[..., LineNetwork] = relu.build
 ) -> AttentionNetwork:
     """Attention with a skip connection, then ReLUs: exact.
 
-    read: of constructions/network/relu.py, two_layers.py or bits.py. Raises HypothesisFails for
-    equal queries and frequencies of tokens with different labels; undecided, where logits of up to
-    4096 do not tell the examples apart.
+    reader: `build` of relu.py, two_layers.py or bits.py. Raises HypothesisFails for equal queries
+    and frequencies of tokens with different labels; undecided, where logits of up to 4096 do not
+    tell the examples apart.
 
     >>> data = Dataset.of([[[0], [1]], [[1], [1]]], [[5], [5]], [2, "1/3"])
     >>> build(data).network.outputs(data).entries()
@@ -84,7 +84,8 @@ def build(
         front = _front(data, u, alpha)
         *_, states = Network(front).states(data)
         if conflict(keys(states.queries), data.label_matrix) is None:
-            reading = read(Inputs.merged("query", states.queries, data.label_matrix), seed)
+            inputs = Inputs.merged("query", states.queries, data.label_matrix)
+            reading = reader(inputs, seed=seed)
             return AttentionNetwork(Network((*front, *reading.network.blocks)), u, alpha, reading)
     reason = f"no head with logits up to {MAX_SPREAD} was found that tells the examples apart"
     raise HypothesisFails("search", reason, {}, decided=False)

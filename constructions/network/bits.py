@@ -61,7 +61,7 @@ class BitsNetwork(LineNetwork):
     label_bits: int
 
 
-def build(data: Dataset, *, seed: int = 0) -> BitsNetwork:
+def build(data: Dataset | Inputs, *, seed: int = 0) -> BitsNetwork:
     """A deep, narrow ReLU network: exact. Raises HypothesisFails for equal inputs with different
     labels.
 
@@ -69,11 +69,7 @@ def build(data: Dataset, *, seed: int = 0) -> BitsNetwork:
     >>> build(data).network.outputs(data).entries()
     [1/2, 3, -5, 0]
     """
-    return read(Inputs.of_data(data), seed)
-
-
-def read(inputs: Inputs, seed: int) -> BitsNetwork:
-    """The same for inputs that are known."""
+    inputs = Inputs.of_data(data)
     line = Line.of_inputs(inputs, seed)
     low, scale = line.positions[0], _scale(line)
     stored = tuple(int(((s - low) * scale).floor()) for s in line.positions)

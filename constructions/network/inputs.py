@@ -45,8 +45,10 @@ class Inputs:
     scale: int = 1
 
     @classmethod
-    def of_data(cls, data: Dataset) -> Inputs:
+    def of_data(cls, data: Dataset | Inputs) -> Inputs:
         """Raises HypothesisFails with two equal inputs that have different labels."""
+        if isinstance(data, Inputs):
+            return data
         states, labels = States.of(data, RATIONAL), data.label_matrix
         pair = conflict(keys(states.queries), labels)
         if pair is None:

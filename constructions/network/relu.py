@@ -27,7 +27,7 @@ from attncert.constructions.network.network import Network, readout
 Numbers = Sequence[fmpq]
 
 
-def build(data: Dataset, *, seed: int = 0) -> LineNetwork:
+def build(data: Dataset | Inputs, *, seed: int = 0) -> LineNetwork:
     """Position, K ReLUs, readout: exact. Raises HypothesisFails for equal inputs with different
     labels.
 
@@ -35,11 +35,7 @@ def build(data: Dataset, *, seed: int = 0) -> LineNetwork:
     >>> build(data).network.outputs(data).entries()
     [1/2, 3, -5]
     """
-    return read(Inputs.of_data(data), seed)
-
-
-def read(inputs: Inputs, seed: int) -> LineNetwork:
-    """The same for inputs that are known."""
+    inputs = Inputs.of_data(data)
     line = Line.of_inputs(inputs, seed)
     knots, coefficients = rise(line.positions, line.labels)
     blocks = line.projection(inputs.of), relus(knots), readout(fmpq_mat(coefficients))

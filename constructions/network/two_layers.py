@@ -37,7 +37,7 @@ class TwoLayers(LineNetwork):
     groups: tuple[int, ...]
 
 
-def build(data: Dataset, *, seed: int = 0) -> TwoLayers:
+def build(data: Dataset | Inputs, *, seed: int = 0) -> TwoLayers:
     """Position, two layers of ReLUs, readout: exact. Raises HypothesisFails for equal inputs with
     different labels.
 
@@ -45,11 +45,7 @@ def build(data: Dataset, *, seed: int = 0) -> TwoLayers:
     >>> build(data).network.outputs(data).entries()
     [1/2, 3, -5, 0]
     """
-    return read(Inputs.of_data(data), seed)
-
-
-def read(inputs: Inputs, seed: int) -> TwoLayers:
-    """The same for inputs that are known."""
+    inputs = Inputs.of_data(data)
     line = Line.of_inputs(inputs, seed)
     length = max(1, isqrt(len(line.order) // line.outputs))
     groups = (*range(0, len(line.order), length), len(line.order))

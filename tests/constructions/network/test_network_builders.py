@@ -231,7 +231,7 @@ def test_attention_reads_the_context(reader: Any) -> None:
     """Token means agree, frequencies do not; query and context alone decide nothing."""
     contexts = [[[-1], [1]], [[0], [0]], [[-2], [2]], [[0], [0]]]
     data = Dataset.of(contexts, [[1], [1], [1], [2]], [1, 2, "1/3", 4])
-    record = attention_relu.build(data, read=reader.read)
+    record = attention_relu.build(data, reader=reader.build)
     assert record.alpha == 1 and wrong(blocks(record.network), data) == []
     (u,) = map(int, record.u.entries())
     *_, states = [x.queries.tolist() for x in record.network.states(data)][:3]
