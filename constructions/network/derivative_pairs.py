@@ -3,11 +3,11 @@
 Each input is of its own kind, so a plane (constructions/network/planes.py) has at most p affinely
 independent members, any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
 other inputs. Let u = v·x + w be the label at the members: independent members admit it. Let q be
-the denominator of v and w, and M > |q u| at all inputs. With R = relu:
+the denominator of v and w, and M ≥ |q u| at all inputs. With R = relu:
 
     [R(M(z + 1) + q u) - M R(z + 1)]  -  [R(M(z - 1) + q u) - M R(z - 1)]
 
-    at a member (z = 0):  M + q u > 0 > -M + q u, so it is  [M + q u - M] - [0 - 0] = q u;
+    at a member (z = 0):  M + q u ≥ 0 ≥ -M + q u, so it is  [M + q u - M] - [0 - 0] = q u;
     at the others:        z + 1 and z - 1 have the same sign and are at least 1 away from 0, and
                           adding q u to M(z ± 1) does not change it. If it is +, both brackets are
                           q u; if it is -, both are 0. The difference is 0.
@@ -83,7 +83,7 @@ def _units(
     for j, column in enumerate(listed(u.transpose())):
         q = lcm(*(int(x.q) for x in column))
         heights = (inputs.affine * fmpq_mat([[q * x] for x in column])).entries()
-        M = max(map(abs, heights)).floor() + 1
+        M = max(map(abs, heights)).ceil()
         factors.append(fmpq(M, q))
         for sign, z in ((1, ahead), (-1, behind)):
             form = [M * a + q * v for a, v in zip(z, column, strict=True)]

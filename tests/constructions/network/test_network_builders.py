@@ -169,13 +169,22 @@ def test_planes_meet_their_members_alone(build: Any) -> None:
 
 
 def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:
-    """Here the lines through two points of label 1 cross in points of label 1."""
-    points = [[0, 0], [1, 1], [2, 2], [2, 0], [0, 2], [1, 3], [5, 7], [6, 1], [7, 3], [8, 8],
-              [9, 1], [4, 9]]  # fmt: skip
-    data = Dataset.of([[0, 0]], points, [1] * 6 + [0] * 6)
+    """The first two lie on one line; the line of the next two contains the first of all."""
+    points = [[0, 0], [1, 0], [1, 1], [2, 2], [0, 5], [3, 7], [7, 3], [9, 1], [-4, 6]]
+    data = Dataset.of([[0, 0]], points, [1] * 4 + [0] * 5)
     record = threshold_pairs.build(data)
     assert wrong(blocks(record.network), data) == []
-    assert sum(len(plane.members) for plane in record.planes) == 6
+    assert [plane.members for plane in record.planes] == [(0, 1), (2,), (3,)]
+
+
+@pytest.mark.parametrize("build", [threshold_pairs.build, derivative_pairs.build])
+def test_inputs_that_a_prime_confuses(build: Any) -> None:
+    """Equal modulo the prime, and on the line of two others over ℚ."""
+    points = [[0, 0], [2147483579, 0], [1, 0], [2, 3], [5, -1]]
+    data = Dataset.of([[0, 0]], points, [1, 0, 1, 0, 0])
+    record = build(data)
+    assert wrong(blocks(record.network), data) == []
+    assert record.planes[0].members == (0,)
 
 
 def test_general_position_has_the_fewest_groups() -> None:
@@ -206,9 +215,9 @@ def test_two_layers_have_few_units() -> None:
 
 
 def test_bits_come_off_the_tape() -> None:
-    data = Dataset.of([[0]], [[t * t] for t in range(400)], [t * t % 3 for t in range(400)])
+    data = Dataset.of([[0]], [[t] for t in range(400)], [t * t % 7 for t in range(400)])
     record = bits.build(data)
-    assert (len(record.groups), record.label_bits) == (201, 1)
+    assert (len(record.groups), record.label_bits) == (135, 3)
     assert all(b - a >= 3 for a, b in pairwise(record.stored))
     assert record.stored[-1].bit_length() == record.position_bits
     states = [state.queries.tolist() for state in record.network.states(data)]
