@@ -17,8 +17,8 @@ most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1.
 
     b_1 = relu(t - 1/2) - relu(t - 3/2),   and   4t - 6 b_1   is the tape without b_1.
 
-Every weight here is short. (In base 2 each bit would be compared with a number as long as the
-tape: that takes N²/2 bits for each of the three comparisons.)
+Every weight behind the first 6/4^N is short. (In base 2 each bit would be compared with a number
+as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
 *The own input.* Let x be a position read off the tape of the own group. |s - x| < 1 if it is the
 own one. Else |s - x| > 2: positions are 3 apart, and ⌊ ⌋ moves one by less than 1. So
@@ -29,8 +29,9 @@ is 0 or more than 1, and relu(y - 2^β·far) is the label y < 2^β of the own in
 (a missing one has label 0). Their sum over the tape is the label.
 
 The G steps have about 5G parameters, the bits of L inputs about 15 each: with L near √(K/3(B + mβ))
-that is O(√(K(B + mβ))) in all, the depth as well. Bits: 2K(B + mβ) on the tapes, and a few for each
-of the other parameters; so O(K log K) for labels of few bits.
+that is O(√(K(B + mβ))) in all, the depth as well. Bits: 2K(B + mβ) on the tapes, B for each step,
+and a few for each of the other parameters. B is at least log₂ K, and near 2 log₂ K for a random
+direction of the line.
 """
 
 from __future__ import annotations
