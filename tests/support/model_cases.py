@@ -115,7 +115,7 @@ def recorded(
 
 
 def _layers(names: Any) -> list[str]:
-    shown = sorted(place.shown for place in places(list(names), NAMINGS))
+    shown = sorted(place.label for place in places(list(names), NAMINGS))
     return [x for x in shown if "pooler" not in x and "head" not in x]
 
 
