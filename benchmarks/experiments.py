@@ -123,13 +123,13 @@ def search(point: Point, T: int, tried: list[dict[str, Any]]) -> Descent | None:
             {
                 "T": T,
                 "seed": seed,
-                "found": result.found,
+                "found": result.converged,
                 "steps": len(result.steps) - 1,
                 "error": float(f"{result.error:.2g}"),
                 "processor_seconds": round(time.process_time() - start, 3),
             }
         )
-        if result.found:
+        if result.converged:
             return result
     return None
 

@@ -49,7 +49,7 @@ def _trained(point: Point, T: int, steps: int) -> dict[str, Any]:
     found = train(*arrays, shape, 0, steps=steps)
     taken, start = time.process_time() - start, time.process_time()
     further = descend(*arrays, shape, found.weights)
-    near = certify(data, np.asarray(further.weights), shape) if further.found else None
+    near = certify(data, np.asarray(further.weights), shape) if further.converged else None
     return {
         "contexts": point.contexts,
         "n": point.n,
@@ -63,7 +63,7 @@ def _trained(point: Point, T: int, steps: int) -> dict[str, Any]:
         "errors": [[step, float(f"{error:.2g}")] for step, error in found.errors[::10]],
         "saturated": [round(x, 4) for x in heads(*arrays[:2], found.weights, shape).saturated],
         "lm_steps": len(further.steps) - 1,
-        "lm_found": further.found,
+        "lm_found": further.converged,
         "lm_processor_seconds": round(time.process_time() - start, 2),
         "lm_moved": float(f"{np.abs(further.weights - found.weights).max():.2g}"),
         "certified": near is not None and near.holds,
@@ -97,6 +97,6 @@ def _fitted(data: Dataset, shape: Shape) -> Iterator[list[float]]:
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     for seed in range(STARTS):
         found = descend(*arrays, shape, seed)
-        if found.found:
+        if found.converged:
             seen = heads(*arrays[:2], np.asarray(found.weights), shape)
             yield [round(x, 4) for x in seen.saturated]

@@ -55,7 +55,7 @@ def example(T: int, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, 
 
 def ours(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
     found = descend(*data, shape, seed, tolerance=ERROR)
-    return {"found": found.found, "steps": len(found.steps) - 1, "error": found.error}
+    return {"found": found.converged, "steps": len(found.steps) - 1, "error": found.error}
 
 
 def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an array holds, for annotations: the dtype, where it is one, and what stands for numbers.
+"""Names of array types, for annotations.
 
     IntArray      int64, also places in other arrays
     FloatArray    float64: numbers, or residues modulo a prime below 2^21
@@ -6,11 +6,11 @@
     DigitArray     uint32: digits and residues below 2^32
     ObjectArray   Python integers or rationals, one by one
     IntegerArray  whole numbers of any size, exactly: an integer dtype where they fit (int64 in
-                  arithmetic), else Python integers; which one is told by `dtype` alone
+                  arithmetic), else Python integers; `dtype` tells which
     ResidueArray  residues held in float32 or float64, by the size of the prime
-    AnyArray      any dtype: what is looked at first, or works for all
+    AnyArray      any dtype
 
-Type checkers compare the first six. The last three are alike to them, and differ for readers.
+Type checkers tell the first six apart. The last three differ for readers only.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Signals that end a process: kept back while files are put in place, else as good as Ctrl-C.
+"""Signals that end a process: delayed while files are put in place, else treated like Ctrl-C.
 
-SIGTERM and SIGHUP end a process where it stands: temporary files stay, and processes that it began
-run on. So a command takes them for Ctrl-C, on which everything is closed, and then ends by them.
-Where no signal handler can be set (outside the main thread), or one is set already that Python did
-not set, nothing changes.
+SIGTERM and SIGHUP end a process at once: temporary files stay, and child processes run on. So a
+command treats them like Ctrl-C, closes everything, and then ends by the same signal. Nothing
+changes outside the main thread, where no handler can be set, or where code other than Python has
+set one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Handler = Callable[[int, FrameType | None], None]
 
 @contextmanager
 def endings_wait() -> Iterator[None]:
-    """Ctrl-C, SIGTERM and SIGHUP are kept until the block is left."""
+    """Delay Ctrl-C, SIGTERM and SIGHUP until the block ends."""
     came: list[int] = []
 
     def keep(number: int, frame: FrameType | None) -> None:
@@ -33,7 +33,7 @@ def endings_wait() -> Iterator[None]:
 @contextmanager
 def endings_interrupt() -> Iterator[None]:
     """SIGTERM and SIGHUP, where they would end the process at once, raise KeyboardInterrupt in the
-    block, and end the process when it is left; a second one ends it at once."""
+    block and end the process after it; a second one ends it at once."""
     came: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -77,11 +77,10 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
-    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). Where contexts have different lengths nothing is
-    promised, and n is the least of them above 1. With distinct contexts fewer may suffice, down to
-    T/d:
-    then nothing is promised, and the rank decides as always.
-    Neither A1 nor A2 is asked for. Exact; rank decided mod p here, to be proved again by verify/.
+    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). For contexts of different lengths there is no
+    promise, and n is the least of them above 1. With distinct contexts fewer heads may suffice,
+    down to T/d: without a promise, and the rank decides as always. Neither A1 nor A2 is needed.
+    Exact; rank decided mod p here, to be proved again by verify/.
     Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be
     (H·d; H(n-1) + 1 with a shared context), else undecided.
     """

@@ -118,7 +118,7 @@ class Layer:
 
     @property
     def matrices(self) -> list[fmpq_mat]:
-        """Key, query and value of each head in order, and the output: those that there are."""
+        """Key, query and value of each head in order, then the output; some lack the last two."""
         parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
         return [m for m in (*parts, self.output) if m is not None]
 

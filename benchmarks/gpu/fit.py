@@ -61,7 +61,7 @@ def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
     found, times = timed(job, 1 if device == "GPU" and T < 5000 else 0)
     row = times | {"T": T, "heads": heads, "steps": len(found.steps) - 1, "error_left": found.error}
     row["seconds_per_step"] = rounded((seen[-1] - seen[0]) / max(1, len(seen) - 1))
-    if not found.found:
+    if not found.converged:
         row["error"] = f"no fit: {found.why}"
     return row
 

@@ -51,20 +51,24 @@ class DescentStep:
 
 @dataclass(frozen=True)
 class Descent:
-    """weights: float64, numbered as `Shape` says, in the scale of the data. found: the largest
-    error is at most the tolerance. error: that of the labels as given. why: if not found.
+    """weights: float64, numbered as `Shape` says, in the scale of the data. converged: the largest
+    error is at most the tolerance. error: the largest, of the unscaled labels. why: it did not.
     """
 
     shape: Shape
     weights: Array
-    found: bool
+    converged: bool
     error: float
     steps: tuple[DescentStep, ...]
     why: str = ""
 
     def __repr__(self) -> str:
         return in_brief(
-            self, found=self.found, error=self.error, steps=len(self.steps), why=self.why or None
+            self,
+            converged=self.converged,
+            error=self.error,
+            steps=len(self.steps),
+            why=self.why or None,
         )
 
 
@@ -160,10 +164,13 @@ def descend(
         level *= _EASIER if gain > 0.75 else 1.0 if gain > 0.25 else _HARDER
         x, f, squares, error = trial, tried, lower, largest
     with np.errstate(all="ignore"):  # for denormal data 1/E is infinite
-        weights, found = x * factors, error <= tolerance
-    if found and not bool(xp.all(xp.isfinite(weights))):
-        found, why = False, "in the scale of the data the weights are beyond the range of float64"
-    return Descent(shape, weights, found, error * units.y, tuple(steps), why)
+        weights, converged = x * factors, error <= tolerance
+    if converged and not bool(xp.all(xp.isfinite(weights))):
+        converged, why = (
+            False,
+            "in the scale of the data the weights are beyond the range of float64",
+        )
+    return Descent(shape, weights, converged, error * units.y, tuple(steps), why)
 
 
 def start(shape: Shape, seed: int) -> FloatArray:

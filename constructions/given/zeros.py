@@ -10,7 +10,7 @@ How many examples k such heads of width w are worth (m = 1, Theorem 14): with j 
     G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2,
 
 proved for almost all data with distinct contexts, and for one shared context with affinely
-independent rows. What a set is worth on the data at hand is the rank found there.
+independent rows. What a set is worth on given data is its rank there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Groups for contexts of any rank: what the width-one proof asks of each place in a group (ours).
+"""Groups for contexts of any rank: what the width-one proof needs at each place in a group (ours).
 
 The partition condition P' is that of `grouping.py` without its sizes: the queries of each group are
 independent, and no earlier query lies in the span of a later group. The dimension condition D says

@@ -1,4 +1,4 @@
-"""Groups of examples, one per head: what the construction really asks of the queries.
+"""Groups of examples, one per head: what the construction really needs of the queries.
 
 The partition condition (ours; mathematics of step 2 and 3): with groups G_1, ..., G_H in order,
 
@@ -6,8 +6,8 @@ The partition condition (ours; mathematics of step 2 and 3): with groups G_1, ..
     group.
 
 A1 implies it for every grouping into r, r-1, r-1, ... examples: it compares at most r queries at a
-time, never n. It is decided here exactly, for a given grouping; another grouping is looked for when
-the given order fails.
+time, never n. It is decided here exactly, for a given grouping; where the given order fails, a
+search looks for another.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ _LINEAR = 4096  # values of c tried one by one before they are doubled
 
 @dataclass(frozen=True)
 class Saturation:
-    """What is asked of every head: 1 - p < 2^-bits for each earlier example; own: for the group's
-    own examples too. bits: at least 1."""
+    """The demand on every head: 1 - p < 2^-bits for each earlier example; own: for the group's own
+    examples too. bits: at least 1."""
 
     bits: int
     own: bool = False

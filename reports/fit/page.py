@@ -48,7 +48,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "seed": attempt.seed,
         "effective_parameters": attempt.bound,
         "parameters": descent.shape.parameters,
-        "found": descent.found,
+        "found": descent.converged,
         "why": descent.why,
         "error": _finite(descent.error),
         "steps": [[_finite(s.error), _finite(s.damping)] for s in descent.steps],

@@ -156,7 +156,7 @@ def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatc
     true = certificate.contractions
     monkeypatch.setattr(certificate, "contractions", lambda *a: true(*a) + 1)
     found = fit(data_set(5, 3, 3), Fit(heads=2))
-    assert found.attempts[-1].descent.found and found.exit_status == 3
+    assert found.attempts[-1].descent.converged and found.exit_status == 3
     assert found.standing is Level.UNDECIDED
     assert "not shown to contract" in verdict(found)
     files = report(found).files

@@ -87,7 +87,7 @@ def test_a_fit(gpu: Gpu, m: int, head_width: int, value_width: int) -> None:
     data, shape = floats(14, 3, 5, m), Shape(5, m, 6, head_width, value_width)
     there = [gpu.xp.asarray(x) for x in data]
     found, want = descend(*there, shape, 0), descend(*data, shape, 0)
-    assert found.found and want.found and isinstance(found.weights, gpu.cupy.ndarray)
+    assert found.converged and want.converged and isinstance(found.weights, gpu.cupy.ndarray)
     weights = found.weights.get()
     got = jacobian(there[0], there[1], gpu.xp.asarray(weights), shape)
     for one, other in zip(got, jacobian(data[0], data[1], weights, shape), strict=True):
@@ -100,7 +100,7 @@ def test_a_singular_system_ends_no_fit(gpu: Gpu) -> None:
     labels = gpu.xp.asarray(np.array([[0.5], [0.5 + 1e-10]]))
     contexts, queries = gpu.xp.asarray(np.full((1, 1, 1), 1.25)), gpu.xp.asarray(np.ones((2, 1)))
     found = descend(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)
-    assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
+    assert not found.converged and found.error == pytest.approx(5e-11, rel=0.1)
 
 
 def test_fitted_labels_are_enclosed(gpu: Gpu) -> None:

@@ -177,7 +177,7 @@ def test_searches_fit_the_tokens() -> None:
     shape = attention.Shape(3, 1, 3, 1, 1)
     labels = DATA.labels.floats()
     found = descend(*arrays(DATA), labels, shape, 0, present=there(DATA))
-    assert found.found
+    assert found.converged
     got = attention.outputs(*arrays(SAME), found.weights, shape)
     assert np.abs(got - labels).max() < 1e-9
 

@@ -1,4 +1,4 @@
-"""Interpolation with the true exponential: mpmath, at a precision derived from the bits at hand.
+"""Interpolation with the true exponential: mpmath, at a precision derived from the data.
 
 Nothing here knows that the weights are powers of two: the query weights are the real numbers
 ln 2·Q rounded to p bits, the logits are real, the softmax is a quotient of exponentials.

@@ -1,7 +1,7 @@
 """What a construction is: one record, from which everything else derives.
 
-`prove`, the rules of a trace, the words of a report, the attack, the audit and the
-command line ask this record; none of them knows a construction by name.
+`prove`, the rules of a trace, the words of a report, the attack, the audit and the command line use
+this record; none of them knows a construction by name.
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ class Method:
                  capacity need only be named in the outline.
     bound:       the theorem's capacity, None where it names none. width: the default d_h for n
                  tokens. only_width: the one d_h that there is, or None.
-    saturates:   whom its heads can saturate on demand: nobody (""), the earlier examples
+    saturates:   examples that its heads can saturate on demand: none (""), the earlier ones
                  ("earlier"), their own group's too ("own").
     uses_a1_a2:  whether the proof uses Assumptions 1 and 2.
     follows:     what the finished weights show beside the answer; may rest on any claim before it.
-    remarks:     what a reader should know about the weights that were found, by name.
+    remarks:     what a reader should know about these weights, by name.
     strength:    names of the steps that place a group and that give it its logits, for the count of
                  how strongly each hypothesis is used; None where no step uses one.
     voice:       a report's words. attack: how to search for failures; None where nothing promises.

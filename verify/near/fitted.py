@@ -65,7 +65,7 @@ class Attempt:
             self,
             heads=self.heads,
             seed=self.seed,
-            found=self.descent.found,
+            found=self.descent.converged,
             error=self.descent.error,
         )
 
@@ -180,7 +180,7 @@ class _Search:
             shape = Shape(self.data.d, self.data.m, number, self.question.head_width, value_width)
             attempt = self._attempt(shape, seed)
             self.attempts.append(attempt)
-            if not attempt.descent.found:
+            if not attempt.descent.converged:
                 continue
             self.progress(f"certificate, {self.data.T * self.data.m} unknowns", 0, 1)
             with timed(self.seconds, "certify"):
@@ -218,7 +218,7 @@ class _Search:
         return Attempt(shape.heads, seed, bound, descent, training)
 
     def _heads(self) -> Heads | None:
-        if not self.attempts or not self.attempts[-1].descent.found:
+        if not self.attempts or not self.attempts[-1].descent.converged:
             return None
         contexts, queries, _, present = self.arrays
         last = self.attempts[-1].descent

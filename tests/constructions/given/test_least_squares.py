@@ -73,7 +73,7 @@ def test_nearly_all_effective_parameters_are_used(seed: int) -> None:
     """n = 4, d = 8, H = 4, width one: N = 92 (distinct contexts) and 53 (one for all)."""
     for T, shared in ((85, False), (29, True)):
         found = fitted(T, 4, Shape(8, 1, 4, 1, 1), seed, shared)
-        assert found.found and found.error < 1e-11 and len(found.steps) < 100
+        assert found.converged and found.error < 1e-11 and len(found.steps) < 100
         data = arrays(T, 4, 8, 1, seed, shared)
         assert np.abs(outputs(*data[:2], found.weights, found.shape) - data[2]).max() < 1e-11
 
@@ -82,14 +82,14 @@ def test_nearly_all_effective_parameters_are_used(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_three_hundred_and_sixty_examples(seed: int) -> None:
     found = fitted(360, 8, Shape(16, 1, 8, 1, 1), seed)
-    assert found.found and len(found.steps) < 60
+    assert found.converged and len(found.steps) < 60
 
 
 @pytest.mark.parametrize(("T", "shape"), [(6, SHAPES[1]), (2, SHAPES[2]), (4, SHAPES[3])])
 def test_any_widths(T: int, shape: Shape) -> None:
     """More than one label, values narrower and wider than the labels."""
     for shared in (False, True):
-        assert fitted(T, 3, shape, 1, shared).found
+        assert fitted(T, 3, shape, 1, shared).converged
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 3e5])
@@ -97,7 +97,7 @@ def test_the_scale_of_the_data_does_not_matter(scale: float) -> None:
     contexts, queries, labels = arrays(20, 3, 4, 1, 0)
     shape = Shape(4, 1, 3, 1, 1)
     found = descend(scale * contexts, queries / scale, scale**2 * labels, shape, 0)
-    assert found.found and found.error < 1e-11 * scale**2
+    assert found.converged and found.error < 1e-11 * scale**2
     again = outputs(scale * contexts, queries / scale, found.weights, shape)
     assert np.abs(again - scale**2 * labels).max() < 1e-10 * scale**2
 
@@ -106,10 +106,10 @@ def test_labels_out_of_reach_are_not_found() -> None:
     """Twice the parameters there are; and examples that are equal but for their labels."""
     shape = Shape(3, 1, 1, 1, 1)
     found = fitted(18, 2, shape)
-    assert not found.found and found.why and found.error > 0.01
+    assert not found.converged and found.why and found.error > 0.01
     contexts, queries, labels = arrays(4, 2, 3, 1, 0)
     contexts[1], queries[1] = contexts[0], queries[0]
-    assert not descend(contexts, queries, labels, Shape(3, 1, 3, 1, 1), 0).found
+    assert not descend(contexts, queries, labels, Shape(3, 1, 3, 1, 1), 0).converged
 
 
 def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
@@ -118,19 +118,19 @@ def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
     assert np.isnan(direction(J, smaller(J), np.ones(2), 1e-30)).all()
     labels = np.array([[0.5], [0.5 + 1e-10]])
     found = descend(np.full((1, 1, 1), 1.25), np.ones((2, 1)), labels, Shape(1, 1, 1, 1, 1), 0)
-    assert not found.found and found.error == pytest.approx(5e-11, rel=0.1)
+    assert not found.converged and found.error == pytest.approx(5e-11, rel=0.1)
 
 
 def test_numbers_beyond_the_floats_end_the_fit() -> None:
     contexts, queries, _ = arrays(5, 3, 4, 1, 0)
     found = descend(contexts, queries, np.full((5, 1), math.inf), Shape(4, 1, 2, 1, 1), 0)
-    assert not found.found and "range of float64" in found.why
+    assert not found.converged and "range of float64" in found.why
 
 
 def test_the_same_code_runs_on_any_array_library() -> None:
     data: list[Any] = [array_api_strict.asarray(x) for x in arrays(20, 3, 4, 1, 0)]
     found = descend(*data, Shape(4, 1, 3, 1, 1), 0)
-    assert found.found and type(found.weights).__module__.startswith("array_api_strict")
+    assert found.converged and type(found.weights).__module__.startswith("array_api_strict")
     plain = fitted(20, 3, Shape(4, 1, 3, 1, 1))
     assert len(plain.steps) == len(found.steps)
     assert np.allclose(plain.weights, np.asarray(found.weights), rtol=1e-6, atol=1e-8)
@@ -140,6 +140,6 @@ def test_weights_beyond_floats_are_not_found() -> None:
     """Contexts of denormal numbers: values of size 1/E are above the largest float."""
     shape = SHAPES[1]
     contexts, queries, labels = arrays(4, 3, shape.d, shape.m, 1)
-    assert descend(contexts, queries, labels, shape, 0).found
+    assert descend(contexts, queries, labels, shape, 0).converged
     tried = descend(contexts * 1e-310, queries, labels, shape, 0)
-    assert not tried.found and "beyond the range of float64" in tried.why
+    assert not tried.converged and "beyond the range of float64" in tried.why

@@ -107,7 +107,7 @@ def claimed(seed: int) -> Near | None:
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     with np.errstate(all="ignore"):
         found = descend(*arrays, shape, seed, max_steps=60)
-    if not found.found:
+    if not found.converged:
         return None
     weights = np.asarray(found.weights)
     if noise is not None:
