@@ -230,16 +230,17 @@ def groups_case(rng: random.Random) -> Outcome:
 # A finite vocabulary without positions -----------------------------------------------------------
 
 
-def classes_of(texts: Sequence[Sequence[int]], V: int) -> list[Class]:
+def class_of(text: Sequence[int], V: int) -> Class:
     """Prefixes whose counts are proportional and whose last symbols are equal are one class."""
-    classes: dict[Class, None] = {}
-    for text in texts:
-        counts = [0] * V
-        for symbol in text:
-            counts[symbol] += 1
-            common = gcd(*counts)
-            classes[tuple(x // common for x in counts), symbol] = None
-    return list(classes)
+    counts = [text.count(symbol) for symbol in range(V)]
+    common = gcd(*counts)
+    return tuple(x // common for x in counts), text[-1]
+
+
+def classes_of(texts: Sequence[Sequence[int]], V: int) -> list[Class]:
+    """Of all prefixes, in order."""
+    prefixes = [text[: t + 1] for text in texts for t in range(len(text))]
+    return list(dict.fromkeys(class_of(prefix, V) for prefix in prefixes))
 
 
 def count_rows(embedding: Matrix, heads: Sequence[Head], examples: Sequence[Class]) -> Matrix:
@@ -309,7 +310,9 @@ def forms_case(rng: random.Random) -> Outcome:
     tried = {"at most N": rank_mod(J) <= N}
     ends = [[n for n, last in classes if last == v] for v in range(V)]
     if all(counts and on_no_form(counts, degree_needed(H)) for counts in ends):
+        a = min(V - 1, d)
         tried["N"] = rank_mod(J) == N
+        tried["Ha + b"] = rank_mod(feature_columns(J, H, d)) == H * a + (d >= V)
     for v, counts in enumerate(ends):
         if counts:
             rows, s = count_rows(embedding, heads, [(n, v) for n in counts]), rank(counts)
@@ -366,7 +369,7 @@ def classes_case(rng: random.Random) -> Outcome:
     text = rng.choices(range(V), k=rng.randint(2, 8))
     embedding = draw_matrix(rng, V, d)
     examples = examples_of([t - 1 for t in range(len(text))], [embedding[s] for s in text])
-    at = [classes_of([text[: t + 1]], V)[-1] for t in range(len(text))]
+    at = [class_of(text[: t + 1], V) for t in range(len(text))]
     values = outputs(examples, [draw_head(rng, d, 1, 1, 1)])
     pairs = [(s, t) for s in range(len(text)) for t in range(s)]
     return {"one class iff one output": all((at[s] == at[t]) == (values[s] == values[t])
@@ -415,7 +418,7 @@ def attack(target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]
     tried, failures = Counter[str](), list[tuple[int, str]]()
     for number in range(cases):
         outcome = TARGETS[target](random.Random(f"{target} 0 {number}"))
-        tried.update(outcome)
+        tried.update(list(outcome))
         failures += [(number, part) for part, held in outcome.items() if not held]
     return tried, failures
 
