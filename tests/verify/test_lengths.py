@@ -102,10 +102,8 @@ def in_blocks(data: Dataset) -> Any:
     blocks = FeatureBlocks(data, 8191)
     by, keys = np.array([1, 3, -2, 4]), np.array([[1], [0], [2]])
     table = (data.contexts.numerators @ keys)[:, :, 0]
-    made = [blocks.of(by[:, None] * table), blocks.of_products(by, table),
-            blocks.points(3, by[:2, None] * table[3]),
-            blocks.points_of_products(2, by[:2], table[2])]  # fmt: skip
-    return np.vstack([part.mod for part in made]), np.vstack([part.float for part in made])
+    parts = [blocks.of(by[:, None] * table), blocks.points(3, by[:2, None] * table[3])]
+    return np.vstack([part.mod for part in parts]), np.vstack([part.float for part in parts])
 
 
 COMPUTED: dict[str, Callable[[Dataset], Any]] = {
