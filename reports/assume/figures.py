@@ -77,7 +77,7 @@ def _panel(axes: Axes, spectra: Sequence[Spectrum]) -> None:
     by_index = [[max(x, floor) for x in column if x is not None]
                 for column in zip_longest(*(s.singular for s in spectra))]  # fmt: skip
     if not 1 / BEYOND < min(map(min, by_index)) <= max(map(max, by_index)) < BEYOND:
-        axes.text(0.5, 0.5, "beyond $10^{\\pm 200}$:\nsee spectra.csv", ha="center",
+        axes.text(0.5, 0.5, "beyond $10^{\\pm 200}$", ha="center",
                   transform=axes.transAxes)  # fmt: skip
         return
     at = np.arange(1, len(by_index) + 1)

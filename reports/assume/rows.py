@@ -1,10 +1,8 @@
-"""The tables of the report on the assumptions, written once for Markdown, LaTeX and CSV."""
+"""The tables of the report on the assumptions, written once for Markdown and LaTeX."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -144,48 +142,3 @@ def tables(answer: Assumed) -> str:
                      ragged((1.4, 0.8, 1, 0.9, 0.9)), LAYER_COLUMNS, layer(answer))
         )  # fmt: skip
     return "\n\n".join(out) + "\n"
-
-
-def fractions_csv(answer: Assumed) -> bytes:
-    """For each k: exact independent prefixes of permutations, and float32 full ranks."""
-    rows: list[Sequence[object]] = [
-        ("k", "permutations", "independent", "float32 subsets", "float32 full")
-    ]
-    sweep = answer.sweep
-    ks = {test.k for test in answer.tests}
-    if isinstance(sweep, Sweep):
-        ks |= set(sweep.steps())
-    for k in sorted(ks):
-        exact: tuple[object, object] = ("", "")
-        if isinstance(sweep, Sweep):
-            exact = (sweep.drawn, sweep.independent(k))
-        test = _of(answer, k)
-        rows.append((k, *exact, *(("", "") if test is None else (test.subsets, test.full))))
-    return _csv(rows)
-
-
-def spectra_csv(answer: Assumed) -> bytes:
-    """One line for each set: its kind, number, and what is known of it."""
-    rows: list[Sequence[object]] = [
-        ("sets", "number", "size", "rank", "epsilon rank", "float32 rank", "sigma min",
-         "sigma max", "rounding", "standing")
-    ]  # fmt: skip
-    kinds = [
-        ("context", answer.contexts),
-        *((f"{k} queries", s) for k, s in answer.subsets.items()),
-    ]
-    for kind, spectra in kinds:
-        for s in spectra:
-            low = s.singular[-1] if s.size == len(s.singular) else 0.0
-            numbers = (f"{x:.6g}" for x in (low, s.singular[0], s.rounding))
-            rows.append(
-                (kind, s.number, s.size, s.rank, s.epsilon_rank(), s.float32, *numbers,
-                 s.standing.value)
-            )  # fmt: skip
-    return _csv(rows)
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()

@@ -37,9 +37,9 @@ def data_tables(examined: Examination) -> Iterator[Table]:
     for name, proof in examined.proofs.items():
         for claim in proof.trace:
             if ids.hypothesis_name(claim.id) or claim.id in (ids.THEOREM, proof.conclusion):
-                asked, found = (str(claim.numbers.get(k, "")) for k in ("asked", "found"))
+                numbers = (str(claim.numbers.get(k, "")) for k in ("asked", "found"))
                 level = proof.trace.standing(claim.id).value
-                rows.append((name, claim.statement, asked, found, level))
+                rows.append((name, claim.statement, *numbers, level))
     columns = ("construction", "claim", "asked", "found", "standing")
     yield Table("Hypotheses", columns, tuple(rows))
     for name, strength in examined.strengths.items():
@@ -131,7 +131,7 @@ def _shown(minimal: Minimal) -> tuple[str, ...]:
     shared = "shared " if len(x.contexts) == 1 else ""
     contexts = x.contexts[0].tolist() if shared else x.contexts.tolist()
     sizes = f"$H={x.heads}, d_h={x.width}$" + (f", $d_v={x.values}, m={x.m}$" if x.m > 1 else "")
-    why = "; ".join(f"{key}: {_words(value)}" for key, value in minimal.witness.items())
+    why = "; ".join(f"{key}: {_words(x)}" for key, x in minimal.witness.items())
     if claim.level is Level.REFUTED:
         reason = claim.numbers.get("because", "the labels' rank exceeds $H d_v$")
         verdict = f"impossible: {reason}"
@@ -142,11 +142,11 @@ def _shown(minimal: Minimal) -> tuple[str, ...]:
     return sizes, f"{shared}{contexts}", str(x.queries.tolist()), why, verdict
 
 
-def _words(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _words(x: Any) -> str:
+    return ", ".join(map(str, x)) if isinstance(x, list) else str(x)
 
 
-def _remarks(found: tuple[Remark, ...]) -> Table:
+def _remarks(remarks: tuple[Remark, ...]) -> Table:
     columns = ("queries", "$n$", "$d_h$", "$H$", "Kruskal rank $\\kappa$ (all subsets)",
                "$T=H(\\min(n,d_h,\\kappa)-1)+1$", "A1", "memorization",
                "one more: the construction", "one more: some weights")  # fmt: skip
@@ -154,7 +154,7 @@ def _remarks(found: tuple[Remark, ...]) -> Table:
         (r.sizes.kind, *map(str, (r.sizes.n, r.sizes.width, r.sizes.heads, r.kruskal)),
          str(r.sizes.capacity), r.a1.value, r.memorization.value,
          *(level.value for level in r.one_more))
-        for r in found
+        for r in remarks
     )  # fmt: skip
     note = (
         "$T=H(\\min(n,d_h,\\kappa)-1)+1$ examples are memorized although A1 is false. Queries in "

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from attncert.reports.answers import Room
-from attncert.reports.words.claims import Line, lines
+from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.capacity.capacity import DataCapacity
 from attncert.verify.capacity.notions import End, Notion
 from attncert.verify.certificate import canonical_bytes
@@ -123,9 +123,9 @@ def _sentence(answer: DataCapacity, notion: Notion) -> str:
     return f"{line}; the fewest heads that serve all: {fewest}."
 
 
-def _parts(answer: DataCapacity) -> list[tuple[str, list[Line]]]:
+def _parts(answer: DataCapacity) -> list[tuple[str, list[ClaimLine]]]:
     """The claims under the notion that they are about."""
-    parts: dict[About, list[Line]] = {about: [] for about in NAMES}
+    parts: dict[About, list[ClaimLine]] = {about: [] for about in NAMES}
     for claim, line in zip(answer.trace, lines(answer.trace), strict=True):
         parts[claim.about or _part(claim.id)].append(line)
     return [(NAMES[about].capitalize(), part) for about, part in parts.items()]

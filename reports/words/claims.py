@@ -14,7 +14,7 @@ MOST_WITNESS = 700  # characters of a witness that the page shows; the JSON has 
 
 
 @dataclass(frozen=True)
-class Line:
+class ClaimLine:
     """One claim as a page shows it; standing: with what it rests on."""
 
     id: str
@@ -25,11 +25,11 @@ class Line:
     witness: list[str]
 
 
-def lines(claims: Iterable[Claim]) -> list[Line]:
+def lines(claims: Iterable[Claim]) -> list[ClaimLine]:
     """In the order of their trace."""
     trace = ProofTrace(claims)
     return [
-        Line(
+        ClaimLine(
             claim.id,
             trace.standing(claim.id).value,
             claim.statement,

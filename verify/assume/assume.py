@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.assume.claims import claims, equal_pair
+from attncert.verify.assume.following import float32_claim, label_claims
 from attncert.verify.assume.groups import Placed, grouped
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.paper_test import Float32Test, float32_test
@@ -137,7 +138,11 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
         placed = _placed(inputs, contexts, inputs.heads, interval.lower.value)
         law = _law(inputs, rank, inputs.heads)
     stage("groups")
-    trace = claims(inputs, interval, (sampled, sweep), contexts, placed)
+    more = (
+        *float32_claim(tests, sweep, subsets.get(most, ()), most),
+        *label_claims(inputs, law, interval.lower.value),
+    )
+    trace = claims(inputs, interval, (sampled, sweep), contexts, placed, more)
     pair = equal_pair(inputs) if inputs.repeats else interval.upper.dependency
     certificate, uncertified = certified(inputs.queries, pair, question)
     return Assumed(

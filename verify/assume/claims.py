@@ -26,8 +26,9 @@ def claims(
     drawn: Sequence[Samples | Sweep | None],
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
+    more: Sequence[Claim] = (),
 ) -> tuple[Claim, ...]:
-    """The conclusion stands last. interval, drawn: of the distinct queries."""
+    """The conclusion stands last, `more` before it. interval, drawn: of the distinct queries."""
     n, N = inputs.tokens, inputs.distinct.N
     repeated = bool(inputs.repeats) and n > 1
     about = counted(N, "distinct query" if repeated else "query", "the")
@@ -41,7 +42,7 @@ def claims(
     best = max(placed, key=lambda each: each.memorized, default=None)
     if best is not None and best.memorized:
         trace += _follows(inputs, best)
-    return (*trace, conclusion)
+    return (*trace, *more, conclusion)
 
 
 def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:

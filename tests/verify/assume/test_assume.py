@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,12 +19,13 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
 from attncert.reports.assume import figures, rows
-from attncert.reports.assume.page import general_position, room, sentences
+from attncert.reports.assume.page import room, sentences
 from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.loading import load_inputs
 from attncert.verify.assume.spectra import AgainstRounding, spectra
+from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 
@@ -171,15 +170,30 @@ def test_a_float32_tolerance_is_told_from_a_dependence(tmp_path: Path) -> None:
     made = judged(states, [], tmp_path)
     full = [test for test in made.tests if test.k == 6]
     assert full[0].full == 0 and made.sweep.independent(6) == 20  # type: ignore[union-attr]
-    assert "rounding alone may have made them independent" in general_position(made)
+    assert (
+        "rounding alone may have made them independent"
+        in made.trace["float32.general-position"].statement
+    )
     given = load_inputs(str(tmp_path))
     wide = replace(given, queries=Vectors.of(given.queries.array.astype(np.float64)))
-    settled = general_position(assume(wide, QUICK))  # as if nothing had been rounded to float32
-    assert "one of the float32 tolerance and not of the vectors" in settled
+    settled = assume(wide, QUICK)  # as if nothing had been rounded to float32
+    claim = settled.trace["float32.general-position"]
+    assert "one of the float32 tolerance and not of the vectors" in claim.statement
+    assert claim.level is Level.NUMERICAL
     flat = states.copy()
     flat[:, :, 5] = flat[:, :, 4]  # now it is one of the vectors
     made = judged(flat, [], tmp_path / "flat")
     assert made.rank == 5 and levels(made)["hypothesis.general-position"] == "refuted"
+
+
+def test_what_is_said_of_given_labels_is_argued() -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, 3, 7])
+    trace = assume(data, Assume(heads=5, subsets=5, permutations=5, float32=0)).trace
+    most, every = trace["given-labels.most"], trace["given-labels.every"]
+    assert most.level is every.level is Level.ARGUED
+    assert "Every labelling of 4 examples is output" in every.statement  # 2 pairs of rank 2
+    alone = assume(data, Assume(heads=1, subsets=5, permutations=5, float32=0)).trace
+    assert "given-labels.every" not in alone  # a pair needs two heads
 
 
 def test_groups_against_exact_ranks() -> None:
@@ -221,11 +235,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert attncert.main([*words, "--out", str(tmp_path / "o")]) == 0
     said = capsys.readouterr().out
     assert "A2, rank 3 of contexts: proved for 2 of the 2 contexts given." in said
-    spectra_csv = (tmp_path / "o" / "spectra.csv").read_text()
-    found = list(csv.DictReader(io.StringIO(spectra_csv)))
-    kinds = [*["context"] * 2, *["3 queries"] * 8, *["5 queries"] * 3]
-    assert [row["sets"] for row in found] == kinds
-    assert all(float(row["sigma min"]) > 0 for row in found)
     page = (tmp_path / "o" / "report.md").read_text()
     assert "$x$" not in page and "$y$" not in page and "| `model` | `mine` |" in page
     for name in re.findall(r"\]\(([a-z/.-]+)\)", page):
@@ -275,7 +284,7 @@ def test_scales_that_no_ticks_reach_leave_a_word(tmp_path: Path) -> None:
     made = judged(random_states(4, 3, 3) * scales, [0, 1, 2, 3], tmp_path)
     with support.figures.drawn():
         assert b"</svg>" in report(made).files["figures/spectra.svg"]
-        assert figures._spectra(made).axes[0].texts[0].get_text().endswith("see spectra.csv")  # type: ignore[union-attr]
+        assert figures._spectra(made).axes[0].texts[0].get_text().startswith("beyond")  # type: ignore[union-attr]
 
 
 def test_vectors_alone_leave_contexts_open() -> None:
