@@ -307,6 +307,28 @@ def test_a_shell_completes_commands_options_and_values(line: str, words: list[st
     assert (done.returncode, done.stdout.split()) == (0, words)
 
 
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        (["--help"], {"numpy", "flint", "importlib.metadata", "tempfile", "html"}),
+        (["check", "PROVED"], {"numpy", "flint", "networkx", "jinja2", "matplotlib"}),
+        (["prove", "TINY"], {"scipy", "numba", "numpy.f2py", "sympy.tensor.tensor", "rich"}),
+    ],
+    ids=["help", "check", "prove"],
+)
+def test_a_short_command_loads_what_it_needs(
+    words: list[str], absent: set[str], proved: Path, tmp_path: Path, tiny: Path
+) -> None:
+    paths = {"PROVED": str(proved), "TINY": str(tiny)}
+    out = ["--out", str(tmp_path / "o")] if words[0] == "prove" else []
+    program = (
+        f"import sys, attncert; assert attncert.main({[paths.get(x, x) for x in words] + out}) == 0"
+        "; print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0 and absent & set(done.stderr.split()) == set()
+
+
 def test_values_that_are_completed_are_those_that_there_are() -> None:
     assert set(CONSTRUCTIONS) == {method.name for method in registry.methods()}
     for record in (Prove, Audit):
