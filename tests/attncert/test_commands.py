@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 
@@ -45,7 +46,6 @@ HEAD = {"query": [[1], [0], [2], [1]], "key": [[1], [1], [0], [1]], "value": [[1
 FILES = {
     "DATA": json.dumps(DATA.canonical()),
     "WEIGHTS": json.dumps({"heads": [HEAD, HEAD], "output": [[1], [2]]}),
-    "MASK": json.dumps([1] * DATA.n),
     "PROPERTY": "error = 1\nexamples = [0, 1]\n",
 }
 ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
@@ -58,10 +58,12 @@ NOT_HERE = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
     for name, content in FILES.items():
-        (tmp_path / f"{name}.json").write_text(content)
+        (tmp_path / name).write_text(content)
+    np.savez(tmp_path / "MASK.npz", mask=[1] * DATA.n)
+    (tmp_path / "MASK.npz").rename(tmp_path / "MASK")
 
     def run(words: list[str], out: Path) -> int:
-        paths = [str(tmp_path / f"{word}.json") if word in FILES else word for word in words]
+        paths = [str(tmp_path / word) if (tmp_path / word).is_file() else word for word in words]
         return attncert.main([*paths, "--out", str(out)])
 
     command, *options = shlex.split(case)
