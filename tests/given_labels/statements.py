@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from support.given_oracle import (
@@ -44,6 +45,7 @@ from support.given_oracle import (
     plain,
     rank,
     rank_mod,
+    subsets,
     zero_groups,
 )  # fmt: skip
 
@@ -186,6 +188,37 @@ def pairs_case(rng: random.Random) -> Outcome:
         extra = draw_head(rng, d, 1, 1, 1)
         tried["odd H"] = rank_mod(pair_jacobian(examples, key, steering, extra)) == T
     return tried
+
+
+def shared_pairs_case(rng: random.Random) -> Outcome:
+    """Proposition 5': one context, a key for each pair, independent sets of at most k queries."""
+    positive = rng.random() < 0.5  # then k + 1 tokens are enough
+    k = rng.randint(1, 4)
+    n, p = k + 2 - positive, rng.randint(1, 4)
+    d = rng.randint(max(2, n - 1), 6)
+    few = [[x, y] for x in range(positive - 1, 3) for y in range(3) if x or y]
+    queries: list[list[int]] = []
+    for _ in range(4 * p * k):  # sparse, so that many are dependent, no two of them parallel
+        (i, j), (x, y) = rng.sample(range(d), 2), rng.choice(few)
+        e = [x * (h == i) + y * (h == j) for h in range(d)]
+        if len(queries) < p * k and all(rank([e, f]) == 2 for f in queries):
+            queries.append(e)
+    context = draw_matrix(rng, n, d, 2)
+    if Span.of([(context, [1])]).a < n - 1 or len(queries) > 10 or not placed(queries, p, k):
+        return {}
+    examples = [([*context, *context[: rng.randint(0, 1)]], e) for e in queries]
+    blocks = [pair_jacobian(examples, draw_matrix(rng, 1, d)[0], draw_matrix(rng, 1, d))
+              for _ in range(p)]  # fmt: skip
+    J = [list(chain(*row)) for row in zip(*blocks, strict=True)]
+    beyond = kruskal_rank(queries) * p < len(queries)
+    return {"beyond Theorem 4" if beyond else "rank": rank_mod(J) == len(queries)}
+
+
+def placed(queries: list[list[int]], p: int, k: int) -> bool:
+    """Can p independent sets of at most k hold all? (Rado, truncated)"""
+    return all(
+        p * min(k, rank([queries[t] for t in S])) >= len(S) for S in subsets(len(queries)) if S
+    )
 
 
 def groups_case(rng: random.Random) -> Outcome:
@@ -335,6 +368,7 @@ TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
     "universal-queries": universal_queries_case,
     "coordinates": coordinates_case,
     "pairs": pairs_case,
+    "pairs-shared": shared_pairs_case,
     "groups": groups_case,
     "conjecture": conjecture_case,
     "capacity": capacity_case,
@@ -348,7 +382,7 @@ def attack(target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]
     tried, failures = Counter[str](), list[tuple[int, str]]()
     for number in range(cases):
         outcome = TARGETS[target](random.Random(f"{target} 0 {number}"))
-        tried.update(outcome)
+        tried.update(list(outcome))
         failures += [(number, part) for part, held in outcome.items() if not held]
     return tried, failures
 
