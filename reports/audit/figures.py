@@ -44,8 +44,8 @@ def grid(matrix: Table) -> Figure:
         for j, mark in enumerate(row[1:]):
             if not mark:
                 continue
-            cell = Rectangle((j, i), 1, 1, facecolor=fills[mark], edgecolor="white", linewidth=1)
-            axes.add_patch(cell)
+            square = Rectangle((j, i), 1, 1, facecolor=fills[mark], edgecolor="white", linewidth=1)
+            axes.add_patch(square)
             axes.text(j + 0.5, i + 0.5, plain(mark), ha="center", va="center", fontsize=7)
     axes.xaxis.tick_top()
     axes.set_xticks([j + 0.5 for j in range(len(tops))], tops, rotation=45, ha="left", fontsize=7)
