@@ -39,10 +39,7 @@ def room(answer: Assumed) -> Room:
     }
 
     def files() -> dict[str, bytes]:
-        return {
-            "tables.tex": rows.tables(answer).encode(),
-            **{figure_file(name): content for name, content in figures.items()},
-        }
+        return {figure_file(name): content for name, content in figures.items()}
 
     return Room("assume.md.j2", context, _exhibits(answer), files, more=sentences(answer))
 

@@ -1,4 +1,4 @@
-"""The tables of the report on the assumptions, written once for Markdown and LaTeX."""
+"""The tables of the report on the assumptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from attncert.reports.words.numbers import percent, real
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.paper_test import Float32Test
-from attncert.verify.assume.spectra import EPSILON, Spectrum
+from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims.evidence import counted
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 
@@ -120,25 +120,3 @@ def layer(answer: Assumed) -> list[Row]:
         )
         for p in answer.placed
     ]
-
-
-def tables(answer: Assumed) -> str:
-    r"""tables.tex: the same tables for a paper."""
-    from attncert.reports.proof.tables import booktabs, ragged
-    from attncert.reports.words.text import latex_verbatim
-
-    name = latex_verbatim(answer.data.queries.name)
-    epsilon = f"$\\varepsilon = {EPSILON:g}$"
-    out = [
-        "% \\usepackage{booktabs,amsmath,amssymb,array,tabularx}",
-        booktabs("assume-tests", f"The float32 test and the exact one ({name}).",
-                 ragged((1, 1, 1.6, 0.4)), TEST_COLUMNS, tests(answer)),
-        booktabs("assume-rounding", f"Against rounding ({name}); {epsilon}.",
-                 ragged((1.2, 0.6, 1.6, 0.9, 0.8, 0.9, 1, 1)), ROUNDING_COLUMNS, rounding(answer)),
-    ]  # fmt: skip
-    if answer.placed:
-        out.append(
-            booktabs("assume-layer", f"Universal memorization by this layer ({name}).",
-                     ragged((1.4, 0.8, 1, 0.9, 0.9)), LAYER_COLUMNS, layer(answer))
-        )  # fmt: skip
-    return "\n\n".join(out) + "\n"

@@ -28,19 +28,19 @@ def _bits(off_peak: arb) -> float:
 
 
 def ablation_table(audit: LayerAudit) -> Table:
-    """Rank, error without the head, and what it gives most to."""
+    """Error without the head, and what it gives most to."""
     rows, heads = [], audit.ablation.shares
-    for h, (head, without) in enumerate(zip(audit.heads, audit.ablation.without, strict=True)):
-        most = audit.ablation.most_for(h)
+    for h, without in enumerate(audit.ablation.without, start=1):
+        most = audit.ablation.most_for(h - 1)
         shares = [] if heads is None else [float(heads.share[t]) for t in most]
         share = f"{sum(shares) / len(shares):.2f}" if shares else "-"
         rows.append((
-            str(h + 1), str(head.rank), interval(*without), listed(most), share,
+            str(h), interval(*without), listed(most), share,
         ))  # fmt: skip
     return Table(
         "What each head is worth",
         (
-            "head", "rank of $M_h$", "largest error without it", "gives most to", "its share there",
+            "head", "largest error without it", "gives most to", "its share there",
         ),
         tuple(rows),
         "without it: what the head adds to the outputs, its value bias included, is left out "

@@ -97,8 +97,8 @@ def heat_map(bits: FloatArray, examples: str) -> Figure:
         bar.ax.invert_yaxis()
     axes.set(xlabel=examples, ylabel="head")
     axes.set_title("Saturation: share of attention outside the largest weight")
-    axes.set_xticks(_whole_ticks(0, T, 10))
-    axes.set_yticks(_whole_ticks(1, H, 10))
+    _whole_ticks(axes.xaxis)
+    _whole_ticks(axes.yaxis)
     return figure
 
 
@@ -135,7 +135,7 @@ def largest_weights(heads: Sequence[HeadSummary]) -> Figure:
     for tokens in sorted({len(row) for head in heads for row in head.own_weights} or {1}):
         axes.axhline(1 / tokens, color="#444444", linewidth=0.8, linestyle=":")
     axes.set(ylim=(0, 1.03), xlim=(0.5, H + 0.5), xlabel="head", ylabel="largest weight")
-    axes.set_xticks(_whole_ticks(1, H, 12))
+    _whole_ticks(axes.xaxis)
     axes.set_title("Largest attention weight: range over the examples, and median")
     axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
@@ -170,7 +170,7 @@ def own_weights(heads: Sequence[HeadSummary]) -> Figure:
     starts = ends - [len(h.own_weights) for h in some]
     axes.set_yticks((starts + ends - 1) / 2, [f"head {k}" for k in range(1, len(some) + 1)])
     axes.tick_params(axis="y", length=0)
-    axes.set_xticks(_whole_ticks(0, n - 1, 12))
+    _whole_ticks(axes.xaxis)
     figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05).set_label("weight")
     axes.set_xlabel("token of the context (row of $E$)")
     first = "head 1" if len(some) == 1 else f"heads 1 to {len(some)}"
@@ -197,7 +197,7 @@ def bits_and_condition(heads: Sequence[HeadSummary]) -> Figure:
         axes.grid(axis="y", color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.set_xlim(0.5, len(heads) + 0.5)
-        axes.set_xticks(_whole_ticks(1, len(heads), 12))
+        _whole_ticks(axes.xaxis)
     if above.get_legend_handles_labels()[0]:
         above.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
@@ -236,14 +236,8 @@ def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: Flo
         )
 
 
-def _whole_ticks(first: int, last: int, most: int) -> list[int]:
-    """Whole numbers from first to last: all, or multiples of 2, 5, 10, 20, ... with both ends."""
-    step = next(s for k in range(9) for s in (10**k, 2 * 10**k, 5 * 10**k)
-                if (last - first) / s <= most)  # fmt: skip
-    if step == 1:
-        return list(range(first, last + 1))
-    inner = [t for t in range(0, last + 1, step) if first < t and last - t > step / 2]
-    return [first, *[t for t in inner if t - first > step / 2], last]
+def _whole_ticks(axis: mpl.axis.Axis) -> None:
+    axis.set_major_locator(MaxNLocator(10, integer=True))
 
 
 def _weight(w: float) -> str:

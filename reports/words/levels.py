@@ -80,7 +80,7 @@ WORDING: dict[Level, Wording] = {
         "#857a00",
     ),
     Level.ASSUMED: Wording(
-        "Assumed.",
+        "Under an assumption:",
         "taken from the paper or the user",
         "nothing was checked",
         "#e6e6e6",

@@ -179,7 +179,6 @@ _TEX |= {sign: f"\\textsuperscript{{{c}}}" for c, sign in _UP.items() if c not i
 _TEX |= {sign: f"\\textsubscript{{{c}}}" for c, sign in _DOWN.items()}
 _ACCENTS = {"\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0308": r"\"",
             "\u030a": r"\r", "\u0327": r"\c"}  # fmt: skip
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 
 
 def _math_latex(math: str) -> str:
@@ -188,13 +187,8 @@ def _math_latex(math: str) -> str:
 
 
 def _prose_latex(prose: str) -> str:
-    """Names of options in typewriter, their dashes kept apart."""
-    parts, last = [], 0
-    for option in _OPTION.finditer(prose):
-        parts += [*map(_letter_latex, prose[last : option.start()])]
-        parts.append(rf"\texttt{{{option[0].replace('--', '-{}-')}}}")
-        last = option.end()
-    return "".join([*parts, *map(_letter_latex, prose[last:])])
+    """The dashes of an option are kept apart."""
+    return "-{}-".join("".join(map(_letter_latex, part)) for part in prose.split("--"))
 
 
 def _letter_latex(c: str) -> str:

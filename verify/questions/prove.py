@@ -96,6 +96,7 @@ class Prove(Question):
         number("a number of GiB above 0", 0, 2**20, above=True),
         "GiB the rank check may use",
         group=_LIMITS,
+        repeats=False,
     )
     time_limit: float | None = option(
         None,

@@ -222,7 +222,11 @@ def test_a_number_that_python_does_not_write_is_refused(text: str, tmp_path: Pat
 
 
 PROPERTIES = [
-    ('error = "0.6"\nrank = "full"', 0, "Assumed. The layer has the property of the file (error, "),
+    (
+        'error = "0.6"\nrank = "full"',
+        0,
+        "Under an assumption: The layer has the property of the file (error, ",
+    ),
     ('error = "0.1"\nrank = "full"', 1, "Refuted, this is false: The layer has the property"),
     ('error = "0.6"\nsaturation = 50', 1, "Refuted, this is false: The layer has the property"),
 ]

@@ -184,7 +184,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(
     capsys.readouterr()
     assert attncert.main([*words, "--subsets", "0"]) == 0
     printed = capsys.readouterr().out
-    assert "Assumed. Every 4 of the 24 vectors are independent." in printed
+    assert "Under an assumption: Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
     assert "The log has 21 of 21 parts of this search; they were not searched again." in report
