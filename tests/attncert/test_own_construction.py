@@ -331,7 +331,7 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch, others: None) -
     point = metadata.EntryPoint("any", PLACE, "attncert.constructions")
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
     monkeypatch.setattr(registry, "_announced", set())
-    assert registry.names() == ("paper", "width-one", "affine", "generic", "parity")
+    assert registry.names()[-1] == "parity"
     assert registry.method("parity") is METHOD
 
 

@@ -32,6 +32,7 @@ DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
 OURS = {
     "paper": "mahdavi2024", "width-one": "rank-one", "affine": "affine", "generic": "generic",
 }  # fmt: skip
+NETWORKS = tuple(x.name for x in registry.network_methods())
 NAMES = (*OURS, "parity", "borrowed")
 
 
@@ -53,7 +54,7 @@ def proved(name: str) -> tuple[Proof, dict[str, bytes]]:
 
 
 def test_these_are_all() -> None:
-    assert registry.names() == NAMES
+    assert registry.names() == (*OURS, *NETWORKS, "parity", "borrowed")
     assert {m.name: m.certificate_name for m in registry.methods()} == {
         **OURS, "parity": "parity", "borrowed": "borrowed",
     }  # fmt: skip

@@ -7,7 +7,7 @@ with the examples that show it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -77,18 +77,23 @@ def halves(behind: Rows) -> Claim:
 
 def thresholds(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
     """behind: the threshold units."""
-    labels, wrong = data.labels.strings(), list[int]()
+    readout: Any = built.network.blocks[-1]
+    labels, wrong = data.label_matrix.tolist(), list[int]()
+    (frequent,) = readout.bias.tolist()
     for g in range(len(built.planes)):
         steps = [row[2 * g] - row[2 * g + 1] for row in behind]
         members = [t for t, x in enumerate(steps) if x == 1]
         apart = [t for t, x in enumerate(steps) if x not in (0, 1)]
         wrong += apart + [t for t in members if labels[t] != labels[members[0]]]
-    twice = [t for t, row in enumerate(behind) if sum(row[::2]) - sum(row[1::2]) > 1]
+    for t, row in enumerate(behind):
+        pairs = sum(row[::2]) - sum(row[1::2])
+        wrong += [] if pairs == (labels[t] != frequent) else [t]
     return _step(
         "planes",
         "The difference of each pair of units is 1 at inputs of one label, which lie on one plane, "
-        "and 0 at all others; no input has two such pairs.",
-        wrong + twice,
+        "and 0 at all others. Each input has one such pair, or none where its label is the most "
+        "frequent one.",
+        wrong,
         _planes(built),
     )
 
@@ -116,16 +121,22 @@ def derivatives(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
 
 def tapes(behind: Rows, built: BitsNetwork) -> Claim:
     """behind: position and tape."""
-    digits = {"0", "1"}
-    wrong = [t for t, (_, tape) in enumerate(behind) if not set(_in_base_4(tape)) <= digits]
-    groups = len(built.groups) - 1
-    different = len({tape for _, tape in behind})
+    groups, length = len(built.groups) - 1, built.groups[1]
+    digits = built.position_bits + built.line.outputs * built.label_bits
+    wrong = []
+    for place, t in enumerate(built.line.order):
+        example = built.inputs.examples[t]
+        position, tape = behind[example]
+        start = place % length * digits
+        stored = _in_base_4(tape, length * digits)[start : start + built.position_bits]
+        if stored != f"{int(position.floor()):0{built.position_bits}b}":
+            wrong.append(example)
     return _step(
         "tapes",
-        f"Behind the steps each input has its position and the tape of its group, a number whose "
-        f"digits in base 4 are bits; there {'is' if groups == 1 else 'are'} "
-        f"{counted(groups, 'group')}.",
-        wrong if different <= groups else [*wrong, *range(len(behind))],
+        "Behind the steps each input has its position and the tape of its group, a number whose "
+        "digits in base 4 are bits, and the position is on the tape; there "
+        f"{'is' if groups == 1 else 'are'} {counted(groups, 'group')}.",
+        wrong,
         {
             "groups": groups,
             "bits of a position": built.position_bits,
@@ -158,12 +169,12 @@ def _planes(built: PlaneNetwork) -> dict[str, int]:
     }
 
 
-def _in_base_4(number: fmpq) -> Iterator[str]:
-    assert number.q == 1
-    rest = int(number.p)
-    while rest:
-        rest, digit = divmod(rest, 4)
-        yield str(digit)
+def _in_base_4(number: fmpq, length: int) -> str:
+    """Its digits, if these are so many bits; else ""."""
+    if number.q != 1 or not 0 <= number < 4**length:
+        return ""
+    pairs = f"{int(number.p):0{2 * length}b}"
+    return "" if "1" in pairs[::2] else pairs[1::2]
 
 
 def _step(name: str, statement: str, wrong: Sequence[int], numbers: dict[str, int]) -> Claim:

@@ -1,0 +1,209 @@
+"""`prove` for every construction of a network: proved, refused with a pair, refused in one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attncert import Dataset, InputError, Prove, check, prove, write_report
+from attncert.constructions.data.loading import load
+from attncert.reports.answers import report, verdict
+from attncert.verify.claims.evidence import Level
+from attncert.verify.methods import registry
+from attncert.verify.network.prove import NetworkProof
+
+NAMES = [method.name for method in registry.network_methods() if registry.known(method.name)]
+STEPS = {
+    "relu": ["line", "hinges"],
+    "threshold-pairs": ["planes"],
+    "derivative-pairs": ["planes"],
+    "two-layers": ["line", "halves"],
+    "bits": ["line", "tapes"],
+    "attention-relu": ["attention", "line", "hinges"],
+}
+OF_INPUTS = [name for name in STEPS if name != "attention-relu"]
+SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1], [0, 0]], [5, "1/3", 7, 5])
+SAME_QUERY = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]]], [[1]] * 3, [1, 2, 3])
+DEGENERATE = {
+    "one example": Dataset.of([[0]], [[0]], ["-7/3"]),
+    "zero input": Dataset.of([[0, 0]], [[0, 0], [1, 0]], [1, 2]),
+    "on a line": Dataset.of([[1, 1]], [[t, -t] for t in range(-3, 4)], [0, 1, 0, 2, 0, 1, 3]),
+    "twice": Dataset.of([[[1]], [[1]], [[2]]], [[4], [4], [5]], [1, 1, 2]),
+    "one label": Dataset.of([[1]], [[1], [2], [3]], ["1/2"] * 3),
+    "three labels": Dataset.of([[1]], [[1], [2], ["5/2"]], [[1, 0, 0], [0, "1/3", 0], [0, 0, -5]]),
+    "one query": SAME_QUERY,
+    "other lengths": Dataset.of([[[1]], [[2], [1]], [[0]]], [[1], [1], [3]], [1, 1, 3]),
+}
+
+
+def proved(data: Dataset, name: str, **options: Any) -> NetworkProof:
+    proof = prove(data, Prove(name, **options))
+    assert isinstance(proof, NetworkProof)
+    return proof
+
+
+def test_every_construction_has_its_steps_listed() -> None:
+    assert set(STEPS) <= set(NAMES)
+
+
+@pytest.mark.parametrize("kind", DEGENERATE)
+@pytest.mark.parametrize("name", STEPS)
+def test_degenerate_data_are_memorized(name: str, kind: str) -> None:
+    data = DEGENERATE[kind]
+    proof = proved(data, name)
+    assert proof.standing is Level.PROVED and proof.exit_status == 0
+    ids = [claim.id for claim in proof.trace if claim.id.startswith("network.")]
+    steps = [f"network.{step}" for step in STEPS[name]]
+    if (name, kind) in [("threshold-pairs", "one example"), ("threshold-pairs", "one label")]:
+        steps = []  # no label but the most frequent one: no unit
+    assert ids == [*steps, "network.outputs", "network.recomputed"]
+    numbers = proof.trace["parameters"].numbers
+    assert numbers["blocks"] == proof.built.network.depth  # type: ignore[union-attr]
+    assert proof.certificate is not None
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_digits(name: str, tmp_path: Path) -> None:
+    """Proved, and the folder checks its own certificate, without the project."""
+    proof = proved(load("digits"), name, examples=40)
+    assert proof.standing is Level.PROVED
+    write_report(proof, tmp_path / "o")
+    assert check(tmp_path / "o" / "certificate.json").status == "holds"
+    line = [sys.executable, "-I", "checker", "certificate.json"]
+    folder = subprocess.run(line, cwd=tmp_path / "o", capture_output=True, text=True, check=False)
+    assert folder.returncode == 0 and "of all 40 examples, exactly" in folder.stdout
+    spoilt = json.loads((tmp_path / "o" / "certificate.json").read_text())
+    spoilt["network"][-1]["bias"][0] += "1"
+    (tmp_path / "spoilt.json").write_text(json.dumps(spoilt))
+    assert check(tmp_path / "spoilt.json").status == "wrong"
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_equal_inputs_with_different_labels_are_refuted_with_the_pair(name: str) -> None:
+    data = Dataset.of([[[1]], [[0]], [[1]]], [[2], [2], [2]], [1, 1, 3])
+    proof = proved(data, name)
+    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
+    assert proof.trace["hypothesis.distinct-inputs"].witness == {"examples": [0, 2]}
+    claim = proof.trace["memorization"]
+    assert claim.rests_on == ("hypothesis.distinct-inputs",)
+    assert claim.witness is not None and claim.witness["examples"] == [0, 2]
+    assert proof.certificate is None and "no network has them" in verdict(proof)
+    page = report(proof).files["report.md"].decode()
+    assert "## The blocks" not in page and "refuted" in page
+
+
+@pytest.mark.parametrize("name", OF_INPUTS)
+def test_one_query_in_contexts_of_different_lengths_is_out_of_reach(name: str) -> None:
+    """Of this construction alone: attention reads them."""
+    data = Dataset.of([[[1]], [[2], [1]]], [[1], [1]], [1, 3])
+    proof = proved(data, name)
+    assert (proof.standing, proof.exit_status) == (Level.NOT_APPLICABLE, 3)
+    assert proof.trace["hypothesis.distinct-inputs"].level is Level.PROVED
+    assert "does not apply" in proof.claim.statement
+    assert "the numbers of tokens differ" in str(proof.claim.witness)
+    assert proved(data, "attention-relu").standing is Level.PROVED
+
+
+def test_tokens_in_another_order_are_the_same_to_attention_alone() -> None:
+    data = Dataset.of([[[1], [2]], [[2], [1]]], [[1], [1]], [1, 3])
+    assert proved(data, "attention-relu").standing is Level.NOT_APPLICABLE
+    assert proved(data, "relu").standing is Level.PROVED
+
+
+def test_undecided_where_the_search_ends() -> None:
+    data = Dataset.of([[[-(2**60)], [2**60]], [[0], [0]]], [[1], [1]], [1, 2])
+    proof = proved(data, "attention-relu")
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
+
+
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [
+        ("heads", 2), ("head_width", 2), ("value_width", 2), ("vertices", True),
+        ("saturate", 10), ("data_file", True),
+    ],
+)  # fmt: skip
+def test_options_of_heads_are_refused(option: str, setting: Any) -> None:
+    words = rf"^{option}: must be left out with construction relu, not {setting}$"
+    with pytest.raises(InputError, match=words):
+        prove(SMALL, Prove("relu", **{option: setting}))
+
+
+def test_other_questions_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^claim: must be interpolation with construction bits"):
+        prove(SMALL, Prove("bits", claim="full-rank"))
+    with pytest.raises(InputError, match=r"^round: must be a step, such as 1/64"):
+        prove(SMALL, Prove("relu", round="auto"))
+    with pytest.raises(InputError, match=r"^labels"):
+        prove(Dataset.of([[0]], [[1]]), Prove("relu"))
+
+
+# Data of another origin.
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_rounded_data(name: str, tmp_path: Path) -> None:
+    data = Dataset.of([[0]], [["1/3"], ["2/3"], [5]], [1, 2, 3])
+    proof = proved(data, name, round="1/4")
+    assert proof.standing is Level.PROVED and "rounding" in proof.claim.rests_on
+    write_report(proof, tmp_path / "o")
+    verdict = check(tmp_path / "o" / "certificate.json")
+    assert verdict.status == "holds" and "rounded to multiples of 1/4" in verdict.message
+    same = proved(data, name, round="1")  # 1/3 becomes 0, 2/3 becomes 1
+    assert same.standing is Level.PROVED
+    assert proved(data, name, round="8").standing is Level.REFUTED  # all become 0 or 8
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_block_in_front(name: str, tmp_path: Path) -> None:
+    """The certificate holds the given data and all blocks."""
+    data = Dataset.of([[[1], [3]], [[2], [6]], [[0], [1]]], [[1]] * 3, [1, 2, 3])
+    proof = proved(data, name, before="mean")
+    assert proof.standing is Level.PROVED and "before" in proof.claim.rests_on
+    write_report(proof, tmp_path / "o")
+    path = tmp_path / "o" / "certificate.json"
+    file = json.loads(path.read_text())
+    assert len(file["network"]) == proof.built.network.depth + 1  # type: ignore[union-attr]
+    assert file["data"]["queries"] == [["1"]] * 3 and check(path).status == "holds"
+    page = (tmp_path / "o" / "report.md").read_text()
+    assert "Before it stands one block" in page and f"`{data.sha256}`" in page
+
+
+# What is written.
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_report_says_what_each_block_is_for(name: str) -> None:
+    proof = proved(SMALL, name)
+    method, built = proof.method, proof.built
+    assert built is not None
+    parts = method.parts(built)
+    assert sum(part.blocks for part in parts) == built.network.depth
+    page = report(proof).files["report.md"].decode()
+    assert (
+        page.splitlines()[1] == f"# A network on `attncert`: {method.title}" or method.title in page
+    )
+    assert f"`{method.source}`" in page and Path(method.source).is_file()
+    for part in parts:
+        assert f"| {part.purpose} |" in page
+    for key, number in proof.trace["parameters"].numbers.items():
+        assert f"| {key} | {number} |" in page
+    assert f"attncert prove DATA --construction {name}" in page
+    for step in STEPS[name]:
+        assert f"| `network.{step}` | proved |" in page
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_byte_for_byte(name: str) -> None:
+    data = DEGENERATE["on a line"]
+    first, second = (report(proved(data, name, seed=5)).files for _ in range(2))
+    assert {**first, "timings.json": b""} == {**second, "timings.json": b""}
+    assert proved(data, name, seed=5).built is not None
