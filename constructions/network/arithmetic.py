@@ -14,23 +14,29 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
 
-MAX_SPREAD = 2**24  # of logits in units of ln 2; the checkers' cap on the bits of a number
+MAX_BITS = 2**24  # of a number; the checkers' cap
 
 
 class Inexact(Exception):
     """This arithmetic cannot evaluate the network; str() is the reason, half a sentence."""
 
 
+class TooLong(Inexact):
+    """Exact numbers would have over MAX_BITS bits."""
+
+
 @dataclass(frozen=True)
 class Arithmetic:
     """matrix: the type of matrices, made of (rows, columns, entries) or of an exact one. softmax,
-    hardmax: the weights of a row of logits; relu, threshold: of one number."""
+    hardmax: the weights of a row of logits; relu, threshold: of one number. bits: of the longest
+    number of a matrix, where length grows with what is computed."""
 
     matrix: Callable[..., Any]
     softmax: Callable[[Sequence[Any], str | None], list[Any]]
     hardmax: Callable[[Sequence[Any]], list[Any]]
     relu: Callable[[Any], Any]
     threshold: Callable[[Any], Any]
+    bits: Callable[[Any], int]
 
 
 def _powers(logits: Sequence[fmpq], unit: str | None) -> list[fmpq]:
@@ -45,8 +51,8 @@ def _powers(logits: Sequence[fmpq], unit: str | None) -> list[fmpq]:
         raise Inexact("a softmax of different logits is irrational where their unit is 1")
     if any(x.q != 1 for x in above):
         raise Inexact("a softmax is exact where logits differ by integers in units of ln 2")
-    if max(above) > MAX_SPREAD:
-        raise Inexact(f"logits differ by over {MAX_SPREAD} units of ln 2")
+    if max(above) > MAX_BITS:
+        raise TooLong(f"logits differ by over {MAX_BITS} units of ln 2")
     powers = [fmpz(1) << int(x.p) for x in above]
     total = sum(powers, fmpz(0))
     return [fmpq(power, total) for power in powers]
@@ -91,6 +97,7 @@ RATIONAL = Arithmetic(
     hardmax=_largest,
     relu=lambda x: x if x > 0 else fmpq(0),
     threshold=lambda x: fmpq(int(x >= 0)),
+    bits=lambda matrix: max(int(x.height_bits()) for x in matrix.entries()),
 )
 BALLS = Arithmetic(
     matrix=arb_mat,
@@ -98,4 +105,5 @@ BALLS = Arithmetic(
     hardmax=_largest_ball,
     relu=lambda x: x.max(arb(0)),
     threshold=_sign_of_ball,
+    bits=lambda matrix: 0,
 )

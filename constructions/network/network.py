@@ -59,6 +59,7 @@ class Network:
             except InputError as error:
                 where = f"block {number}: {error.argument}"
                 raise InputError(where, error.must, error.got) from None
+            states.require_short()
             yield states
 
     def outputs(self, data: Dataset) -> fmpq_mat:

@@ -8,7 +8,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.network.arithmetic import Arithmetic
+from attncert.constructions.network.arithmetic import MAX_BITS, Arithmetic, TooLong
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class States:
             return
         for query, context in zip(self.rows(), self.contexts, strict=True):
             yield self.arithmetic.matrix(1, len(query), query), context
+
+    def require_short(self) -> None:
+        """Raises TooLong: a few blocks can make numbers that no memory holds."""
+        if any(self.arithmetic.bits(x) > MAX_BITS for x in (*self.contexts, self.queries)):
+            raise TooLong(f"a number of over {MAX_BITS} bits")
 
     def rows(self) -> list[list[Any]]:
         """The queries, as lists."""

@@ -1,8 +1,8 @@
 """attncert check --fast: what is too large for the standard library, by claim.
 
 Reading and validating the file are those of verify/checker, by its table of claims; a claim's
-arithmetic stands in a file of its own here. An auditor trusts more with it, NumPy, BLAS and for
-nearby weights FLINT, so every verdict begins with "fast check".
+arithmetic stands in a file of its own here. An auditor trusts more with it: NumPy and BLAS, for
+nearby weights and networks FLINT. So every verdict begins with "fast check".
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ JUDGES = {
     "full-rank": "full_rank",
     "interpolation-near": "near",
     "every-labelling": "labelling",
+    "network": "network",
+    "outputs-within": "network",
 }
 
 
