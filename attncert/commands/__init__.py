@@ -1,1 +1,1 @@
-"""One file per command; each imports what it needs when it runs."""
+"""The commands: questions in one file, each other command in its own."""

@@ -112,12 +112,9 @@ def _context(proof: Proof) -> dict[str, object]:
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
     return {
-        "proof": proof,
         "setup": setup,
         "told": partial(_told, trace),
-        "conclusion": trace[proof.conclusion],
         "standing": proof.standing.value,
-        "holds": proof.standing.holds,
         "wording": WORDING[proof.standing],
         "heads_words": counted(setup.heads, "head") if setup.heads else "",
         "failing": [(c, readable(c.witness or {})) for c in failing],

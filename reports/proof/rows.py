@@ -164,7 +164,6 @@ def shown_heads(summaries: Iterable[HeadSummary]) -> set[int]:
 class Gap:
     """One line of the table of what was not proved."""
 
-    claims: tuple[str, ...]
     name: str
     statement: str
     level: str
@@ -238,7 +237,6 @@ def _gap(proof: Proof, claims: list[Claim]) -> Gap:
             own += f" ({first.arithmetic})"
         why = f"{own}; {why}" if why else own
     return Gap(
-        claims=tuple(c.id for c in claims),
         name="; ".join(name for name, _ in bundle(c.id for c in claims)),
         statement=first.statement if len(claims) == 1 else f"for the first: {first.statement}",
         level=level_words(proof, first),
