@@ -240,7 +240,7 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]
     (key, a), (query, b) = head.key.numer_denom(), head.query.numer_denom()
     rows = context_products(data, integers.from_flint(key))[:, :, 0]
-    spans = (rows.max(axis=1) - rows.min(axis=1)).tolist() * (data.T // len(rows))
+    spans = integers.subtract(rows.max(axis=1), rows.min(axis=1)).tolist() * (data.T // len(rows))
     products = integers.product(data.queries.numerators, integers.from_flint(query))[:, 0]
     below = int(a * b) * data.contexts.denominator * data.queries.denominator
     whole = zip(products.tolist(), spans, strict=True)

@@ -19,7 +19,6 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.network.file import loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
-from attncert.constructions.readout.solve import predicted_bits
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
@@ -124,21 +123,21 @@ def _with_threads(run: Run) -> Proof:
 
 def _prove(run: Run) -> Proof:
     stages.afford(run)
-    claims = run.data.origin.claims(run.data) + stages.hypotheses(run)
+    claims = run.data.origin.claims(run.data) + stages.check_hypotheses(run)
     try:
         built = stages.build(run)
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:
         with run.theirs("groups and heads"):  # of which all that follows is made
-            bits = predicted_bits(built, run.data)
-            stages.announce(run, built, bits)
-            claims += stages.premises(run, built, claims)
-            claims += stages.steps(run, built)
-            claims += stages.saturation(run, built)
-            claims += (ranked := stages.rank(run, built))
-            claims += stages.follows(run, built)
-            answer = stages.answer(run, built, bits, ranked[0].numbers["prime"])
+            plan = stages.plan(run, built)
+            claims += stages.check_premises(run, built, claims)
+            claims += stages.check_steps(run, built)
+            claims += stages.check_saturation(run, built)
+            rank, prime = stages.check_rank(run, built)
+            claims += rank
+            claims += stages.check_consequences(run, built)
+            answer = stages.answer(run, built, plan, prime)
             claims += answer.claims
             proof = stages.finished(run, built, answer, claims)
     with run.theirs("trace"):

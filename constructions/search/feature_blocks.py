@@ -6,7 +6,7 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from attncert.constructions.arrays import BoolArray, IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import features_float, features_mod, residues
+from attncert.constructions.exact.modular import DROP, features_float, features_mod, residues
 from attncert.constructions.search.placement import Block
 
 _CACHED = 2**22  # entries
@@ -35,10 +35,22 @@ class FeatureBlocks:
 
         Raises SumVanishes where a denominator is 0 mod p.
         """
-        parts = [
-            self._mix(logits[where], contexts, self._present(where))
-            for where, contexts in self._chunks()
-        ]
+        return self._together(
+            lambda where, contexts: self._mix(logits[where], contexts, self._present(where))
+        )
+
+    def of_products(self, products: IntegerArray, rows: IntegerArray) -> Block:
+        """`of` for the logits products[t]·rows[t], products (T,) and rows (T or 1, n) integers."""
+
+        def part(where: slice, contexts: Block) -> Block:
+            mine = rows if len(rows) == 1 else rows[where]
+            return self._mix_products(products[where], mine, contexts, self._present(where))
+
+        return self._together(part)
+
+    def _together(self, part: Callable[[slice, Block], Block]) -> Block:
+        """The blocks of all chunks of the examples."""
+        parts = [part(where, contexts) for where, contexts in self._chunks()]
         if len(parts) == 1:
             return parts[0]
         return Block(
@@ -49,6 +61,12 @@ class FeatureBlocks:
         """The same for one example at several logits: (k, n) to (k, d)."""
         where = slice(example, example + 1)
         return self._mix(logits, self._context(example), self._present(where))
+
+    def points_of_products(self, example: int, products: IntegerArray, row: IntegerArray) -> Block:
+        """`points` for the logits products[i]·row, products (k,) and row (n,) integers."""
+        where = slice(example, example + 1)
+        context = self._context(example)
+        return self._mix_products(products, row[None, :], context, self._present(where))
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
@@ -64,6 +82,27 @@ class FeatureBlocks:
         return Block(
             features_mod(logits, contexts.mod, self.prime, present),
             features_float(logits, contexts.float, present),
+        )
+
+    def _mix_products(
+        self,
+        products: IntegerArray,
+        rows: IntegerArray,
+        contexts: Block,
+        present: BoolArray | None,
+    ) -> Block:
+        """No long logit is worked out: residues mod p - 1 are what 2^k mod p sees; a float weight
+        sees how far the logit is below the largest, up to DROP bits, and so each factor up to
+        DROP."""
+        order = self.prime - 1
+        exponents = _residues(products, order)[:, None] * _residues(rows, order)
+        below = integers.subtract(rows.max(axis=1, keepdims=True), rows)
+        above = integers.subtract(rows, rows.min(axis=1, keepdims=True))
+        drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
+        drops = _cut(np.abs(products))[:, None] * drops
+        return Block(
+            features_mod(exponents, contexts.mod, self.prime, present),
+            features_float(-drops, contexts.float, present),
         )
 
     def _context(self, example: int) -> Block:
@@ -94,3 +133,11 @@ class FeatureBlocks:
             residues(numerators, self.prime),
             scaled.astype(np.float64) * 2.0 ** -min(900, self._bits),
         )
+
+
+def _residues(values: IntegerArray, modulus: int) -> IntArray:
+    return np.mod(values, modulus).astype(np.int64)
+
+
+def _cut(values: IntegerArray) -> IntArray:
+    return np.minimum(values, DROP).astype(np.int64)

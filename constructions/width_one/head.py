@@ -62,7 +62,7 @@ class WidthOneDraft:
     @property
     def bits(self) -> int:
         """Bits that the head adds to the softmax denominators of all examples."""
-        ranges = np.ptp(self.rows, axis=1)
+        ranges = integers.subtract(self.rows.max(axis=1), self.rows.min(axis=1))
         return int(integers.multiply(np.abs(self.products), ranges).sum())
 
 
@@ -99,7 +99,7 @@ class WidthOneBuilder:
     def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:
         """The head u vᵀ as it is: no pivots yet."""
         rows, products = self._rows(u), self._products(v)
-        features = self.blocks.of(integers.multiply(products[:, None], rows))
+        features = self.blocks.of_products(products, rows)
         return WidthOneDraft(u, v, rows, products, features, [])
 
     def _directions(
@@ -154,7 +154,7 @@ class WidthOneBuilder:
             least = least_multiplier(ahead, finite, targets, self.saturation.bits)
         for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
-            features = self.blocks.of(integers.multiply(products[:, None], rows))
+            features = self.blocks.of_products(products, rows)
             pivots = self.placed.pivots(list(group), features, multipliers)
             if pivots is not None:
                 return WidthOneDraft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
@@ -203,9 +203,7 @@ class WidthOneBuilder:
 
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
         """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
-        return self.blocks.points(
-            t, integers.multiply(integers.multiply(factor, multiples)[:, None], row)
-        )
+        return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""

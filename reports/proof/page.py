@@ -88,7 +88,7 @@ def _instead(proof: Proof) -> tuple[str, ...]:
         return ()
     readout = proof.trace[ids.READOUT]
     if (remedy := saturation.remedy(proof)) is None:
-        return () if readout.level.holds else (plain(readout.statement),)
+        return (plain(readout.statement),)
     command, change, seconds = remedy
     return (
         f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"

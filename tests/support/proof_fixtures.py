@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from flint import fmpq_mat, fmpz
+from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, parameter_count
@@ -357,9 +357,6 @@ def _paper_claims(
         Claim("rank", f"rank $Z = T = {T}$ at the finite $c$ of every head", Level.PROVED,
               {"rank": T, "z_bits": 20 + 9 * H}, arithmetic=EXACT, rests_on=last,
               source="paper, Theorem 1, step 8"),
-        Claim("readout", "$ZV = Y$ has the solution that the layer stores", Level.PROVED,
-              {"readout_bits": 31 * H, "largest": f"{fmpz(3) ** (40 * H)}/7"}, arithmetic=EXACT,
-              rests_on=("rank",), source="step 9"),
         *(
             Claim(f"interpolation.{route}",
                   "$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for every example", Level.PROVED,

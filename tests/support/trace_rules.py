@@ -47,8 +47,8 @@ _WHOLE = {
 }
 _SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
                ids.SATURATION_LEAST, ids.SATURATION_ASKED)  # fmt: skip
-_ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.READOUT,
-           ids.UNIVERSAL, ids.MEMORIZATION)  # fmt: skip
+_ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERSAL,
+           ids.MEMORIZATION)  # fmt: skip
 
 # What a trace must look like, by construction, written apart from the constructions themselves. Of
 # one that is not listed its own outline is asked, which then is all that its author promises.
@@ -108,6 +108,7 @@ def _missing(proof: Proof) -> Iterator[str]:
         return
     trace, outline = proof.trace, _outline(proof)
     always = [*_ALWAYS, *proof.data.origin.premises]
+    always += [] if ids.RATIONAL in trace else [ids.READOUT]  # the equality, or why there is none
     always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
     always += _SATURATION if proof.saturation else ()
     always += [ids.THEOREM] if proof.setup.voice.theorem else []
@@ -150,7 +151,7 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
-        return [*(routes or [ids.RANK]), *proof.data.origin.premises]
+        return [*(routes or [ids.RANK, ids.REDUCTION]), *proof.data.origin.premises]
     premises = _WHOLE.get(claim.id, ())
     if claim.id == ids.AGREEMENT:
         return [p for p in premises if p in trace and trace[p].level.holds]

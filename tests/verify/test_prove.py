@@ -148,7 +148,7 @@ def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -
     assert proof.trace["readout"].level is Level.UNDECIDED
     assert proof.trace.standing("enclosure.error") is Level.ENCLOSED
     assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-6
-    assert proof.trace.ancestors("memorization") == {"rank"}
+    assert proof.trace.ancestors("memorization") == {"rank", "reduction"}
     assert proof.layer is not None and proof.layer.output is None
     assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
     assert verdict(proof, tmp_path) == "holds"
@@ -253,7 +253,7 @@ def test_a_wrong_readout_refutes_the_answer(monkeypatch: pytest.MonkeyPatch) -> 
     assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
     assert proof.certificate is None
     refuted = {claim.id for claim in proof.trace if claim.level is Level.REFUTED}
-    assert {"readout", "interpolation.rational", "interpolation.agreement"} <= refuted
+    assert {"interpolation.rational", "interpolation.agreement"} <= refuted
     assert proof.trace.standing("rank") is Level.PROVED
 
 

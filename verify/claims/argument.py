@@ -32,7 +32,7 @@ def argued(trace: ProofTrace) -> list[tuple[ClaimId, ClaimId]]:
 
     A hypothesis leads to each step that names it in `uses`; where no theorem was applied, to the
     answer. Groups lead to the heads' first steps; a head's last steps to its rank, that to the rank
-    of the layer; the rank to the readout, the readout to the routes that evaluate it.
+    of the layer; the rank to the routes that evaluate a readout, which exists by it.
     """
     edges = dict.fromkeys(
         (a, b)
@@ -57,6 +57,4 @@ def _edges(trace: ProofTrace) -> Iterator[tuple[ClaimId, ClaimId]]:
         if not any(head_and_step(after) for after in trace.graph.successors(claim.id)):
             yield claim.id, so_far if so_far in trace and claim.id != so_far else ids.RANK
     for route in ROUTES:
-        if route in trace:
-            yield from ((ids.RANK, ids.READOUT), (ids.REDUCTION, ids.READOUT))
-            yield ids.READOUT, route
+        yield from ((ids.RANK, route), (ids.REDUCTION, route))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import say, silent
 from attncert.constructions.readout.float_weights import float64_weights
 from attncert.constructions.readout.solve import (
+    predicted_bits,
     readout,
     right_inverse,
     with_readout,
@@ -34,7 +36,6 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
-from attncert.verify.interpolation.readout import readout_solves
 from attncert.verify.pipeline.data_file import data_file
 from attncert.verify.pipeline.grids import remedy, seconds
 from attncert.verify.pipeline.run import Run, versions
@@ -43,8 +44,7 @@ from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_room
 from attncert.verify.saturation import claims as saturation_claims
-from attncert.verify.steps import conclusions, narrow, shared
-from attncert.verify.steps import hypotheses as asked
+from attncert.verify.steps import conclusions, hypotheses, narrow, shared
 
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
@@ -72,29 +72,43 @@ class Outcome:
     certificate: Certificate = None
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Whether an exact readout is computed.
+
+    bits: of its numbers, as expected; work: bits²·T; fits: within every limit. by_rank: why the
+    rank is the answer in its place; "" where a readout is.
+    """
+
+    bits: int
+    work: int
+    fits: bool
+    by_rank: str
+
+
 def afford(run: Run) -> None:
     """Refuse before any work what the memory budget of the rank cannot hold in the end."""
     if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
         require_room(run.data.T, run.question.memory_bytes)
 
 
-def hypotheses(run: Run) -> list[Claim]:
+def check_hypotheses(run: Run) -> list[Claim]:
     """Those that the theorem asks for, on the data at hand; and d_v ≥ m, which step 1 asks for."""
     data, named = run.data, run.method.outline.hypotheses
     run.progress("hypotheses", 0, 1)
     source = "paper, Theorem 1" if "value-width" in named else "docs/mathematics.md, section 1"
     every = partial(
-        asked.kruskal_at_least,
+        hypotheses.kruskal_at_least,
         data,
         seed=run.question.seed,
         work=run.question.a1_work,
         progress=run.progress,
     )
     checks = {
-        "token-counts": partial(asked.token_counts, data),
-        "context-size": partial(asked.sizes, data),
-        "value-width": partial(asked.value_width, data, run.value_width, source),
-        "A2": partial(asked.independent_contexts, data),
+        "token-counts": partial(hypotheses.token_counts, data),
+        "context-size": partial(hypotheses.sizes, data),
+        "value-width": partial(hypotheses.value_width, data, run.value_width, source),
+        "A2": partial(hypotheses.independent_contexts, data),
         "A1": partial(every, data.n, ids.A1),
     }
     counted = ["token-counts"] if data.ragged and "A2" in named else []
@@ -116,23 +130,23 @@ def build(run: Run) -> Construction:
     return built
 
 
-def premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
+def check_premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
     """Capacity, groups and the partition condition; does the theorem apply; parameters."""
     data, method, heads = run.data, run.method, len(built.layer.heads)
     claims = run.capacity(heads)
     if method.outline.partition:
         groups = built.partition or built.groups
-        claims.append(shared.timed(partial(asked.partition, data, groups)))
+        claims.append(shared.timed(partial(hypotheses.partition, data, groups)))
     claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
     named = {ids.TOKEN_COUNTS, *(ids.hypothesis(name) for name in method.outline.hypotheses)}
-    asked_for = [claim for claim in [*known, *claims] if claim.id in named]
+    premises = [claim for claim in [*known, *claims] if claim.id in named]
     if method.theorem:
-        claims.append(conclusions.theorem_applies(method.theorem, asked_for, method.source))
+        claims.append(conclusions.theorem_applies(method.theorem, premises, method.source))
     count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
     return [*claims, conclusions.parameters(count)]
 
 
-def steps(run: Run, built: Construction) -> list[Claim]:
+def check_steps(run: Run, built: Construction) -> list[Claim]:
     """The steps of the proof, head by head."""
     claims = []
     with_ranks = run.data.T <= RANKS_EACH_HEAD
@@ -150,14 +164,14 @@ def _claim(claim: object) -> Claim:
     return claim
 
 
-def follows(run: Run, built: Construction) -> list[Claim]:
+def check_consequences(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
     with run.theirs("consequences"):
         return [*map(_claim, run.method.follows(run.data, built))]
 
 
-def saturation(run: Run, built: Construction) -> list[Claim]:
-    """Where it was asked for: by three routes, and at the least c."""
+def check_saturation(run: Run, built: Construction) -> list[Claim]:
+    """Saturation on demand, where the question has it: by three routes, and at the least c."""
     target = run.request.saturation
     if target is None:
         return []
@@ -166,55 +180,54 @@ def saturation(run: Run, built: Construction) -> list[Claim]:
     return [*routes, saturation_claims.conclusion(built, target, routes)]
 
 
-def rank(run: Run, built: Construction) -> list[Claim]:
-    """rank Z = T at finite weights, and the reduction that makes it enough."""
+def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
+    """rank Z = T at finite weights, and the reduction that makes it enough; and modulo which prime
+    the rank was taken."""
     run.progress("rank", 0, run.data.T)
     question = run.question
-    check = partial(
-        conclusions.full_rank,
-        run.data,
-        built.layer,
-        question.device,
-        question.memory_bytes,
-        run.at("rank"),
+    start = time.perf_counter()
+    claim, prime = conclusions.full_rank_at_prime(
+        run.data, built.layer, question.device, question.memory_bytes, run.at("rank")
     )
+    full = claim.timed(time.perf_counter() - start)
     if not run.narrow:
-        return [shared.timed(check), conclusions.reduction()]
-    picked = partial(narrow.columns, run.data, built, run.value_width)
-    return [shared.timed(check), shared.timed(picked), narrow.reduction()]
+        return [full, conclusions.reduction()], prime
+    columns = shared.timed(partial(narrow.columns, run.data, built, run.value_width))
+    return [full, columns, narrow.reduction()], prime
 
 
-def announce(run: Run, built: Construction, bits: int) -> None:
-    """Before the work: that a rank will be the answer, and what else could be had at which cost."""
-    if why := _too_long(run, built, bits):
-        say(run.progress, f"The answer will be a rank. No exact readout: {why}.")
+def plan(run: Run, built: Construction) -> Plan:
+    """Readout or rank, decided before the work; says so where nobody asked for a rank."""
+    bits, T = predicted_bits(built, run.data), run.data.T
+    work = bits * bits * T
+    fits = work <= ASKED_WORK and bits * T <= READOUT_BITS
+    kind = "interpolation" if run.narrow else run.question.claim
+    if kind == "full-rank":
+        return Plan(bits, work, fits, "as asked")
+    if kind == "interpolation" or work <= (ASKED_WORK if run.question.round else SOLVE_WORK):
+        return Plan(bits, work, fits, "")
+    why = _too_long(run, built, bits, fits)
+    say(run.progress, f"The answer will be a rank. No exact readout: {why}.")
+    return Plan(bits, work, fits, why)
 
 
-def _too_long(run: Run, built: Construction, bits: int) -> str:
-    """Why no readout is computed where none was asked for by name; "" where one is.
-
-    bits: of its numbers, as expected.
-    """
-    data, work = run.data, bits * bits * run.data.T
-    if run.narrow or run.question.claim != "auto":
-        return ""
-    if work <= (ASKED_WORK if run.question.round else SOLVE_WORK):
-        return ""
-    why = conclusions.too_long_to_compute(bits)
-    if work > ASKED_WORK or bits * data.T > READOUT_BITS:
+def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
+    """Why no readout is computed unasked, and what one would cost that `fits`."""
+    data, why = run.data, conclusions.too_long_to_compute(bits)
+    if not fits:
         return why
-    time = seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
-    why += f" unasked; --claim interpolation takes about {time:,g} s"
+    readout_seconds = seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
+    why += f" unasked; --claim interpolation takes about {readout_seconds:,g} s"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
     return f"{why}, and {above}" if above else why
 
 
-def _above_limits(time: float, mib: float) -> str:
+def _above_limits(check_seconds: float, mib: float) -> str:
     """What the check of a certificate takes, and how its limits are raised; "" within them."""
-    if time <= LIMIT_SECONDS and mib <= LIMIT_MIB:
+    if check_seconds <= LIMIT_SECONDS and mib <= LIMIT_MIB:
         return ""
     return (
-        f"its check takes about {_brief(time)} s and {_brief(mib)} MiB, above the limits "
+        f"its check takes about {_brief(check_seconds)} s and {_brief(mib)} MiB, above the limits "
         f"({LIMIT_SECONDS:,g} s, {LIMIT_MIB:,g} MiB) that attncert check --limit-seconds and "
         "--limit-mib raise"
     )
@@ -224,43 +237,34 @@ def _brief(x: float) -> str:
     return f"{float(f'{x:.2g}'):,g}"
 
 
-def answer(run: Run, built: Construction, bits: int, prime: int) -> Outcome:
-    """Steps 9 and 10, where the numbers are short enough; else the rank is the answer.
-
-    bits: of the readout's numbers, as expected. prime: modulo which the rank is T.
-    """
-    data, kind = run.data, "interpolation" if run.narrow else run.question.claim
-    work = bits * bits * data.T
-    if kind == "full-rank":
-        return _by_rank(run, built, prime, bits, "as asked")
-    if why := _too_long(run, built, bits):
-        return _by_rank(run, built, prime, bits, why)
-    if bits * data.T > READOUT_BITS or work > ASKED_WORK:
-        claims = conclusions.too_long(data, bits, narrow=run.narrow)
+def answer(run: Run, built: Construction, plan: Plan, prime: int) -> Outcome:
+    """Steps 9 and 10, or the rank, as planned. prime: modulo which the rank is T."""
+    data = run.data
+    if plan.by_rank:
+        return _by_rank(run, built, plan, prime, plan.by_rank)
+    if not plan.fits:
+        claims = conclusions.too_long(data, plan.bits, narrow=run.narrow)
         return Outcome("interpolation", built.layer, claims)
-    limit, what = run.question.time_limit, f"an exact readout of about {bits:,} bits"
-    require_time(limit, seconds(bits, data.T, 0), what)
+    limit, what = run.question.time_limit, f"an exact readout of about {plan.bits:,} bits"
+    require_time(limit, seconds(plan.bits, data.T, 0), what)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
-    time, mib = cost_of_checking(data, layer) if file else (0.0, 0.0)
-    above = _above_limits(time, mib)
-    if kind == "auto" and (uncertified or above):
+    above = _above_limits(*cost_of_checking(data, layer)) if file else ""
+    if run.question.claim == "auto" and not run.narrow and (uncertified or above):
         why = above or f"it has no certificate: {uncertified}"
-        return _by_rank(run, built, prime, bits, why)
-    solves = shared.timed(partial(readout_solves, data, layer))
-    routes = interpolation(run, built, layer, work)
+        return _by_rank(run, built, plan, prime, why)
+    routes = check_interpolation(run, built, layer, plan.work)
     concluded = conclusions.interpolates(data, routes, uncertified, above, narrow=run.narrow)
-    return Outcome("interpolation", layer, [solves, *routes, *concluded], file)
+    return Outcome("interpolation", layer, [*routes, *concluded], file)
 
 
-def _by_rank(run: Run, built: Construction, prime: int, bits: int, why: str) -> Outcome:
+def _by_rank(run: Run, built: Construction, plan: Plan, prime: int, why: str) -> Outcome:
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
-    long = bits * bits * run.data.T > SOLVE_WORK
-    numbers = remedy(run) if long else {}
-    claims = conclusions.rank_only(run.data, bits, why, uncertified, numbers)
+    numbers = remedy(run) if plan.work > SOLVE_WORK else {}
+    claims = conclusions.rank_only(run.data, plan.bits, why, uncertified, numbers)
     return Outcome("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 
@@ -285,7 +289,7 @@ def _certified(
         return None, str(reason)
 
 
-def interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
+def check_interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
     """The layer's outputs are the labels: by every route that its numbers allow."""
     data = run.data
     run.progress("interpolation", 0, 3)

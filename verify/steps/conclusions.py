@@ -62,18 +62,25 @@ def parameters(count: int) -> Claim:
     )
 
 
-def full_rank(
+def full_rank(data: Dataset, layer: Layer) -> Claim:
+    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
+
+    Undecided where the rank is smaller modulo every prime tried, or a logit is not whole.
+    """
+    return full_rank_at_prime(data, layer)[0]
+
+
+def full_rank_at_prime(
     data: Dataset,
     layer: Layer,
     device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     progress: Progress = silent,
-) -> Claim:
-    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
+) -> tuple[Claim, int]:
+    """`full_rank`, and the prime: the first modulo which the rank is T, else the one of largest
+    rank.
 
     A head that occurs several times is used once: equal columns add nothing to a rank.
-    Tries several primes: the first whose rank is T, else the one of largest rank.
-    `numbers["prime"]` says which. Undecided too where a logit is not whole.
     device, memory (bytes), progress: of `verify.rank.whole_layer.layer`, which takes large layers.
     """
     distinct = _distinct(layer)
@@ -83,7 +90,7 @@ def full_rank(
     else:
         rank, prime = features.rank_of(data, distinct)
         how = ""
-    return Claim(
+    claim = Claim(
         ids.RANK,
         "The features $Z$ of the finished layer, at its finite weights, have rank "
         f"$T={data.T}$ over $\\mathbb{{Q}}$.",
@@ -92,6 +99,7 @@ def full_rank(
         arithmetic=f"features and rank mod {prime}{how}; the rank over ℚ is at least that",
         source="mathematics, section 3",
     )
+    return claim, prime
 
 
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
@@ -197,7 +205,7 @@ def rank_only(
             + _uncertified(uncertified),
             Level.PROVED,
             numbers={"examples": data.T},
-            rests_on=(ids.RANK,),
+            rests_on=(ids.RANK, ids.REDUCTION),
             source=_ANSWER,
         ),
     ]
