@@ -220,7 +220,7 @@ def branches(head: Head, y: mpf) -> tuple[mpf, mpf]:
     ends = []
     for outside in (mpf(-400), mpf(400)):
         inside = peak
-        for _ in range(230):
+        for _ in range(460):
             middle = (inside + outside) / 2
             inside, outside = (middle, outside) if evaluate(head, middle) > y else (inside, middle)
         ends.append(inside)
@@ -242,16 +242,20 @@ def tangents(head: Head, s: mpf) -> list[mpf]:
 def branches_case(rng: random.Random) -> Outcome:
     """Every label in [0, 1] has two preimages, and δ with its 2n - 2 derivatives is independent."""
     n = rng.choice((3, 3, 3, 4, 4, 5))
-    head = two_branches(rng, n)
+    with mp.workdps(120):  # μ that are near each other make it small
+        size, determinant = independence(two_branches(rng, n), n)
+        return {"two preimages": size > 0, f"n = {n}": abs(determinant) > mpf(10) ** -90}
+
+
+def independence(head: Head, n: int) -> tuple[mpf, mpf]:
+    """The least of 2n - 1 distances of the branches, and a determinant of the functions there."""
     rows = []
     for k in range(2 * n - 1):
-        left, right = branches(head, mpf(k) / (2 * n - 2))
-        pair = tangents(head, left), tangents(head, right)
-        rows.append([b - a for a, b in zip(*pair, strict=True)])
+        ends = branches(head, mpf(k) / (2 * n - 2))
+        rows.append([b - a for a, b in zip(*(tangents(head, s) for s in ends), strict=True)])
     sizes = [max(abs(row[j]) for row in rows) for j in range(2 * n - 1)]
     scaled = mp.matrix([[x / (m or 1) for x, m in zip(row, sizes, strict=True)] for row in rows])
-    return {"two preimages": all(row[0] > 0 for row in rows),
-            f"n = {n}": abs(mp.det(scaled)) > mpf(10) ** -48}  # fmt: skip
+    return min(row[0] for row in rows), mp.det(scaled)
 
 
 TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
