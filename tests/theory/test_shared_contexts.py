@@ -10,6 +10,11 @@ import shared_contexts
 from mpmath import mp, mpf
 from shared_contexts import chance, orders, refuted_from
 
+CASES = {
+    **{"sector": 10000, "near": 10000, "taylor": 500},
+    **{"crossings": 10000, "orders": 2000, "branches": 300},
+}
+
 
 @pytest.mark.parametrize("target", shared_contexts.TARGETS)
 def test_random_small_cases(target: str) -> None:
@@ -19,8 +24,8 @@ def test_random_small_cases(target: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", shared_contexts.TARGETS)
-def test_many_random_small_cases(target: str) -> None:
-    tried, failures = shared_contexts.attack(target, 300)
+def test_all_cases_of_the_page(target: str) -> None:
+    tried, failures = shared_contexts.attack(target, CASES[target])
     assert tried and not failures
 
 
