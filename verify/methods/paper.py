@@ -78,11 +78,13 @@ METHOD = Method(
         source="its proof, made explicit in docs/mathematics.md, section 2",
         placed="examples that these heads place, $H(r-1)+1$",
         numbers="A head is $M_h=c\\,uv^\\top+\\sum_tw_t\\hat e_t^\\top$ over its group, the "
-        "examples that it places. $c$ is the multiplier that makes each earlier example attend to "
-        "one row of its context; $B$ is the smallest logit gap over them, in bits, and "
-        '$(n-1)2^{-B}$ the bound on $1-p_{\\max}$ that follows. "A priori" is what Weyl\'s bound '
-        'would ask for; "none" is a bound of 1 or more, which says nothing. No claim rests on '
-        "either: the rank at this $c$ is certified directly.",
+        "examples that it places: $\\hat e_t$ is dual to the query $e_t$ in the group (1 on it, 0 "
+        "on the others), $w_t$ gives the group its logits, $v$ is orthogonal to the group and to no "
+        "earlier query, and $u$ separates the rows of their contexts. $c$ is the multiplier "
+        "that makes each earlier example attend to one row of its context; $B$ is the smallest "
+        "logit gap over them, in bits, and $(n-1)2^{-B}$ the bound on $1-p_{\\max}$ that follows. "
+        '"A priori" is what Weyl\'s bound would ask for; "none" is a bound of 1 or more, which '
+        "says nothing. No claim rests on either: the rank at this $c$ is certified directly.",
         others="which the head steers to one row each, as far as the rank needs it",
         general="Theorem 1 in general: the trace is one instance of its proof, not a check of the "
         "proof for all data.",

@@ -124,8 +124,8 @@ def saturation(data: Dataset, head: PaperHead, table: Table, number: int) -> Cla
     return shared.claim(
         number,
         ids.SATURATION,
-        "Every earlier $s$ attends to the row $L_s$ where $(v\\cdot e_s)E^{(s)}u$ is largest: "
-        "$1-p\\le(n-1)2^{-B}$.",
+        "Every earlier $s$ attends most to the row $L_s$ where $(v\\cdot e_s)E^{(s)}u$ is "
+        "largest: $1-p\\le(n-1)2^{-B}$, which says nothing where it is 1 or more.",
         not wrong and bits == head.gap_bits and (bits is None or bits >= 1),
         {"c": head.c, "B": bits, "worst log2(1-p)": round(float(off_peak.max()), 3)}
         if bits is not None
