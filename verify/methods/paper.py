@@ -79,8 +79,8 @@ METHOD = Method(
         placed="examples that these heads place, $H(r-1)+1$",
         numbers="A head is $M_h=c\\,uv^\\top+\\sum_tw_t\\hat e_t^\\top$ over its group, the "
         "examples that it places: $\\hat e_t$ is dual to the query $e_t$ in the group (1 on it, 0 "
-        "on the others), $w_t$ gives the group its logits, $v$ is orthogonal to the group and to no "
-        "earlier query, and $u$ separates the rows of their contexts. $c$ is the multiplier "
+        "on the others), $w_t$ gives the group its logits, $v$ is orthogonal to the group and to "
+        "no earlier query, and $u$ separates the rows of their contexts. $c$ is the multiplier "
         "that makes each earlier example attend to one row of its context; $B$ is the smallest "
         "logit gap over them, in bits, and $(n-1)2^{-B}$ the bound on $1-p_{\\max}$ that follows. "
         '"A priori" is what Weyl\'s bound would ask for; "none" is a bound of 1 or more, which '
