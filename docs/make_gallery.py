@@ -119,6 +119,12 @@ def digits_all() -> Files:
     return files | {"report.md": f"{format_line}\n{title}\n\n{text}\n{rest}".encode()}
 
 
+def hypotheses() -> Files:
+    from hypotheses.page import render
+
+    return render()
+
+
 def capacity() -> Files:
     import capacity_page
 
@@ -293,6 +299,11 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-all": (
         "All 1,782 digits that satisfy Assumption 2, by one layer of heads of width one: full rank",
         digits_all,
+    ),
+    "hypotheses": (
+        "What each hypothesis of Theorem 1 is for: weakened one by one, with the smallest data on "
+        "which a step then fails",
+        hypotheses,
     ),
     "capacity": (
         "Certified capacity against H, n and d_h, beside every published bound",

@@ -35,14 +35,14 @@ FILES = (
 )  # fmt: skip
 FIGURES = (
     "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
-    "fractions", "spectra", "ranks", "steps",
+    "fractions", "spectra", "ranks",
 )  # fmt: skip
 
 
 def holds(name: str) -> bool:
     """Whether a file of this name belongs to a report.
 
-    >>> holds("figures/steps.svg"), holds("figures/mine.svg")
+    >>> holds("figures/graph.svg"), holds("figures/mine.svg")
     (True, False)
     """
     return name in FILES or name in map(figure_file, FIGURES)

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from attncert.reports.answers import Room
-from attncert.reports.audit.figures import files
-from attncert.reports.audit.tables import (
-    MEANINGS,
-    cases_table,
-    data_tables,
-    matrix,
-    numbers,
-    study_tables,
-)
+from attncert.reports.audit.tables import cases_table, data_tables
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
 from attncert.verify.audit.user_data import Examination
@@ -25,28 +16,25 @@ _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
 
 
 def room(answer: AuditAnswer) -> Room:
-    examined, steps = answer.examined, matrix(answer.study.explored)
+    examined = answer.examined
     context = {
         "examined": examined,
         "quick": answer.question.quick,
         "titles": "; ".join(method.voice.title for method in answer.methods),
         "of_data": [] if examined is None else list(data_tables(examined)),
         "cases": cases_table(answer.cases, answer.methods),
-        "matrix": steps,
-        "meanings": MEANINGS,
-        "of_hypotheses": list(study_tables(answer.study)),
     }
     more = () if examined is None else (_sentence(examined),)
-    return Room("audit.md.j2", context, exhibits(answer), partial(files, steps), more)
+    return Room("audit.md.j2", context, exhibits(answer), more=more)
 
 
 def exhibits(answer: AuditAnswer) -> dict[str, Any]:
-    """What each construction did with each case, and the minimal data."""
+    """What each construction did with each case, and with the data."""
     examined = answer.examined
     cases: dict[str, dict[str, str]] = {}
     for x in answer.cases:
         cases.setdefault(x.case, {})[x.construction] = x.words
-    content = {"edge cases": cases, **numbers(answer.study)}
+    content: dict[str, Any] = {"edge cases": cases}
     if examined is None:
         return content
     verdicts = {name: proof.standing.value for name, proof in examined.proofs.items()}

@@ -1,8 +1,7 @@
 """`attncert audit` as a function: what a construction meets on bundled cases, and on a user's data.
 
 The conclusion holds where everything came out as it must. It is refuted by a construction that
-breaks its promise, by a step with an unexpected outcome, or by data that no weights serve; else it
-is undecided where any part is.
+breaks its promise, or by data that no weights serve; else it is undecided where any part is.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit import edge_cases, user_data
-from attncert.verify.audit.hypotheses.study import Study, study
-from attncert.verify.audit.hypotheses.study import claims as study_claims
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, counted
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
@@ -29,14 +26,13 @@ __all__ = ["AuditAnswer", "audit", "methods_of"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):
-    """methods: the constructions audited. cases: what each did with each edge case. study: what the
-    hypotheses are for. examined: the user's data, if any."""
+    """methods: the constructions audited. cases: what each did with each edge case. examined: the
+    user's data, if any."""
 
     question: Audit
     data: Dataset | Subject
     methods: tuple[Method, ...]
     cases: tuple[edge_cases.CaseVerdict, ...]
-    study: Study
     examined: user_data.Examination | None = None
 
     @property
@@ -49,14 +45,14 @@ def audit(
     question: Audit | None = None,
     progress: StageProgress = silent,
 ) -> AuditAnswer:
-    """What each hypothesis is for, which edge cases the constructions meet, what is known of data.
+    """Which edge cases the constructions meet; what holds of the data, and which step uses it.
 
     data: None: the bundled cases alone. Arithmetic: exact. Raises InputError.
 
     >>> from attncert import Audit, audit
     >>> answer = audit(question=Audit(quick=True))
     >>> answer.standing.value, answer.trace["audit.edge-cases"].level.value
-    ('sampled', 'proved')
+    ('proved', 'proved')
     """
     question = question or Audit()
     if data is None and question.examples is not None:
@@ -68,18 +64,16 @@ def audit(
         examined = user_data.examine(data, methods, quick, seed, progress)
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
-    studied = study(quick, seed, progress)
-    parts = [edge_cases.claim(cases), *study_claims(studied)]
+    parts = [edge_cases.claim(cases)]
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
         question=question,
         data=data or Subject("bundled cases"),
-        trace=ProofTrace([*limits, *about, *parts, _conclusion(about[-1:], parts, cases, studied)]),
+        trace=ProofTrace([*limits, *about, *parts, _conclusion(about[-1:], parts, cases)]),
         conclusion=ids.AUDIT,
         uncertified="an audit has no file",
         methods=methods,
         cases=cases,
-        study=studied,
         examined=examined,
     )
 
@@ -95,15 +89,10 @@ def _conclusion(
     about: Sequence[Claim],
     parts: Sequence[Claim],
     cases: Sequence[edge_cases.CaseVerdict],
-    studied: Study,
 ) -> Claim:
     """What was examined, and that it came out as it must."""
-    drawn = sum(e.drawn for e in studied.explored)
-    scope = (
-        f"{len({x.case for x in cases})} edge cases, {len(studied.explored)} weakened hypotheses "
-        f"on {drawn:,} small data sets, {len(studied.remarks)} sizes of Remark 1"
-    )
-    statement = f"The bundled cases come out as they must ({scope})."
+    count = len({x.case for x in cases})
+    statement = f"The {counted(count, 'bundled edge case')} come out as they must."
     if about:
         data = about[0].statement.removesuffix(".")
         statement = f"{data}, and the {statement[4:]}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.audit.hypotheses.strength import Use, uses
+from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId

@@ -157,8 +157,6 @@ ATTACK: Final = ClaimId("attack")
 AUDIT: Final = ClaimId("audit")
 AUDIT_DATA: Final = ClaimId("audit.data")
 EDGE_CASES: Final = ClaimId("audit.edge-cases")
-WEAKENED_STEPS: Final = ClaimId("audit.steps")
-REMARK_1: Final = ClaimId("audit.remark-1")
 
 # A third-party layer, these labels, each labelling, and counts beside the proofs.
 LAYER_READ: Final = ClaimId("layer.read")

@@ -14,7 +14,7 @@ __all__ = ["Audit"]
 
 @dataclass(frozen=True)
 class Audit(Question):
-    """Say what each hypothesis is for, and which edge cases a construction meets; audit DATA too.
+    """Say which edge cases a construction meets, and which step uses which hypothesis on DATA.
 
     >>> Audit(construction="paper", quick=True).line(bare=True)
     'attncert audit --construction paper --quick'

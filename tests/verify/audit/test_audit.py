@@ -13,18 +13,11 @@ import support.figures
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
-from attncert.reports.audit.figures import files
-from attncert.reports.audit.tables import UNEXPECTED
 from attncert.reports.proof.figures import heat_map
 from attncert.reports.words.drawing import style, to_svg
-from attncert.reports.words.table import Table
-from attncert.verify.audit import audit as auditing
 from attncert.verify.audit import edge_cases
 from attncert.verify.audit.audit import audit
 from attncert.verify.audit.edge_cases import CaseVerdict
-from attncert.verify.audit.hypotheses.search import explore
-from attncert.verify.audit.hypotheses.study import Study
-from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
 from attncert.verify.claims.evidence import Level
 from attncert.verify.questions.audit import Audit
 
@@ -39,11 +32,9 @@ def canvas() -> Iterator[None]:
 
 @pytest.fixture
 def bundled(monkeypatch: pytest.MonkeyPatch) -> list[CaseVerdict]:
-    """What the edge cases are said to give; hypotheses take a while and are tested on their own."""
+    """What the edge cases are said to give: they take a while and are tested on their own."""
     outcomes = [CaseVerdict("n=d", name, "proved", Level.PROVED) for name in ("paper", "width-one")]
     monkeypatch.setattr(edge_cases, "run", lambda *_: tuple(outcomes))
-    studied = Study((explore(WEAKENINGS[0], 2, 0),))
-    monkeypatch.setattr(auditing, "study", lambda *_: studied)
     return outcomes
 
 
@@ -59,7 +50,7 @@ def test_the_worst_case_decides(level: Level, status: int, bundled: list[CaseVer
 
 
 def test_the_conclusion_says_what_was_examined(bundled: list[CaseVerdict]) -> None:
-    said = "bundled cases come out as they must (1 edge cases, 1 weakened hypotheses on "
+    said = "1 bundled edge case come out as they must."
     assert audit().statement.startswith(f"The {said}")
     both = audit(TINY)
     assert both.statement.startswith("By the paper's construction or heads of width one all 3 exam")
@@ -77,20 +68,10 @@ def test_the_page_and_the_folder(bundled: list[CaseVerdict]) -> None:
     page = files["report.md"].decode()
     assert "# Audit of tiny" in page and "| n=d | proved | proved |" in page
     assert page.index("## What was shown") < page.index("## Edge cases")
-    assert {"report.md", "answer.json", "timings.json", "figures/steps.svg"} == set(files)
+    assert {"report.md", "answer.json", "timings.json"} == set(files)
     assert report(audit(TINY)).files == files
     assert b"quick run" in report(audit(TINY, Audit(quick=True))).files["report.md"]
     assert "# Audit\n" in report(audit()).files["report.md"].decode()
-
-
-def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
-    def picture(mark: str, label: str = "row") -> bytes:
-        matrix = Table("A matrix", ("weakened", "$x_1$", "y"), ((label, mark, ""),))
-        return files(matrix)["figures/steps.svg"]
-
-    pictures = [picture("memorized"), picture("impossible"), picture(UNEXPECTED), picture("")]
-    assert len(set(pictures)) == 4 and picture("memorized") == pictures[0]
-    assert picture("both", label="a" * 200) == picture("both", label="a" * 199)  # shortened
 
 
 def test_the_heat_map_shows_bits_however_large() -> None:

@@ -17,12 +17,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.progress import silent
 from attncert.reports.audit.tables import data_tables
-from attncert.verify.audit import audit as auditing
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.edge_cases import CASES, CaseVerdict
-from attncert.verify.audit.hypotheses.search import explore
-from attncert.verify.audit.hypotheses.study import Study
-from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
 from attncert.verify.audit.user_data import Examination, claims, examine
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import registry
@@ -103,8 +99,6 @@ def only_data(monkeypatch: pytest.MonkeyPatch) -> None:
     fine = (CaseVerdict("n=d", "paper", "proved", Level.PROVED),)
     fine += (CaseVerdict("n=d", "width-one", "proved", Level.PROVED),)
     monkeypatch.setattr(edge_cases, "run", lambda *_: fine)
-    studied = Study((explore(WEAKENINGS[0], 2, 0),))
-    monkeypatch.setattr(auditing, "study", lambda *_: studied)
 
 
 def write(path: Path, data: Dataset) -> str:
@@ -140,7 +134,7 @@ def test_the_command(
     assert printed.out.splitlines()[1].startswith(line) and printed.err == ""
     assert "# Audit of mine" in (out / "report.md").read_text()
     content = json.loads((out / "answer.json").read_text())
-    assert content["standing"] == {0: "sampled", 1: "refuted", 3: "undecided"}[status]
+    assert content["standing"] == {0: "proved", 1: "refuted", 3: "undecided"}[status]
     assert content["exhibits"]["data"]["examples"] == data.T
 
 
@@ -189,8 +183,8 @@ def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
             text=True,
         )
         assert run.returncode == 0, run.stdout + run.stderr
-        assert run.stdout.startswith("Sampled only. By the paper's construction or heads of width ")
-        assert "and the bundled cases come out as they must (36 edge cases, 13 " in run.stdout
+        assert run.stdout.startswith("Proved. By the paper's construction or heads of width ")
+        assert "and the 36 bundled edge cases come out as they must." in run.stdout
     names = [p.relative_to(folders[0]) for p in folders[0].rglob("*") if p.is_file()]
     assert {"report.md", "answer.json"} <= {name.name for name in names}
     for name in set(names) - {Path("timings.json")}:

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from attncert.verify.audit.attack.search import shrink
-from attncert.verify.audit.hypotheses.instance import Instance
-from attncert.verify.audit.hypotheses.steps import STEPS, ProofStep
-from attncert.verify.audit.hypotheses.weakenings import Weakening, draw
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.universal import universal
+from hypotheses.instance import Instance
+from hypotheses.steps import STEPS, ProofStep
+from hypotheses.weakenings import Weakening, draw
 
 __all__ = ["Exploration", "Minimal", "StepFailures", "explore", "memorized"]
 

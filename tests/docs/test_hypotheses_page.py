@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+import support.figures
 from support import oracles
+from support.paths import ROOT
 
-from attncert.constructions import generic, paper, width_one
-from attncert.constructions.data.generators import family
-from attncert.reports.audit.tables import matrix
+from attncert.reports.words.table import Table
 from attncert.verify.audit.attack import cases as attack_data
 from attncert.verify.audit.attack.cases import independent, partition_holds
 from attncert.verify.audit.attack.search import smaller
-from attncert.verify.audit.hypotheses import search
-from attncert.verify.audit.hypotheses.instance import Instance, rank
-from attncert.verify.audit.hypotheses.kruskal import (
-    KINDS,
-    Kappa,
-    kruskal_rank,
-    of_kruskal_rank,
-    remarks,
-)
-from attncert.verify.audit.hypotheses.search import explore, memorized
-from attncert.verify.audit.hypotheses.steps import STEPS, separator
-from attncert.verify.audit.hypotheses.strength import uses
-from attncert.verify.audit.hypotheses.study import Study, claims
-from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS, Weakening, draw
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
+
+sys.path.append(str(ROOT / "benchmarks"))
+from hypotheses import search
+from hypotheses.figure import UNEXPECTED, files
+from hypotheses.instance import Instance, rank
+from hypotheses.kruskal import KINDS, Kappa, kruskal_rank, of_kruskal_rank, remarks
+from hypotheses.page import matrix
+from hypotheses.search import explore, memorized
+from hypotheses.steps import STEPS, separator
+from hypotheses.study import Study, claims
+from hypotheses.weakenings import WEAKENINGS, Weakening, draw
 
 STEP = {step.id: step for step in STEPS}
 BY_ID = {weakening.id: weakening for weakening in WEAKENINGS}
@@ -183,7 +181,8 @@ def test_a_step_that_should_not_fail_is_refuted() -> None:
     assert steps.level is Level.REFUTED and all(claim.level.holds for claim in others)
     assert steps.witness and "selector fails, which it should not" in steps.witness["reason"]
     assert steps.witness["contexts"]
-    assert "≠" in dict(matrix([found]).rows)["A1: every $r-1$ queries independent, $r=2$"]
+    (row,) = matrix([found]).rows
+    assert row[0] == "A1: every $r-1$ queries independent, $r=2$" and UNEXPECTED in row
 
 
 def test_a_step_that_never_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,26 +207,6 @@ def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
     assert answers.count(Level.PROVED) >= 4 and answers.count(Level.REFUTED) >= 4
 
 
-def test_the_strength_used_is_r_and_never_n() -> None:
-    data = family(7, 4, 5, seed=0)
-    built = paper.build(data, head_width=3, heads=3, interior=False)
-    records = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
-    assert records["A1", "duals"].used == records["A1", "selector"].used == 3
-    assert records["A1", "duals"].allowed == 4
-    assert records["A2", "independence"].used == 3
-    built = width_one.build(data, heads=2, saturated=True)
-    wide = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
-    assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
-
-
-def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
-    data = family(7, 3, 4, seed=0)
-    built = generic.build(data)
-    assert [(u.hypothesis, u.step) for u in uses(data, built, 1)] == [("d_v ≥ m", "readout")]
-    unknown = replace(paper.build(data), name="another")
-    assert [u.step for u in uses(data, unknown, 1)] == ["readout"]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_data_of_exactly_that_kruskal_rank(kind: str) -> None:
     for kappa in (2, 3):
@@ -248,3 +227,14 @@ def test_remark_one_holds_and_its_failure_would_be_found(width: int) -> None:
     *_, fine = claims(Study(remarks=(found,)))
     assert fine.level is Level.PROVED
     assert not replace(found, kruskal=3).holds and not replace(found, a1=Level.PROVED).holds
+
+
+def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
+    def picture(mark: str, label: str = "row") -> bytes:
+        matrix = Table("A matrix", ("weakened", "$x_1$", "y"), ((label, mark, ""),))
+        return files(matrix)["figures/steps.svg"]
+
+    with support.figures.drawn():
+        pictures = [picture("memorized"), picture("impossible"), picture(UNEXPECTED), picture("")]
+        assert len(set(pictures)) == 4 and picture("memorized") == pictures[0]
+        assert picture("both", label="a" * 200) == picture("both", label="a" * 199)  # shortened

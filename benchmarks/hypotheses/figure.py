@@ -1,15 +1,25 @@
-"""The figure of the audit: the matrix of marks as a grid of coloured cells."""
+"""The matrix of marks as a grid of coloured cells."""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attncert.reports.audit.tables import MEANINGS, UNEXPECTED
 from attncert.reports.report import figure_file
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.table import Table
 from attncert.reports.words.text import plain
+
+UNEXPECTED = "≠"
+MEANINGS = {
+    "memorized": "the step fails on some instances; on all of those memorization still holds "
+    "(a full rank was certified): sufficient, not seen to be necessary",
+    "both": "the step fails; memorization holds on some of the failing instances and is "
+    "impossible, for all weights, on others",
+    "impossible": "the step fails, and memorization is impossible on every failing instance drawn",
+    "undecided": "the step fails; memorization was decided on none of the failing instances",
+    UNEXPECTED: "not as expected",
+}
 
 # Pale, and told apart with any colour vision; every cell also carries its mark as text.
 _FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")

@@ -21,8 +21,8 @@ from itertools import product
 from typing import Any
 
 from attncert.constructions.numerals import numeral
-from attncert.verify.audit.hypotheses.instance import Instance, affine_rank, rank
 from attncert.verify.rank.rational import find_relation
+from hypotheses.instance import Instance, affine_rank, rank
 
 __all__ = ["STEPS", "ProofStep"]
 

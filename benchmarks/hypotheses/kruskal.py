@@ -18,12 +18,12 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.verify.audit.attack.cases import every_subset_independent
-from attncert.verify.audit.hypotheses.instance import rank
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.universal import universal
+from hypotheses.instance import rank
 
 __all__ = ["Kappa", "Remark", "kruskal_rank", "of_kruskal_rank", "remarks"]
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncert.constructions.progress import StageProgress
-from attncert.verify.audit.hypotheses.kruskal import KINDS, Kappa, Remark, remarks
-from attncert.verify.audit.hypotheses.search import Exploration, explore
-from attncert.verify.audit.hypotheses.weakenings import WEAKENINGS
-from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.ids import ClaimId
+from hypotheses.kruskal import KINDS, Kappa, Remark, remarks
+from hypotheses.search import Exploration, explore
+from hypotheses.weakenings import WEAKENINGS
 
 __all__ = ["Study", "claims", "study"]
 
-DRAWS, QUICK_DRAWS = 100, 12
+DRAWS = 100
 KAPPAS = tuple(
     Kappa(n, kappa, d, heads, width, kind)
     for n, kappa, d, heads, width in (
@@ -22,7 +21,7 @@ KAPPAS = tuple(
     )
     for kind in KINDS
 )  # fmt: skip
-_SOURCE = "ours; docs/commands.md"
+_SOURCE = "ours; benchmarks/hypotheses"
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,10 @@ class Study:
     remarks: tuple[Remark, ...] = ()
 
 
-def study(quick: bool, seed: int, progress: StageProgress) -> Study:
-    """Every weakening (quick: fewer draws), and Remark 1."""
-    explored = []
-    for number, weakening in enumerate(WEAKENINGS):
-        progress("hypotheses", number, len(WEAKENINGS) + 1)
-        explored.append(explore(weakening, QUICK_DRAWS if quick else DRAWS, seed))
-    progress("hypotheses", len(WEAKENINGS), len(WEAKENINGS) + 1)
-    sizes = KAPPAS[:4] if quick else KAPPAS
-    return Study(tuple(explored), tuple(remarks(sizes, seed)))
+def study(seed: int = 0) -> Study:
+    """Every weakening, and Remark 1."""
+    explored = tuple(explore(weakening, DRAWS, seed) for weakening in WEAKENINGS)
+    return Study(explored, tuple(remarks(KAPPAS, seed)))
 
 
 def claims(study: Study) -> tuple[Claim, Claim]:
@@ -62,7 +56,7 @@ def _steps(study: Study) -> Claim:
             reason = {"reason": f"{weakened} {step} failed on none of {e.drawn} instances"}
             level, witness = Level.UNDECIDED, reason
     return Claim(
-        ids.WEAKENED_STEPS,
+        ClaimId("hypotheses.steps"),
         "Where a hypothesis is weakened to just below what the proof uses, those steps fail that "
         f"must, and no others, on {drawn:,} small data sets.",
         level,
@@ -76,7 +70,7 @@ def _steps(study: Study) -> Claim:
 def _remark(study: Study) -> Claim:
     failing = [r for r in study.remarks if not r.holds]
     return Claim.checked(
-        ids.REMARK_1,
+        ClaimId("hypotheses.remark-1"),
         r"On data of Kruskal rank exactly $\kappa<n$, where A1 is false, "
         r"$T=H(\min(n,d_h,\kappa)-1)+1$ examples are memorized: Remark 1, for "
         f"{len(study.remarks)} sizes.",

@@ -1,1 +1,0 @@
-"""What each hypothesis of the theorem is for: computed, not narrated."""
