@@ -18,7 +18,7 @@ BANNED = frozenset([
 # where weights are built and confirmed, and banned where answers are written and printed.
 OF_THE_FIELD = frozenset(["output", "value", "left"])
 WRITTEN = ("reports", "attncert")
-MOST_BANNED = 10
+MOST_BANNED = 8
 MOST_MODULES = 16
 DEEPEST = 3
 DOUBLED = {"Attention", "Inputs", "Network", "Part", "Sizes"}  # to be told apart

@@ -73,7 +73,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReadoutPlan:
     """Whether an exact readout is computed.
 
     bits: of its numbers, as expected; work: bits²·T; fits: within every limit. by_rank: why the
@@ -196,19 +196,19 @@ def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
     return [full, columns, narrow.reduction()], prime
 
 
-def plan(run: Run, built: Construction) -> Plan:
+def plan(run: Run, built: Construction) -> ReadoutPlan:
     """Readout or rank, decided before the work; says so where nobody asked for a rank."""
     bits, T = predicted_bits(built, run.data), run.data.T
     work = bits * bits * T
     fits = work <= ASKED_WORK and bits * T <= READOUT_BITS
     kind = "interpolation" if run.narrow else run.question.claim
     if kind == "full-rank":
-        return Plan(bits, work, fits, "as asked")
+        return ReadoutPlan(bits, work, fits, "as asked")
     if kind == "interpolation" or work <= (ASKED_WORK if run.question.round else SOLVE_WORK):
-        return Plan(bits, work, fits, "")
+        return ReadoutPlan(bits, work, fits, "")
     why = _too_long(run, built, bits, fits)
     say(run.progress, f"The answer will be a rank. No exact readout: {why}.")
-    return Plan(bits, work, fits, why)
+    return ReadoutPlan(bits, work, fits, why)
 
 
 def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
@@ -237,7 +237,7 @@ def _brief(x: float) -> str:
     return f"{float(f'{x:.2g}'):,g}"
 
 
-def answer(run: Run, built: Construction, plan: Plan, prime: int) -> Outcome:
+def answer(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Outcome:
     """Steps 9 and 10, or the rank, as planned. prime: modulo which the rank is T."""
     data = run.data
     if plan.by_rank:
@@ -260,7 +260,7 @@ def answer(run: Run, built: Construction, plan: Plan, prime: int) -> Outcome:
     return Outcome("interpolation", layer, [*routes, *concluded], file)
 
 
-def _by_rank(run: Run, built: Construction, plan: Plan, prime: int, why: str) -> Outcome:
+def _by_rank(run: Run, built: Construction, plan: ReadoutPlan, prime: int, why: str) -> Outcome:
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     numbers = remedy(run) if plan.work > SOLVE_WORK else {}
