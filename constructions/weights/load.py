@@ -13,6 +13,8 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data import loading
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
+from attncert.constructions.network.file import of_json
+from attncert.constructions.network.network import Network
 from attncert.constructions.weights import files, own
 from attncert.constructions.weights.model_types import model_type
 from attncert.constructions.weights.naming import Place, choose, places
@@ -68,8 +70,21 @@ def load_weights(
     prefix: str | None = None,
     heads: int | None = None,
 ) -> StoredLayer:
+    """`load` of a layer. Raises InputError for a network of other blocks, too."""
+    stored = load(source, format, prefix, heads)
+    if isinstance(stored, Network):
+        raise InputError(str(source), "the weights of one layer", "a network of other blocks")
+    return stored
+
+
+def load(
+    source: str | os.PathLike[str],
+    format: str = "auto",
+    prefix: str | None = None,
+    heads: int | None = None,
+) -> StoredLayer | Network:
     """The layer in a file, a model's folder or standard input ("-"), as `attncert layer`
-    reads it.
+    reads it; or the network in a network.json or certificate, if it is not one layer.
 
     format, prefix, heads: as `Selection`; with "auto", a config.json in the same folder says what
     the layer does. Exact: a float is the dyadic rational that it stores. Raises InputError, and
@@ -80,7 +95,7 @@ def load_weights(
     config = _configuration(source) if format == "auto" else None
     selection = Selection(format, prefix, heads, config)
     torch = partial(_of_arrays, reader=files.from_torch_file, selection=selection)
-    readers: loading.Readers[StoredLayer] = {
+    readers: loading.Readers[StoredLayer | Network] = {
         "npz": partial(_of_arrays, reader=files.from_npz, selection=selection),
         "safetensors": partial(_of_arrays, reader=files.from_safetensors, selection=selection),
         "json": partial(_of_json, selection=selection),
@@ -140,13 +155,17 @@ def _of_arrays(
     return of_state(lambda choose: reader(file, source, choose), name, source, selection)
 
 
-def _of_json(file: BinaryIO, name: str, source: str, *, selection: Selection) -> StoredLayer:
+def _of_json(
+    file: BinaryIO, name: str, source: str, *, selection: Selection
+) -> StoredLayer | Network:
     content = file.read(files.MAX_BYTES + 1)
     if len(content) > files.MAX_BYTES:
         raise InputError(source, f"of at most {files.MAX_BYTES} bytes", "larger")
     document = loading.json_value(content, source)
     if selection.format not in ("auto", "attncert") or selection.prefix is not None:
         raise InputError(source, "an .npz, .safetensors or .pt file for this format", "JSON")
+    if own.is_network(document):
+        return of_json(document["network"])
     return _own(own.of_json(document, name, source), selection)
 
 

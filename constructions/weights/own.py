@@ -133,6 +133,12 @@ def _of_certificate(document: dict[str, Any]) -> dict[str, Any] | None:
     return layer if isinstance(layer, dict) else None
 
 
+def is_network(document: Any) -> bool:
+    """Whether this is a network.json, or a certificate of a network, that is not one layer."""
+    blocks = isinstance(document, dict) and document.get("network")
+    return isinstance(blocks, list) and _of_certificate(document) is None
+
+
 def _unit(document: dict[str, Any]) -> str:
     unit = (_of_certificate(document) or document).get("logit_unit", "e")
     if unit not in ("e", "1", "ln2", "ln 2"):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.reports.answers import Room
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
+from attncert.reports.words.table import Table
+from attncert.verify.audit.layer.error import interval
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import counted
 from attncert.verify.network.prove import NetworkProof
+
+_SHOWN = 20  # examples in a table
 
 
 def room(proof: NetworkProof) -> Room:
@@ -21,6 +26,7 @@ def room(proof: NetworkProof) -> Room:
         "price": proof.trace[ids.PARAMETERS].numbers if built else None,
         "stored": proof.data.origin.stored(proof.data),
         "before": len(proof.data.origin.blocks),
+        "tables": list(_tables(proof)),
     }
     exhibits = {
         "data": about(proof.data),
@@ -28,6 +34,21 @@ def room(proof: NetworkProof) -> Room:
         "blocks": [_about(block) for block in built.network.blocks] if built else [],
     }
     return Room("network.md.j2", context, exhibits)
+
+
+def _tables(proof: NetworkProof) -> Iterator[Table]:
+    """Of errors, where the outputs are not compared for equality alone."""
+    if ids.LAYER_ERROR not in proof.trace:
+        return
+    errors = proof.trace[ids.LAYER_ERROR].numbers["errors"]
+    worst = sorted(range(len(errors)), key=lambda t: (-Decimal(errors[t][1]), t))
+    more = f" {len(worst) - _SHOWN} more stand in the JSON." if len(worst) > _SHOWN else ""
+    yield Table(
+        "The errors",
+        ("example", "error"),
+        tuple((str(t), interval(*errors[t])) for t in worst[:_SHOWN]),
+        f"The largest difference of an output from its label, worst examples first.{more}",
+    )
 
 
 def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:

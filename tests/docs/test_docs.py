@@ -53,6 +53,11 @@ def test_the_python_of_the_command_guide_runs(
     assert f"# {capsys.readouterr().out}" in program
 
 
+def test_the_network_shown_is_the_example_file() -> None:
+    (network,) = blocks(ROOT / "docs" / "models-and-layers.md", "json")
+    assert (ROOT / "examples" / "network.json").read_text() == network
+
+
 def test_the_data_shown_are_the_example_file() -> None:
     (data,) = blocks(ROOT / "docs" / "commands.md", "json")
     assert (ROOT / "examples" / "tiny.json").read_text() == data

@@ -24,7 +24,7 @@ from attncert.verify.checker.arithmetic import Map
 from attncert.verify.checker.network import Parts
 from attncert.verify.fast.near import dataset
 from attncert.verify.interpolation.enclosure import enclosed_error
-from attncert.verify.network.within import balls
+from attncert.verify.network.within import balls, require_width
 
 MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown to hold
 
@@ -32,7 +32,7 @@ MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown t
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     """The claim in one line, or Rejected."""
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
-    limits.room(1000.0 * data.T * (data.n + data.m) * data.d)
+    limits.room(200.0 * (len(data.contexts) * data.n + data.T) * (data.d + data.m))
     compare = exactly if parts.within is None else partial(nearly, within=Fraction(*parts.within))
     try:
         compare(Network(tuple(map(block, parts.blocks))), data, limits)
@@ -68,11 +68,6 @@ def nearly(network: Network, data: Dataset, limits: Limits, within: Fraction) ->
     far = [*error.numbers["beyond"], *error.numbers["open"], 0][0]
     message = f"the output of example {far} may be further from its label"
     need(error.level.holds, message, "wrong")
-
-
-def require_width(outputs: Any, data: Dataset) -> None:
-    fits = outputs.ncols() == data.m
-    need(fits, "the outputs must have as many numbers as the labels")
 
 
 def block(one: Any) -> Block:

@@ -49,10 +49,15 @@ def conflict(data: Dataset) -> tuple[int, int] | None:
 def outputs(data: Dataset, network: Network) -> list[Claim]:
     """The outputs equal the labels: by FLINT, and by the checker's evaluation where it is short."""
     claims = [timed(partial(_by_flint, data, network))]
-    work = data.T * sum(m.nrows() * m.ncols() for block in network.blocks for m in block.matrices)
-    if work <= RECOMPUTED:
+    if work(data, network) <= RECOMPUTED:
         claims.append(timed(partial(_by_checker, data, network)))
     return claims
+
+
+def work(data: Dataset, network: Network) -> int:
+    """Products of an evaluation, about."""
+    matrices = (x for block in network.blocks for x in block.matrices)
+    return data.T * sum(int(x.nrows() * x.ncols()) for x in matrices)
 
 
 def _by_flint(data: Dataset, network: Network) -> Claim:

@@ -10,7 +10,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import TooLarge, produced_by
-from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
@@ -20,6 +19,7 @@ from attncert.verify.network.certificate import certificate
 from attncert.verify.network.method import Built, NetworkMethod
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline.run import versions
+from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
 # Options that speak of the heads of a layer, or of its rank.
@@ -35,7 +35,7 @@ class NetworkProof(Answer):
 
     room: ClassVar[str] = "network"
 
-    question: Prove
+    question: Prove | LayerQuestion
     data: Dataset
     method: NetworkMethod
     built: Built | None = None
@@ -61,7 +61,9 @@ def prove_network(
         with theirs(method, "build"):
             built = method.build(data, question.seed)
     except HypothesisFails as failure:
-        return _proof(question, data, method, known + claims.refusal(data, method.title, failure))
+        return concluded(
+            question, data, method, known + claims.refusal(data, method.title, failure)
+        )
     known.append(claims.distinct_inputs(data))
     progress("steps", 0, 1)
     with theirs(method, "steps"):
@@ -79,18 +81,23 @@ def prove_network(
             )
         except TooLarge as reason:
             file["uncertified"] = str(reason)
-    return _proof(question, data, method, known, built=built, **file)
+    return concluded(question, data, method, known, built=built, **file)
 
 
-def _proof(
-    question: Prove, data: Dataset, method: NetworkMethod, known: list[Claim], **rest: Any
+def concluded(
+    question: Prove | LayerQuestion,
+    data: Dataset,
+    method: NetworkMethod,
+    known: list[Claim],
+    **rest: Any,
 ) -> NetworkProof:
+    """known: the conclusion stands last."""
     return NetworkProof(
         question=question,
         data=data,
         method=method,
         trace=ProofTrace(known),
-        conclusion=ids.MEMORIZATION,
+        conclusion=known[-1].id,
         versions=versions(),
         **rest,
     )

@@ -26,7 +26,9 @@ class LayerQuestion(Question):
     example: ClassVar[str] = (
         "attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3"
     )
-    weights: ClassVar[str] = ".npz, .safetensors, .pt, JSON, a model's folder, or - (stdin)"
+    weights: ClassVar[str] = (
+        ".npz, .safetensors, .pt, JSON, network.json, a model's folder, or - (stdin)"
+    )
 
     format: str = option(
         "auto", TEXT, "of the file: auto, or one of docs/models-and-layers.md", group=_WEIGHTS

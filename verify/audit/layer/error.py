@@ -17,7 +17,7 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -225,14 +225,25 @@ def half_the_gap(data: Dataset) -> Fraction:
 
 
 def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
-    """How large the error is, and whether it is small enough, with the examples for which it is
-    not ("beyond") or may not be ("open"): exactly where possible, else enclosed."""
-    data, bound, strict = attention.data, limit.bound, limit.strict
-    statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
+    """`judged_errors` of a layer."""
     features = attention.exact_features()
-    if features is None:
-        error = enclosed_error(data, attention.outputs, max_bits=1024)
-        judged = enclosed_error(data, attention.outputs, tolerance=bound, strict=strict)
+    exact = None if features is None else features * _readout(attention)
+    return judged_errors(attention.data, limit, exact, attention.outputs)
+
+
+def judged_errors(
+    data: Dataset, limit: Limit, exact: fmpq_mat | None, enclosed: Callable[[], arb_mat]
+) -> tuple[Claim, Claim]:
+    """How large the error is, and whether it is small enough, with the examples for which it is
+    not ("beyond") or may not be ("open"): exactly where possible, else enclosed.
+
+    The outputs, T×m: exact, or None; enclosed, at the working precision.
+    """
+    bound, strict = limit.bound, limit.strict
+    statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
+    if exact is None:
+        error = enclosed_error(data, enclosed, max_bits=1024)
+        judged = enclosed_error(data, enclosed, tolerance=bound, strict=strict)
         return (
             replace(error, id=ids.LAYER_ERROR, source=SOURCE),
             replace(
@@ -243,7 +254,7 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
                 source=SOURCE,
             ),
         )
-    gaps = (features * _readout(attention) - data.label_matrix).tolist()
+    gaps = (exact - data.label_matrix).tolist()
     sizes = [max(abs(Fraction(int(x.p), int(x.q))) for x in row) for row in gaps]
     decimals = [[_decimal(x, up=False), _decimal(x, up=True)] for x in sizes]
     worst = max(range(data.T), key=lambda t: sizes[t])
@@ -272,6 +283,25 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
         source=SOURCE,
     )
     return error, memorizes
+
+
+def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
+    """Whether the errors are small enough, with their size relative to the labels."""
+    size = error_size(error, width)
+    if memorizes.level.holds:
+        statement = f"{memorizes.statement.removesuffix('.')}; {size}."
+        return replace(memorizes, statement=statement)
+    reason = f"{failing(memorizes.numbers)}; {size}"
+    return replace(memorizes, witness=dict(memorizes.witness or {}) | {"reason": reason})
+
+
+def error_size(error: Claim, width: Fraction) -> str:
+    """The largest error, as it is and relative to the labels' spread."""
+    low, high = error.numbers["error"]
+    if high == "0":
+        return "every output equals its label"
+    relative = share(high, width)
+    return f"the largest error is {interval(low, high)}" + (f", {relative}" if relative else "")
 
 
 def failing(numbers: Mapping[str, Any]) -> str:

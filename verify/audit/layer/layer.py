@@ -12,12 +12,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
-from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.load import load
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
@@ -27,9 +29,7 @@ from attncert.verify.audit.layer.error import (
     at_most,
     audit_layer,
     default_limit,
-    failing,
-    interval,
-    share,
+    measured,
     spread,
 )
 from attncert.verify.audit.layer.mask import Recorded, causal_mask, read_mask, visible_rows
@@ -41,6 +41,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.near.nearby import nearby_claim
+from attncert.verify.network.given import given_network
 from attncert.verify.questions.layer import LayerQuestion
 
 _NOTHING = "nothing about third-party weights has a file"
@@ -66,17 +67,19 @@ class LayerAnswer(Answer):
 
 
 def layer(
-    weights: StoredLayer | str | os.PathLike[str],
+    weights: StoredLayer | Network | str | os.PathLike[str],
     data: Dataset | Recording,
     question: LayerQuestion | None = None,
     progress: StageProgress = silent,
     *,
     mask: BoolArray | None = None,
-) -> LayerAnswer:
-    """What an attention layer from elsewhere does on data: errors, rank, saturation, heads.
+) -> Any:
+    """What an attention layer from elsewhere does on data: errors, rank, saturation, heads; of a
+    network of other blocks the errors.
 
     weights: a file, or `attncert.Weights`. data: of a recording, also the outputs that the weights
-    must reproduce. mask: (T, n), True where a row is seen; None: the question's.
+    must reproduce. mask: (T, n), True where a row is seen; None: the question's. Returns a
+    LayerAnswer, of a network a NetworkProof.
     Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Raises InputError.
 
     >>> from attncert import LayerQuestion, Weights, layer, load
@@ -86,6 +89,10 @@ def layer(
     """
     question = question or LayerQuestion()
     stored = _stored(weights, question)
+    if isinstance(stored, Network):
+        if mask is not None or not isinstance(data, Dataset):
+            raise InputError("data", "a Dataset, without mask, for a network", repr(data))
+        return given_network(stored, question.of(data), question)
     examples, recorded, masked = _examples(data, question, mask)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     _require_groups(stored, examples)
@@ -110,9 +117,11 @@ def layer(
     )
 
 
-def _stored(weights: StoredLayer | str | os.PathLike[str], question: LayerQuestion) -> StoredLayer:
-    if not isinstance(weights, StoredLayer):
-        return load_weights(weights, question.format, question.prefix, question.heads)
+def _stored(
+    weights: StoredLayer | Network | str | os.PathLike[str], question: LayerQuestion
+) -> StoredLayer | Network:
+    if not isinstance(weights, StoredLayer | Network):
+        return load(weights, question.format, question.prefix, question.heads)
     for name in ("prefix", "heads"):
         if getattr(question, name) is not None:
             raise InputError(name, "given with a file of weights", "with weights in memory")
@@ -173,29 +182,12 @@ def _claims(audit: LayerAudit, stated: Property | None, width: Fraction) -> list
     """The conclusion stands last."""
     attention = audit.attention
     claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
-    if audit[ids.LAYER_ERROR].numbers["error"][1] != "0":  # else these are exact themselves
+    error, memorizes = audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES]
+    if error.numbers["error"][1] != "0":  # else these are exact themselves
         near = exact_near(attention)
         claims += [nearby_claim(near)] if near else []
-    claims.append(_measured(audit, width))
+    claims.append(measured(error, memorizes, width))
     return claims if stated is None else [*claims, *judge(stated, attention)]
-
-
-def _measured(audit: LayerAudit, width: Fraction) -> Claim:
-    """Whether the errors are small enough, with their size relative to the labels."""
-    claim, size = audit[ids.LAYER_MEMORIZES], error_size(audit, width)
-    if claim.level.holds:
-        return replace(claim, statement=f"{claim.statement.removesuffix('.')}; {size}.")
-    reason = f"{failing(claim.numbers)}; {size}"
-    return replace(claim, witness=dict(claim.witness or {}) | {"reason": reason})
-
-
-def error_size(audit: LayerAudit, width: Fraction) -> str:
-    """The largest error, as it is and relative to the labels' spread."""
-    low, high = audit[ids.LAYER_ERROR].numbers["error"]
-    if high == "0":
-        return "every output equals its label"
-    relative = share(high, width)
-    return f"the largest error is {interval(low, high)}" + (f", {relative}" if relative else "")
 
 
 def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:

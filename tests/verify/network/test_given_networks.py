@@ -1,0 +1,218 @@
+"""`layer NETWORK DATA`: equality, errors and refutations against plain fractions; bad files."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import arb, ctx
+from support import networks
+
+import attncert
+from attncert import Dataset, InputError, LayerQuestion, Weights, check, layer
+from attncert.constructions.network.file import loaded, of_json
+from attncert.reports.answers import report
+from attncert.verify.audit.layer.layer import LayerAnswer
+from attncert.verify.claims.evidence import Level
+from attncert.verify.fast import check as fast
+from attncert.verify.network.prove import NetworkProof
+
+FED: dict[str, Any] = {
+    "kind": "feed-forward", "of": "query", "activation": "relu", "weights": [[2, 0.5]],
+    "bias": [0, "1/3"], "residual": False,
+}  # fmt: skip
+READ: dict[str, Any] = {
+    "kind": "feed-forward", "of": "query", "activation": "identity", "weights": [[1], [0.1]],
+    "bias": [0], "residual": False,
+}  # fmt: skip
+ATTENTION: dict[str, Any] = {
+    "kind": "attention", "of": "query", "rule": "softmax", "logit_unit": "1",
+    "heads": [{"key": [[1]], "query": [[1]], "value": [[1]]}], "output": [[1]], "mask": None,
+    "residual": True,
+}  # fmt: skip
+DATA = Dataset.of([[0], [1]], [[0], [1], [2]], [0, 1, 2])
+
+
+def file(blocks: Any, folder: Path) -> Path:
+    path = folder / "network.json"
+    path.write_text(json.dumps({"network": blocks}))
+    return path
+
+
+def asked(blocks: Any, data: Dataset, folder: Path, **options: Any) -> NetworkProof:
+    answer = layer(file(blocks, folder), data, LayerQuestion(**options))
+    assert isinstance(answer, NetworkProof)
+    return answer
+
+
+def of_certificate(certificate: Any, labels: Any) -> Dataset:
+    data = certificate["data"]
+    shared = data["contexts"][0] if len(data["contexts"]) == 1 else data["contexts"]
+    return Dataset.of(shared, data["queries"], labels)
+
+
+def one_layer(blocks: Any) -> bool:
+    only = blocks[0]
+    plain = only["kind"] == "attention" and [only["of"], only["rule"]] == ["query", "softmax"]
+    return len(blocks) == 1 and plain and only["mask"] is None and not only["residual"]
+
+
+@pytest.mark.parametrize(
+    ("count", "first"), [(40, 300), pytest.param(600, 40_000, marks=pytest.mark.slow)]
+)
+def test_random_networks_equal_their_labels_or_miss_them(
+    count: int, first: int, tmp_path: Path
+) -> None:
+    draw = random.Random(first)
+    for certificate in networks.rational(count, first):
+        blocks, labels = certificate["network"], certificate["data"]["labels"]
+        if one_layer(blocks):
+            continue
+        equal = asked(blocks, of_certificate(certificate, labels), tmp_path, tolerance="1/2")
+        assert equal.standing is Level.PROVED and "equals its label" in equal.statement
+        assert equal.certificate is not None and equal.certificate["claim"] == "network"
+        paths = equal.write(tmp_path / "equal")
+        path = next(x for x in paths if x.name == "certificate.json")
+        assert check(path).status == fast.check_file(str(path)).status == "holds"
+
+        t, off = draw.randrange(len(labels)), Fraction(1, draw.choice([7, 2**20, 3**300]))
+        others = copy.deepcopy(labels)
+        others[t][0] = str(Fraction(others[t][0]) + off)
+        data = of_certificate(certificate, others)
+        near = asked(blocks, data, tmp_path, tolerance="1/2")
+        low, high = map(Fraction, near.trace["layer.error"].numbers["error"])
+        assert low <= off <= high <= off * Fraction(1001, 1000)
+        confirmed = near.trace["network.recomputed"].level
+        if confirmed is Level.UNDECIDED:  # a tie, which the checker does not decide in balls
+            assert near.certificate is None and near.uncertified
+        else:
+            assert near.certificate is not None and near.certificate["claim"] == "outputs-within"
+            within = Fraction(near.certificate["within"])
+            assert off < within <= max(Fraction(12, 10) * off, Fraction(1, 10**100))
+            path.write_text(json.dumps(near.certificate))
+            assert check(path).status == fast.check_file(str(path)).status == "holds"
+
+        far = asked(blocks, data, tmp_path, tolerance="1e-200")
+        assert far.standing is Level.REFUTED and far.exit_status == 1
+        assert far.claim.witness is not None and far.claim.witness["example"] == t
+        assert far.certificate is None
+
+
+def test_a_true_softmax_is_enclosed(tmp_path: Path) -> None:
+    """Two tokens 0 and 1, query e: the output is e + 1/(1 + exp(-e))."""
+    blocks = [ATTENTION]
+    with ctx.workprec(200):
+        centre = [e + 1 / (1 + (-e).exp()) for e in map(arb, (0, 1, 2))]
+        labels = [[str(Fraction(float(x.mid())))] for x in centre]
+        gaps = [abs(x - float(x.mid())) for x in centre]
+    data = Dataset.of([[0], [1]], [[0], [1], [2]], labels)
+    answer = asked(blocks, data, tmp_path)
+    assert answer.standing is Level.ENCLOSED
+    low, high = map(Fraction, answer.trace["layer.error"].numbers["error"])
+    worst = Fraction(float(max(x.mid() for x in gaps)))
+    assert low * Fraction(999, 1000) < worst < high * Fraction(1001, 1000)
+    assert answer.certificate is not None
+    assert high < Fraction(answer.certificate["within"]) < high * Fraction(12, 10)
+    refuted = asked(blocks, data, tmp_path, tolerance="1e-30")
+    assert refuted.exit_status == 1 and set(refuted.claim.witness or {}) >= {"example", "error"}
+
+
+def test_floats_are_the_numbers_that_they_are(tmp_path: Path) -> None:
+    tenth = Fraction(0.1)
+    labels = [str(2 * e + tenth * (Fraction(e, 2) + Fraction(1, 3))) for e in (0, 1, 2)]
+    blocks = [FED, READ]
+    assert "equals" in asked(blocks, Dataset.of([[0]], [[0], [1], [2]], labels), tmp_path).statement
+    nearly = [str(Fraction(x) + Fraction(1, 10**18)) for x in labels]
+    answer = asked(blocks, Dataset.of([[0]], [[0], [1], [2]], nearly), tmp_path)
+    assert "the largest error is" in answer.statement
+
+
+def test_one_layer_is_audited_as_a_layer(tmp_path: Path) -> None:
+    plain = ATTENTION | {"residual": False}
+    answer = layer(file([plain], tmp_path), DATA, LayerQuestion(tolerance=2))
+    assert isinstance(answer, LayerAnswer) and "layer.rank" in answer.trace
+    assert Weights.load(tmp_path / "network.json").unit == "e"
+    network = of_json([FED, READ])
+    assert isinstance(layer(network, DATA), NetworkProof)
+    assert loaded(file([FED, READ], tmp_path)).blocks == network.blocks
+
+
+def test_the_page_and_the_certificate_as_a_network(tmp_path: Path) -> None:
+    answer = asked([FED, READ], Dataset.of([[0]], [[0], [1], [2]], [0, 2, 4]), tmp_path)
+    page = report(answer).files["report.md"].decode()
+    for words in ("## The errors", "It changes the query.", "attncert layer WEIGHTS DATA"):
+        assert words in page
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps(answer.certificate))
+    second = layer(again, answer.data)
+    assert second.statement == answer.statement
+    assert second.certificate == answer.certificate
+
+
+BAD: list[tuple[Any, dict[str, Any], str]] = [
+    ([FED], {}, "network: must be of 1 outputs, as the labels have, not 2"),
+    ([], {}, "network: must be made of one block or more, not empty"),
+    ([READ], {}, "block 1: weights: must be of 1 rows, as what it is applied to is wide, not 2"),
+    ([FED | {"kind": "convolution"}], {}, "block 1: kind: must be 'attention' or 'feed-forward'"),
+    ([FED, {**READ, "more": 1}], {}, "block 2: keys: must be kind, of, activation"),
+    ([FED, READ | {"weights": [[1], ["x"]]}], {}, "block 2: weights"),
+    ([FED, READ | {"weights": [[1], [[2]]]}], {}, "block 2: weights"),
+    ([FED, READ | {"weights": [["1e999999999"], [1]]}], {}, "block 2: weights"),
+    ([FED, READ], {"heads": 2}, "heads: must be left out for a network, not 2"),
+    ([FED, READ], {"scale": "sqrt-d"}, "scale: must be left out for a network, not sqrt-d"),
+    ([FED, READ], {"logit_unit": "e"}, "logit_unit: must be left out for a network, not e"),
+    ([FED, READ], {"mask": "causal"}, "mask: must be left out for a network"),
+    ([FED, READ], {"property": "p.toml"}, "property: must be left out for a network"),
+    ([FED, READ], {"prefix": "x"}, "network.json: must be an .npz, .safetensors or .pt file"),
+    ([FED, READ], {"format": "hf"}, "network.json: must be an .npz, .safetensors or .pt file"),
+    ([ATTENTION | {"mask": [[1]]}], {}, "block 1: mask: must be 1 rows of 2, as the tokens are"),
+]
+
+
+@pytest.mark.parametrize(("blocks", "options", "message"), BAD, ids=[x[2][:50] for x in BAD])
+def test_what_is_no_network_of_these_data_is_one_line(
+    blocks: Any, options: dict[str, Any], message: str, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    with pytest.raises(InputError) as error:
+        asked(blocks, DATA, tmp_path, **options)
+    assert message in str(error.value)
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps({"contexts": [[0], [1]], "queries": [[0], [1]], "labels": [0, 1]}))
+    flags = [x for name, y in options.items() for x in (f"--{name.replace('_', '-')}", str(y))]
+    command = [
+        "layer",
+        str(file(blocks, tmp_path)),
+        str(data),
+        *flags,
+        "--out",
+        str(tmp_path / "r"),
+    ]
+    assert attncert.main(command) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and len(printed.err.splitlines()) == 1
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_layer_alone_is_no_network(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must be the weights of one layer, not a network"):
+        Weights.load(file([FED, READ], tmp_path))
+
+
+SQUARE = ATTENTION | {"of": "all", "rule": "linear", "logit_unit": None, "residual": False}
+STEEP = ATTENTION | {"logit_unit": "ln 2"}
+
+
+@pytest.mark.parametrize("blocks", [[SQUARE] * 5, [SQUARE] * 40, [STEEP], [STEEP, SQUARE]])
+def test_numbers_that_no_memory_holds_are_not_written_out(blocks: Any, tmp_path: Path) -> None:
+    data = Dataset.of([[str(2**30)], [0]], [["1"], ["2"]], [0, 1])
+    begin = time.monotonic()
+    answer = asked(blocks, data, tmp_path)
+    assert answer.exit_status in (1, 3) and answer.certificate is None
+    assert time.monotonic() - begin < 10
