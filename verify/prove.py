@@ -25,6 +25,7 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.layer import method_of
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import prove_network
+from attncert.verify.network.retrieval import prove_retrieval
 from attncert.verify.origins.behind import behind
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
@@ -60,7 +61,8 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     method = registry.method(question.construction)
     with limited(question.time_limit):
         if isinstance(method, NetworkMethod):
-            return prove_network(_seen(data, question), question, method, progress)
+            prove_it = prove_retrieval if method.retrieves else prove_network
+            return prove_it(_seen(data, question), question, method, progress)
         run = Run.of(data, question, method, progress)
         return _with_threads(rounded(replace(run, data=_seen(data, question))))
 

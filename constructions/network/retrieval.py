@@ -38,12 +38,14 @@ class Retrieval:
     """network: the softmax, of one block. data: the N distinct patterns, each as query and label,
     and all of them as the context that is shared. beta: β.
 
-    gaps: Δ_i; None for a single pattern. reaches: max_j |x_j - x_i|, the largest entry in size.
+    examples: the first with each pattern. gaps: Δ_i; None for a single pattern. reaches:
+    max_j |x_j - x_i|, the largest entry in size.
     """
 
     network: Network
     data: Dataset
     beta: fmpq
+    examples: tuple[int, ...]
     gaps: tuple[fmpq | None, ...]
     reaches: tuple[fmpq, ...]
 
@@ -79,6 +81,7 @@ def build(data: Dataset, *, beta: Any = 1) -> Retrieval:
         network=Network((Attention((Head(one, query, one),), one, unit="1"),)),
         data=Dataset(queries.reshape((1, *queries.shape)), queries, queries, data.name),
         beta=query[0, 0],
+        examples=patterns.examples,
         gaps=_gaps(patterns.vectors),
         reaches=_reaches(patterns.vectors),
     )

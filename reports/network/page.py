@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from attncert.constructions.network.blocks import Attention, Block
+from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import Room
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
@@ -43,12 +44,23 @@ def _tables(proof: NetworkProof) -> Iterator[Table]:
     errors = proof.trace[ids.LAYER_ERROR].numbers["errors"]
     worst = sorted(range(len(errors)), key=lambda t: (-Decimal(errors[t][1]), t))
     more = f" {len(worst) - _SHOWN} more stand in the JSON." if len(worst) > _SHOWN else ""
+    columns = {"example": range(len(errors)), "error": [interval(*x) for x in errors]}
+    columns |= _of_patterns(proof)
     yield Table(
         "The errors",
-        ("example", "error"),
-        tuple((str(t), interval(*errors[t])) for t in worst[:_SHOWN]),
+        tuple(columns),
+        tuple(tuple(str(column[t]) for column in columns.values()) for t in worst[:_SHOWN]),
         f"The largest difference of an output from its label, worst examples first.{more}",
     )
+
+
+def _of_patterns(proof: NetworkProof) -> dict[str, Sequence[object]]:
+    """What retrieval has beside the errors."""
+    if not isinstance(proof.built, Retrieval):
+        return {}
+    gaps = proof.trace[ids.RETRIEVAL_SEPARATED].numbers["gaps"]
+    bounds = proof.trace[ids.RETRIEVAL_BOUND].numbers["bounds"]
+    return {"example": proof.built.examples, r"$\Delta_i$": gaps, "bound": bounds}
 
 
 def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:

@@ -54,7 +54,7 @@ def proved(name: str) -> tuple[Proof, dict[str, bytes]]:
 
 
 def test_these_are_all() -> None:
-    assert registry.names() == (*OURS, *NETWORKS, "parity", "borrowed")
+    assert registry.names() == (*OURS, *NETWORKS, "retrieval", "parity", "borrowed")
     assert {m.name: m.certificate_name for m in registry.methods()} == {
         **OURS, "parity": "parity", "borrowed": "borrowed",
     }  # fmt: skip

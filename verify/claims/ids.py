@@ -151,6 +151,11 @@ IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 DISTINCT_INPUTS: Final = hypothesis("distinct-inputs")
 NETWORK_OUTPUTS: Final = ClaimId("network.outputs")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
+RETRIEVAL: Final = ClaimId("retrieval")
+RETRIEVAL_SEPARATED: Final = ClaimId("retrieval.separated")
+RETRIEVAL_BOUND: Final = ClaimId("retrieval.bound")
+RETRIEVAL_NEVER_EXACT: Final = ClaimId("retrieval.never-exact")
+RETRIEVAL_BY_RELUS: Final = ClaimId("retrieval.by-relus")
 
 # An audit, and an attack.
 ATTACK: Final = ClaimId("attack")

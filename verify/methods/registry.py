@@ -112,9 +112,10 @@ def methods() -> tuple[Method, ...]:
 
 
 def network_methods() -> tuple[NetworkMethod, ...]:
-    """Those of networks."""
+    """Those of networks that output the labels."""
     _discover()
-    return tuple(x for x in _registered.values() if isinstance(x, NetworkMethod))
+    networks = (x for x in _registered.values() if isinstance(x, NetworkMethod))
+    return tuple(x for x in networks if not x.retrieves)
 
 
 def names() -> tuple[str, ...]:

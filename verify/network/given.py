@@ -67,7 +67,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
         confirmed, file = certified(
             data,
             network,
-            None if high == "0" else rounded_up(high, limit.bound),
+            None if high == "0" else min(Fraction(rounded_up(high)), limit.bound),
             construction=METHOD.name,
             produced_by=produced_by(question.line(), 0),
         )

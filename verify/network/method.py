@@ -37,6 +37,7 @@ class NetworkMethod:
              have different labels, or undecided.
     steps:   the steps of the proof, checked on the finished network: claims "network.<step>".
     parts:   what the blocks are for, in order.
+    retrieves: whether it is about the queries, as patterns, and not about labels.
 
     >>> from attncert.verify.methods.registry import method
     >>> method("relu")
@@ -50,6 +51,7 @@ class NetworkMethod:
     build: Callable[[Dataset, int], Built]
     steps: Callable[[Dataset, Any], Iterable[Claim]]
     parts: Callable[[Any], Sequence[Part]]
+    retrieves: bool = False
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, source=self.source)

@@ -10,6 +10,7 @@ from attncert.constructions.network import (
     bits,
     derivative_pairs,
     relu,
+    retrieval,
     threshold_pairs,
     two_layers,
 )
@@ -22,6 +23,7 @@ from attncert.constructions.network.two_layers import TwoLayers
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.network import steps
 from attncert.verify.network.method import NetworkMethod, Part
+from attncert.verify.questions.prove import RETRIEVAL
 
 _PROJECTION = Part(1, "It projects each input to its position on a line.")
 _HINGES = Part(1, "One ReLU for each input, with its knot at the input before it.")
@@ -153,5 +155,17 @@ METHODS = (
             _HINGES,
             _READOUT,
         ],
+    ),
+    NetworkMethod(
+        name=RETRIEVAL,
+        title="retrieval of patterns",
+        theorem="after Ramsauer et al. (2021), modern Hopfield networks",
+        source="constructions/network/retrieval.py",
+        build=lambda data, seed: retrieval.build(data),
+        steps=lambda data, built: (),
+        parts=lambda built: [
+            Part(1, "A mean of the patterns, which weighs each by its product with the query.")
+        ],
+        retrieves=True,
     ),
 )

@@ -49,7 +49,7 @@ def prove_network(
     data: as the network sees them, behind what stands before it. Raises InputError for options that
     say nothing of a network, and for data without labels.
     """
-    _require_own_options(question, method.name)
+    require_own_options(question, method.name)
     if ":" not in question.construction:
         question = replace(question, construction=method.name)
     if question.round:
@@ -103,8 +103,9 @@ def concluded(
     )
 
 
-def _require_own_options(question: Prove, name: str) -> None:
-    for option in _OF_LAYERS:
+def require_own_options(question: Prove, name: str, more: tuple[str, ...] = ()) -> None:
+    """Raises InputError for options of layers, and for those named in `more`."""
+    for option in (*_OF_LAYERS, *more):
         if setting := getattr(question, option):
             raise InputError(option, f"left out with construction {name}", setting)
     if question.claim == "full-rank":

@@ -21,7 +21,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.network.certificate import certificate
 from attncert.verify.network.claims import RECOMPUTED, work
 
-_LEAST = Fraction(1, 10**100)  # that is certified: smaller errors take long in pure Python
+_LEAST = Decimal("1e-100")  # that is certified: smaller errors take long in pure Python
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
@@ -50,15 +50,13 @@ def require_width(outputs: Any, data: Dataset) -> None:
         raise InputError("network", f"of {data.m} outputs, as the labels have", outputs.ncols())
 
 
-def rounded_up(error: str, most: Fraction) -> Fraction:
-    """A number of two digits above the error, of a hundred digits at the most; but not above
-    `most`.
+def rounded_up(error: str) -> Decimal:
+    """A number of two digits above the error, and of no more than a hundred places.
 
-    >>> rounded_up("0.0333334", Fraction(1)), rounded_up("0.5", Fraction(1, 2))
-    (Fraction(17, 500), Fraction(1, 2))
+    >>> rounded_up("0.0333334"), rounded_up("0.5")
+    (Decimal('0.034'), Decimal('0.51'))
     """
-    above = Fraction(Context(prec=2).next_plus(Decimal(error)))
-    return min(max(above, _LEAST), most)
+    return max(Context(prec=2).next_plus(Decimal(error)), _LEAST)
 
 
 def certified(

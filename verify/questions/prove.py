@@ -14,6 +14,7 @@ from attncert.verify.questions.rules import (
     SWITCH,
     DeviceChoice,
     duration,
+    exact,
     grid,
     number,
     one_of,
@@ -26,6 +27,7 @@ __all__ = ["A1_WORK", "CONSTRUCTIONS", "OWN", "ClaimChoice", "Prove"]
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 CONSTRUCTIONS, OWN = ("paper", "width-one", "affine", "generic"), "MODULE:NAME"
+RETRIEVAL = "retrieval"
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
@@ -52,6 +54,9 @@ class Prove(Question):
     )
     head_width: int | None = option(None, SIZE, "d_h; default: n for paper, else 1", group=_WEIGHTS)
     value_width: int | None = option(None, SIZE, "d_v; default: m", group=_WEIGHTS)
+    beta: str | None = option(
+        None, exact(), "retrieval: β above 0, of the softmax; default: 1", group=_WEIGHTS
+    )
     claim: ClaimChoice = option("auto", one_of(*_CLAIMS), " | ".join(_CLAIMS))
     vertices: bool = option(
         False, SWITCH, "paper: steer all examples: longer numbers", group=_WEIGHTS
@@ -113,12 +118,14 @@ class Prove(Question):
             raise InputError("before", "given without round", f"with round {self.round}")
         if self.before and self.data_file:
             raise InputError("before", "given without data_file", "with it")
+        if self.beta is not None and self.construction != RETRIEVAL:
+            raise InputError("beta", f"given with construction {RETRIEVAL}", self.construction)
         if self.saturate_own and self.saturate is None:
             raise InputError("saturate_own", "given with saturate", "without it")
 
     @property
     def unlabelled(self) -> bool:
-        return self.claim == "full-rank"
+        return self.claim == "full-rank" or self.construction == RETRIEVAL
 
     @property
     def memory_bytes(self) -> int:
