@@ -25,6 +25,7 @@ CASES = [
     "prove --examples 5 --vertices --saturate 9 --saturate-own --claim interpolation",
     "prove --examples 4 --round 1/4 --a1-work 0 --data-file",
     "prove --examples 4 --before mean",
+    "prove --examples 5 --construction retrieval --beta 1/3",
     *(f"prove --examples 6 --construction {c}" for c in ("width-one", "affine", "generic", OWN)),
     "fit --examples 6",
     "fit --examples 7 --heads 3 --head-width 2 --value-width 2 --seed 2",
