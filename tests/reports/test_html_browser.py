@@ -134,8 +134,8 @@ def test_a_box_shows_its_ancestors_and_then_leads_to_its_step(
     with opened(browser, folders["small"], DESKTOP) as window:
         told = window.get_by_role("status")
         assert "Choose a box" in told.inner_text()
-        box = window.get_by_role("link", name="interpolation: exact: proved, step 17")
-        window.get_by_role("link", name="memorization: proved, step 20, the answer").click()
+        box = window.get_by_role("link", name="interpolation: exact: proved, step 16")
+        window.get_by_role("link", name="memorization: proved, step 19, the answer").click()
         assert "#" not in window.url
         said = told.inner_text()
         assert said.startswith("memorization comes from ") and "interpolation: exact" in said
@@ -149,8 +149,8 @@ def test_a_box_shows_its_ancestors_and_then_leads_to_its_step(
         window.keyboard.press("Enter")
         assert "comes from" in told.inner_text() and "#" not in window.url
         window.keyboard.press("Enter")
-        assert window.url.endswith("#step-17")
-        top = window.locator("#step-17").evaluate("e => e.getBoundingClientRect().top")
+        assert window.url.endswith("#step-16")
+        top = window.locator("#step-16").evaluate("e => e.getBoundingClientRect().top")
         assert 0 <= top < DESKTOP["height"]
 
 
