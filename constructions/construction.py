@@ -1,4 +1,4 @@
-"""What a construction returns, and the hypotheses that all of them check before they build."""
+"""What a construction returns, and the hypotheses of Theorem 1, checked before a head is built."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SteeringHead(PlacedHead, ABC):
 
     Vectors are columns over ℚ (d×1), in the data's own units.
     selector, separator: v and u of the term c·u vᵀ; None where the head has no such term.
-    c:        its multiplier. targets: for each earlier s the row L_s that it attends to as c grows.
+    c:        of that term. targets: for each earlier s the row L_s that it attends to as c grows.
     gap_bits: the least lead of L_s over another row at this c, in bits, over all earlier s.
     """
 
@@ -82,7 +82,8 @@ class Construction:
     spare:      records of heads that place no example, in the order of the layer, after those that
                 do; none for idle heads.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
-                heads place other groups; None: `groups` is that grouping.
+                heads place other groups; None: `groups` is that grouping where r > 0, else there
+                is none.
 
     >>> from attncert import Dataset
     >>> from attncert.constructions import paper
@@ -116,7 +117,8 @@ class Construction:
 class Bound:
     """How many examples the theorem places with H heads.
 
-    formula, r: in LaTeX; r empty where there is none. strength: r for n tokens and heads of width
+    formula: in LaTeX, and so r, where the formula has one: how it follows from n and d_h, in
+    words; else empty. strength: the number r for n tokens and heads of width
     d_h; A1 is asked of r queries at a time. places: the number itself, from H and r; it does not
     fall as H grows.
 

@@ -51,9 +51,9 @@ InputError.__module__ = "attncert"  # where users import it from, and what a tra
 class HypothesisFails(Exception):
     """A hypothesis of the construction is false for this data set; `witness` shows it.
 
-    `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>": "A2", "capacity",
-    "context-size", "value-width", "some-partition"; or "search" and "float64", which are none: a
-    builder gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check.
+    `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>", such as "A2" or
+    "capacity" (verify/claims/ids.py has ours); or "search" and "float64", which are none: a builder
+    gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check.
 
     >>> raise HypothesisFails("even", "n is odd", {"n": 3})
     Traceback (most recent call last):

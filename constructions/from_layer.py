@@ -20,6 +20,8 @@ from attncert.constructions.construction import (
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.exact.modular import UnluckyPrime
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.layer import Head, Layer, integer_logits
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Placement, independent_rows
@@ -41,7 +43,8 @@ def from_layer(
     `data`. chosen: one note for each of the first heads. Heads that add no example come last; those
     with a note keep a record (`spare`). heads: H, where it is stated: idle heads fill up. Raises
     InputError where shapes do not fit, HypothesisFails where the layer has more heads than that,
-    and the same, undecided, where a logit is not whole or the rank of the features is less than T.
+    and the same, undecided, where a logit is not whole, or the rank of the features is less than T
+    modulo every prime tried.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
@@ -68,9 +71,9 @@ def from_layer(
         for number, table in enumerate(tables):
             earlier = tuple(placed.rows)
             remaining = [t for t in range(data.T) if t not in set(earlier)]
-            block = blocks.of(_filled_up(table, data.n))
             if not remaining:
                 break
+            block = blocks.of(_filled_up(table, data.n))
             rows, pivots = independent_rows(placed.remainder(remaining, block), prime)
             if not rows:
                 continue
@@ -84,6 +87,8 @@ def from_layer(
                 chosen=notes[number],
             )
             records.append((number, head))
+        if len(placed.rows) < data.T and prime != PRIMES_21[-1]:
+            raise UnluckyPrime
         if len(placed.rows) < data.T:
             raise HypothesisFails(
                 "search",

@@ -83,8 +83,8 @@ class Layer:
         [ -3]
         """
         built: list[Head] = []
-        for number, pair in enumerate(_listed(heads, "layer", "a list of pairs (key, query)"), 1):
-            pair = _listed(pair, f"head {number}", "a pair (key, query)")
+        for number, pair in enumerate(_as_list(heads, "layer", "a list of pairs (key, query)"), 1):
+            pair = _as_list(pair, f"head {number}", "a pair (key, query)")
             if len(pair) != 2:
                 raise InputError(f"head {number}", "a pair (key, query)", f"{len(pair)} things")
             key, query = (
@@ -240,7 +240,7 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]
     (key, a), (query, b) = head.key.numer_denom(), head.query.numer_denom()
     rows = context_products(data, integers.from_flint(key))[:, :, 0]
-    spans = integers.subtract(rows.max(axis=1), rows.min(axis=1)).tolist() * (data.T // len(rows))
+    spans = (rows.max(axis=1) - rows.min(axis=1)).tolist() * (data.T // len(rows))
     products = integers.product(data.queries.numerators, integers.from_flint(query))[:, 0]
     below = int(a * b) * data.contexts.denominator * data.queries.denominator
     whole = zip(products.tolist(), spans, strict=True)
@@ -272,7 +272,7 @@ def to_float(matrix: fmpq_mat | None) -> FloatArray:
     return ExactArray(whole, int(denominator)).floats()
 
 
-def _listed(values: Any, argument: str, must: str) -> list[Any]:
+def _as_list(values: Any, argument: str, must: str) -> list[Any]:
     if not isinstance(values, (list, tuple)):
         raise InputError(argument, must, f"of type {type(values).__name__}")
     return list(values)

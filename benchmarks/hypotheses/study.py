@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from hypotheses.kruskal import KINDS, Kappa, Remark, remarks
 from hypotheses.search import Exploration, explore
@@ -76,7 +76,7 @@ def _remark(study: Study) -> Claim:
         f"{len(study.remarks)} sizes.",
         not failing,
         lambda: _unlike(failing[0]),
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source="paper, Remark 1",
     )
 

@@ -28,7 +28,7 @@ MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
-_INT64 = 2**63 - 1
+_INT64 = 2**62 - 1  # so that the sum and the difference of two entries fit, too
 _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
 
 Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers), denominator > 0
@@ -95,10 +95,10 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
         low = min(low, int(power[nonzero].min(initial=0)))
         high = max(high, int(np.frexp(part)[1][nonzero].max(initial=0)))
     _check_size(argument, array.size, high - low)
-    if high - low <= 63:
+    if high - low <= 62:
         out = np.empty(array.shape, dtype=np.int64)
         for part, target in zip(_chunks(array), _chunks(out), strict=True):
-            target[...] = np.ldexp(part.astype(np.float64), -low)  # an integer below 2^63
+            target[...] = np.ldexp(part.astype(np.float64), -low)  # an integer below 2^62
         return out, 1 << -low
     out = np.empty(array.shape, dtype=object)
     for part, target in zip(_chunks(array), _chunks(out), strict=True):
@@ -110,7 +110,7 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
 
 
 def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> IntegerArray:
-    """Python integers as int64 where they all fit (with room to negate), else as objects."""
+    """Python integers as int64 where they and their differences fit, else as objects."""
     if min(flat, default=0) >= -_INT64 and max(flat, default=0) <= _INT64:
         return np.array(flat, dtype=np.int64).reshape(shape)
     return objects([int(x) for x in flat], shape)

@@ -10,6 +10,7 @@ import numpy as np
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.keys import Key
 
 _TOGETHER = 2**22  # entries of the contexts multiplied together
 
@@ -31,6 +32,6 @@ def as_if_once(data: Dataset, t: int) -> list[list[int]]:
     rows = [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
     if not data.ragged:
         return rows
-    counts = Counter(map(tuple, rows))
+    counts = Counter(map(Key, rows))
     times = math.gcd(*counts.values())
     return [list(row) for row, count in counts.items() for _ in range(count // times)]

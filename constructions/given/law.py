@@ -26,6 +26,7 @@ from flint import fmpz_mat, nmod_mat
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
+from attncert.constructions.exact.keys import Key
 from attncert.constructions.exact.primes import PRIME_62
 
 
@@ -97,10 +98,11 @@ class Law:
 
 def law(data: Dataset) -> Law:
     """Of a data set: all examples, and every two or more, but not all, that share a context."""
-    groups: dict[bytes, list[int]] = {}
+    groups: dict[Key, list[int]] = {}
     if not data.shared:
         for t in range(data.T):
-            groups.setdefault(repr(as_if_once(data, t)).encode(), []).append(t)
+            context = Key(map(tuple, as_if_once(data, t)))
+            groups.setdefault(context, []).append(t)
     some = [group for group in groups.values() if 1 < len(group) < data.T]
     parts = [(len(group), spans(data.take(group))) for group in some]
     return Law(((data.T, spans(data)), *parts))

@@ -25,6 +25,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.integers import null_relation
+from attncert.constructions.exact.keys import Key
 from attncert.constructions.exact.modular import (
     echelon_mod,
     matmul_mod,
@@ -32,11 +33,11 @@ from attncert.constructions.exact.modular import (
     reduced,
     residues,
 )
-from attncert.constructions.exact.primes import PRIME_62, PRIMES_21
+from attncert.constructions.exact.primes import PRIME_62, PRIMES_21, PRIMES_31
 from attncert.constructions.numerals import numeral
 
-_SHORT = 2147483579  # prime; products of two residues fit in int64
-_SEARCH_STEPS = 40_000  # groups tried before the search gives up
+_P = PRIMES_31[0]  # products of two residues fit in int64
+_SEARCH_STEPS = 40_000  # queries looked at, one for each group and query, before it gives up
 _RESTARTS = 12
 
 
@@ -124,7 +125,7 @@ class QuerySpans:
         self.queries = data.queries.numerators
         self.table = [[int(x) for x in row] for row in self.queries.tolist()]
         self.residues = [[x % PRIME_62 for x in row] for row in self.table]
-        self.short = np.mod(self.queries, _SHORT).astype(np.int64)
+        self.short = np.mod(self.queries, _P).astype(np.int64)
 
     def independent(self, group: Sequence[int]) -> bool:
         rows = [self.residues[t] for t in group]
@@ -166,19 +167,19 @@ class QuerySpans:
             place = int(alone[-1])
             group.append(remaining[place])
             column = int(rest[place].argmax())
-            rest = (rest - rest[:, column, None] * _over(rest[place], column)) % _SHORT
+            rest = (rest - rest[:, column, None] * _over(rest[place], column)) % _P
         return group
 
 
 def _over(row: IntArray, column: int) -> IntArray:
-    """The residues mod _SHORT over that in this column."""
-    over: IntArray = row * pow(int(row[column]), -1, _SHORT) % _SHORT
+    """The residues mod _P over that in this column."""
+    over: IntArray = row * pow(int(row[column]), -1, _P) % _P
     return over
 
 
 def _alone(rows: IntArray) -> BoolArray:
-    """Which rows of residues mod _SHORT are neither 0 nor multiples of another one: (N,)."""
-    units = np.ascontiguousarray(monic_mod(rows, _SHORT))
+    """Which rows of residues mod _P are neither 0 nor multiples of another one: (N,)."""
+    units = np.ascontiguousarray(monic_mod(rows, _P))
     whole = units.view(f"V{8 * rows.shape[1]}")[:, 0]
     _, kind, counts = np.unique(whole, return_inverse=True, return_counts=True)
     return np.asarray((counts[kind] == 1) & rows.any(axis=1))
@@ -252,22 +253,21 @@ class _Search:
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
-    first_of: dict[tuple[int, ...], int] = {}
+    first_of: dict[Key, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         content = math.gcd(*row)
         if content == 0:
             witness = _witness("zero query", None, (t,), [1])
             return witness | {"reason": f"query {t} is zero, so no group may contain it"}
         lead = next(x for x in row if x)
-        direction = tuple(x // content * (1 if lead > 0 else -1) for x in row)
+        direction = Key(x // content * (1 if lead > 0 else -1) for x in row)
         if direction in first_of:
             s = first_of[direction]
             relation = _relation(data.queries.numerators, (s, t))
             assert relation
             return _witness("parallel queries", None, (s, t), relation) | {
                 "reason": f"queries {s} and {t} are parallel: in one group they are dependent, in "
-                f"two groups the later one spans the earlier "
-                "query"
+                "two groups the later one spans the earlier query"
             }
         first_of[direction] = t
     return None

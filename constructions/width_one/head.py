@@ -62,7 +62,7 @@ class WidthOneDraft:
     @property
     def bits(self) -> int:
         """Bits that the head adds to the softmax denominators of all examples."""
-        ranges = integers.subtract(self.rows.max(axis=1), self.rows.min(axis=1))
+        ranges = np.ptp(self.rows, axis=1)
         return int(integers.multiply(np.abs(self.products), ranges).sum())
 
 

@@ -16,7 +16,7 @@ from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.spectra import EPSILON, AgainstRounding
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 
 
 def room(answer: Assumed) -> Room:

@@ -10,7 +10,7 @@ from attncert.reports.words.numbers import percent, real
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import Spectrum
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 
 Row = tuple[str, ...]

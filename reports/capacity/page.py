@@ -12,8 +12,9 @@ from attncert.verify.capacity.capacity import DataCapacity
 from attncert.verify.capacity.notions import End, Notion
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, counted, sized
+from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.words import counted, sized
 from attncert.verify.labelling.certificate import CONSTRUCTION
 
 NAMES = {

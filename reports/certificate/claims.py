@@ -11,7 +11,7 @@ from typing import Any
 
 from attncert.constructions.foreign import printable
 from attncert.constructions.numerals import fraction, numeral
-from attncert.verify.claims.evidence import counted, listed
+from attncert.verify.claims.words import counted, listed
 
 __all__ = ["ARGUMENTS", "CLAIMS", "short"]
 

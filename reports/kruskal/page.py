@@ -11,8 +11,8 @@ from typing import Any
 from attncert.reports.answers import Room
 from attncert.reports.words.numbers import percent, size
 from attncert.reports.words.witness import readable
-from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.ids import KRUSKAL_UPPER
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting

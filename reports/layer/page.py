@@ -25,7 +25,8 @@ from attncert.reports.words.text import plain
 from attncert.verify.audit.layer.error import LayerAudit, bounds, interval
 from attncert.verify.audit.layer.layer import LayerAnswer
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Level, widened
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.words import widened
 
 
 def room(answer: LayerAnswer) -> Room:

@@ -11,7 +11,8 @@ from flint import arb
 from attncert.constructions.arrays import FloatArray
 from attncert.reports.words.table import Table
 from attncert.verify.audit.layer.error import LayerAudit, interval
-from attncert.verify.claims.evidence import Level, listed
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.words import listed
 
 _SHOWN = 60  # examples in a table; the JSON holds all
 

@@ -13,7 +13,7 @@ from attncert.reports.words.numbers import size
 from attncert.reports.words.table import Table
 from attncert.verify.audit.layer.error import interval
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 from attncert.verify.network.prove import NetworkProof
 
 _SHOWN = 20  # examples in a table

@@ -22,8 +22,8 @@ from attncert.reports.proof.graph import graph
 from attncert.reports.proof.saturation import figure as against_c
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND
-from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.words import counted
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 OWN, LARGEST = "own-weights", "largest-weights"

@@ -15,10 +15,11 @@ from attncert.reports.proof.rows import NONE
 from attncert.reports.proof.view import bundle, by_head
 from attncert.reports.words.claims import evidence
 from attncert.reports.words.numbers import indices, notation, words
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
 
 MOST_WRITTEN = 24  # steps of heads that are written out
 FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the table of numbers, where there are more

@@ -28,10 +28,11 @@ from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import markdown, plain, sentence
 from attncert.reports.words.witness import readable
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"

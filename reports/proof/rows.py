@@ -26,9 +26,10 @@ from attncert.reports.words.numbers import (
     whole,
     words,
 )
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name
 from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.words import counted
 
 NONE = "–"
 FIRST_HEADS, LAST_HEADS = 12, 4  # rows of the heads' table where there are many

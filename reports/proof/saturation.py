@@ -9,8 +9,8 @@ from attncert.reports.proof.rows import maybe, shown_heads, without_empty
 from attncert.reports.words.drawing import Figure
 from attncert.reports.words.numbers import BEYOND, notation, power_of_two
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import counted
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
+from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 

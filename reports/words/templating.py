@@ -17,7 +17,7 @@ from jinja2.bccache import Bucket
 from attncert.reports.report import MARK
 from attncert.reports.words.numbers import indices, notation, percent, real, size, tokens, words
 from attncert.reports.words.text import code, markdown, sentence
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 
 Filter = Callable[..., Any]
 TEMPLATES = Path(__file__).parents[1] / "templates"

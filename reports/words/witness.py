@@ -9,7 +9,7 @@ from typing import Any
 from attncert.constructions.numerals import fraction
 from attncert.reports.words.numbers import notation, words
 from attncert.reports.words.text import sentence
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 
 MOST_TERMS = 12
 MOST_DIGITS = 30  # of a coefficient that is written inside an equation

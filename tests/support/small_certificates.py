@@ -229,7 +229,7 @@ def second(claim: str, own: bool = False, **sizes: Any) -> Certificate:
     return sealed(certificate | {"format": "attncert/2"} | told)
 
 
-def as_second(certificate: Certificate, rounded: bool = True) -> Certificate:
+def in_format_2(certificate: Certificate, rounded: bool = True) -> Certificate:
     """The same of attncert/2; its data rounded, from a fourth of the grid above."""
     rounding = None
     if rounded:

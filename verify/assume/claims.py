@@ -10,7 +10,8 @@ from attncert.verify.assume.groups import Placed
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval
 from attncert.verify.kruskal.claims import members
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep

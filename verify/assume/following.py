@@ -8,7 +8,8 @@ from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import AgainstRounding, Spectrum
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 
 _PAGE = "docs/models-and-layers.md"

@@ -15,8 +15,9 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
-from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.questions.audit import Audit

@@ -15,7 +15,6 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
@@ -114,7 +113,7 @@ def _claim_of(name: str, proof: Proof) -> Claim:
     failing = [answer, *proof.trace.failures(proof.conclusion)]
     witness = next((dict(c.witness) for c in failing if c.witness), None)
     return Claim(
-        ClaimId(f"{ids.AUDIT_DATA}.{name}"),
+        ids.audited(name),
         f"{answer.statement}{_caveat(proof)}",
         proof.standing,
         witness=None if proof.holds else witness,

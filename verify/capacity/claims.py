@@ -14,7 +14,8 @@ from attncert.verify.capacity.jacobian import Jacobian
 from attncert.verify.capacity.notions import Notion
 from attncert.verify.capacity.universal import Universal
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted, sized
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted, sized
 from attncert.verify.labelling.labelled import Labelling, Trial
 
 _SOURCE = "ours; docs/given-labels.md"

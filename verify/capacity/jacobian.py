@@ -36,7 +36,7 @@ from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import draw_layer
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 from attncert.verify.features import related_rows
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.rank.residues import to_host

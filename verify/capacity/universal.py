@@ -16,7 +16,8 @@ from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.capacity.jacobian import Jacobian
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.tightness.by_heads import RankProfile, profile_claims, rank_profile
 from attncert.verify.tightness.columns import Columns, bound_claims, columns
 from attncert.verify.tightness.limits import label_limits

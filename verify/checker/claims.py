@@ -16,7 +16,8 @@ from .reading import MAX_ITEMS, contents, same_digests, typed, values
 Verdict = namedtuple("Verdict", "status claim message numbers")
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 
-# Own keys; keys of `data`; those of `dims`; what reads the numbers; what judges them.
+# Own keys; keys of `data`; those of `dims`; what reads the numbers, and refuses those that
+# contradict the claim at sight; what judges them.
 Claim = namedtuple("Claim", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 NETWORK = "examples context width labels"
@@ -63,7 +64,7 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
     return cert | {"dims": {name: cert["dims"][name] for name in claim.dims.split()}}
 
 
-def as_second(cert: dict[str, Any]) -> dict[str, Any]:
+def in_format_2(cert: dict[str, Any]) -> dict[str, Any]:
     """With the keys that `attncert/2` has for the same: `layer`, `rounding`."""
     return with_layer(with_rounding(cert))
 

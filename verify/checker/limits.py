@@ -52,7 +52,7 @@ class Limits:
             self.over(f"above --limit-mib {self.mib:g}")
 
     def over(self, reason: str) -> None:
-        raise Rejected("over limit", f"{reason} (see attncert check --fast)")
+        raise Rejected("over limit", reason)
 
     def divide(self, a: int, b: int) -> None:
         """A quotient of a bits by a divisor of b bits; or a greatest common divisor of both."""

@@ -14,7 +14,7 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.ids import ClaimId
 
-RATIONAL = "exact over ℚ (FLINT)"  # the arithmetic of most claims
+OVER_Q = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
@@ -56,54 +56,6 @@ class About(enum.Enum):
 
 _RANK = {level: rank for rank, level in enumerate(Level)}
 _HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
-
-
-_ONE = {"": "1", "all": "the one", "the": "the one", "these": "this one"}
-
-
-def counted(k: int, noun: str, which: str = "") -> str:
-    """A number of things, for a claim's sentence. which: "", "all", "the" or "these".
-
-    >>> counted(1, "head"), counted(3, "head"), counted(0, "query")
-    ('1 head', '3 heads', '0 queries')
-    >>> counted(1, "example", "these"), counted(4, "example", "these")
-    ('this one example', 'these 4 examples')
-    """
-    if k == 1:
-        return f"{_ONE[which]} {noun}"
-    nouns = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{which} {k:,} {nouns}".lstrip()
-
-
-def listed(numbers: Sequence[int]) -> str:
-    """The first dozen of them, and how many there are.
-
-    >>> listed([1, 3]), listed(range(40)), listed([])
-    ('1, 3', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (40)', 'none')
-    """
-    first = ", ".join(map(str, numbers[:12])) or "none"
-    return first + (f", ... ({len(numbers)})" if len(numbers) > 12 else "")
-
-
-def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads with their widths, for a sentence that need not hold of wider ones. heads: None: any.
-
-    >>> sized(2, 1, 3), sized(None, 4, 1)
-    ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
-    """
-    number = "any number of heads" if heads is None else counted(heads, "head")
-    return f"{number} of width {head_width} (values: {value_width})"
-
-
-def widened(labels: int, values: int | None) -> str:
-    """The values that all labels of this width need, for a sentence about keys and queries: said
-    only where those of the layer are narrower. values: None: not known to be.
-
-    >>> widened(3, 1), widened(3, 3)
-    (' with values of width 3', '')
-    """
-    narrow = values is not None and values < labels
-    return f" with values of width {labels}" if narrow else ""
 
 
 @dataclass(frozen=True)

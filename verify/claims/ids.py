@@ -1,9 +1,13 @@
 """What claims are called: the ids of all that are made here, and how an id is made and parsed.
 
-An id goes by dots from general to particular. Two forms are made here and nowhere else:
+An id goes by dots from general to particular. These forms are made here and nowhere else:
 
     hypothesis.<name>      what a theorem asks of the data
     head.<number>.<step>   a step of the proof for one head, counted from 1
+    network.<step>         a step of the proof of a network
+    placed.<what>          of the largest part that can be placed, as partition.<what> of all
+    sampled.<k>            random subsets of k vectors
+    audit.data.<name>      the answer of one construction on the data of an audit
 
 All else is one constant each. Types alone: at run time an id is a string, and another construction
 makes its own, as `hypothesis("even")`, `of_head(2, Step("alone"))` or `ClaimId("parity")`.
@@ -55,6 +59,26 @@ def of_head(number: int, step: Step) -> ClaimId:
     'head.3.selector'
     """
     return ClaimId(f"head.{number}.{step}")
+
+
+def of_network(step: str) -> ClaimId:
+    return ClaimId(f"network.{step}")
+
+
+def placed(partition: ClaimId) -> ClaimId:
+    """
+    >>> placed(PARTITION_MAXIMUM)
+    'placed.maximum'
+    """
+    return ClaimId(f"placed.{partition.partition('.')[2]}")
+
+
+def sampled(k: int) -> ClaimId:
+    return ClaimId(f"sampled.{k}")
+
+
+def audited(construction: str) -> ClaimId:
+    return ClaimId(f"{AUDIT_DATA}.{construction}")
 
 
 def head_and_step(claim_id: str) -> tuple[int, Step] | None:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from attncert.constructions.brief import in_brief
-from attncert.verify.claims.evidence import Level, counted
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 

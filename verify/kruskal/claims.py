@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors

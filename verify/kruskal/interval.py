@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import Level, counted
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
 from attncert.verify.kruskal.budget import SHARE, SURE, Budget
 from attncert.verify.kruskal.methods import (

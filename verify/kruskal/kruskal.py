@@ -19,8 +19,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, say, silent
 from attncert.verify.certificate import TooLarge, dependent_set, produced_by
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Level, counted
+from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.interval import Watch, close, known, settled

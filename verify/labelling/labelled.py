@@ -21,7 +21,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.words import counted
 from attncert.verify.labelling.steps import claims_of
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,

@@ -12,7 +12,8 @@ from flint import fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.zeros import Zero
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRank
 
 __all__ = ["claims_of"]
@@ -69,6 +70,6 @@ def outputs_are_zero(zero: Zero) -> Claim:
         not wrong and once,
         {"sets": wrong[:8], "each head once": once},
         numbers={"sizes of the sets": [len(members) for members in zero.sets]},
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source=_SOURCE,
     )

@@ -27,8 +27,9 @@ from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import About, Claim, Level, counted, sized
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted, sized
 from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, claim, near_certificate
 from attncert.verify.near.heads import Heads, heads
 from attncert.verify.questions.fit import Fit

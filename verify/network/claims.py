@@ -14,7 +14,8 @@ from attncert.verify.checker.arithmetic import Exact
 from attncert.verify.checker.network import block, states
 from attncert.verify.checker.reading import Table
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.steps.shared import timed
 
@@ -63,7 +64,7 @@ def work(data: Dataset, network: Network) -> int:
 def _by_flint(data: Dataset, network: Network) -> Claim:
     outputs, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
     wrong = [t for t, (x, y) in enumerate(zip(outputs, labels, strict=True)) if x != y]
-    return _equal(ids.NETWORK_OUTPUTS, data, wrong, RATIONAL)
+    return _equal(ids.NETWORK_OUTPUTS, data, wrong, OVER_Q)
 
 
 def _by_checker(data: Dataset, network: Network) -> Claim:
@@ -123,7 +124,7 @@ def memorizes(data: Dataset, checks: list[Claim]) -> Claim:
         Level.PROVED if all(claim.level.holds for claim in checks) else Level.REFUTED,
         rests_on=tuple(claim.id for claim in checks),
         witness=next((claim.witness for claim in checks if not claim.level.holds), None),
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source="ours: the equality is computed, whatever the construction promises",
     )
 

@@ -18,8 +18,9 @@ from attncert.constructions.network.inputs import Inputs
 from attncert.constructions.network.network import Network
 from attncert.constructions.network.planes import PlaneNetwork
 from attncert.constructions.network.states import listed
-from attncert.verify.claims.evidence import RATIONAL, Claim, counted
-from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import OVER_Q, Claim
+from attncert.verify.claims.words import counted
 
 Rows = list[list[fmpq]]  # the queries behind a block
 
@@ -179,10 +180,10 @@ def _in_base_4(number: fmpq, length: int) -> str:
 
 def _step(name: str, statement: str, wrong: Sequence[int], numbers: dict[str, int]) -> Claim:
     return Claim.checked(
-        ClaimId(f"network.{name}"),
+        ids.of_network(name),
         statement,
         not wrong,
         {"examples": sorted(set(wrong))[:12]},
         numbers=numbers,
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
     )

@@ -24,7 +24,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.grouping import consecutive, find, violation
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted, widened
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted, widened
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.partition.bound import Sizes, upper_bound
 from attncert.verify.partition.search import Groups, place

@@ -90,12 +90,8 @@ def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[C
     best = best_partition(data, r, r - 1, heads, seed, values)
     if not best.groups:
         return []
-
-    def renamed(claim_id: ClaimId) -> ClaimId:
-        return ClaimId(f"placed.{claim_id.partition('.')[2]}")
-
     return [
-        replace(claim, id=renamed(claim.id), rests_on=tuple(map(renamed, claim.rests_on)))
+        replace(claim, id=ids.placed(claim.id), rests_on=tuple(map(ids.placed, claim.rests_on)))
         for claim in best.claims
     ]
 

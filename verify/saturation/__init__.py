@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.search.saturation import Saturation
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 
 SOURCE = "ours: saturation on demand (docs/mathematics.md, section 4)"
 

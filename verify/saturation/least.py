@@ -22,7 +22,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim
+from attncert.verify.claims.evidence import OVER_Q, Claim
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE
 from attncert.verify.saturation.rational import below
@@ -134,7 +134,7 @@ def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
         numbers={"least c": ", ".join(map(str, ends.values())) or "none needed"}
         | ({"larger for the rank": ", ".join(f"head {h}: {c}" for h, c in larger.items())}
            if larger else {}),
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         rests_on=tuple(of_head(h, ids.WEIGHTS) for h in ends),
         source=SOURCE,
     )  # fmt: skip

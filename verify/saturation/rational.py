@@ -22,7 +22,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.saturation import SOURCE, SaturatedPair, in_words, pairs
 
 
@@ -62,7 +62,7 @@ def rational(data: Dataset, built: Construction, demand: Saturation) -> Claim:
         wrong is None,
         lambda: {"head": wrong.head + 1, "example": wrong.example} if wrong else {},
         numbers=numbers,
-        arithmetic=f"{RATIONAL}, integers after clearing denominators",
+        arithmetic=f"{OVER_Q}, integers after clearing denominators",
         source=SOURCE,
     )
 

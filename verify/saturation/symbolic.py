@@ -26,7 +26,8 @@ from sympy.polys.rings import ring
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.saturation import SOURCE
 
 MOST_TERMS = 1500  # exponentials that are expanded: some 5 milliseconds each

@@ -18,8 +18,9 @@ from attncert.constructions.layer import Head
 from attncert.constructions.search.dimensions import by_dimension
 from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import of_head
+from attncert.verify.claims.words import counted
 from attncert.verify.steps import in_order, shared, width_one
 from attncert.verify.steps.hypotheses import EXACT
 from attncert.verify.tables import Table, dense

@@ -16,7 +16,8 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify import features
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.rank.engines.devices import DeviceChoice
@@ -27,12 +28,10 @@ from attncert.verify.steps.hypotheses import EXACT
 # being loaded included (benchmarks/rank.py).
 BLOCKS_FROM = 150_000
 
-UNIVERSAL = (
+_EVERY_LABELLING = (
     "With these key and query weights every labelling of the examples is memorized by some values "
     "and output."
 )
-
-
 _ANSWER = "docs/mathematics.md, sections 1 and 3"
 
 
@@ -138,7 +137,7 @@ def universal(*, narrow: bool = False) -> Claim:
     """narrow: d_v < m, so that some columns of Z have to do (verify/steps/narrow.py)."""
     return Claim(
         ids.UNIVERSAL,
-        UNIVERSAL,
+        _EVERY_LABELLING,
         Level.PROVED,
         rests_on=(ids.RANK, *((ids.COLUMNS,) if narrow else ()), ids.REDUCTION),
         source="docs/mathematics.md, section 1",

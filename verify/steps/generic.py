@@ -22,7 +22,8 @@ from attncert.constructions.generic import GenericHead
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.steps import in_order, shared
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"

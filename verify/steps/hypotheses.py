@@ -24,8 +24,9 @@ from attncert.constructions.exact.primes import PRIMES_31, PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal

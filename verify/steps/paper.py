@@ -18,8 +18,9 @@ from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.constructions.paper.theorem import PaperHead
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.ids import of_head
+from attncert.verify.claims.words import counted
 from attncert.verify.steps import in_order, shared
 from attncert.verify.tables import Table, leads, log2_off_peak
 

@@ -22,7 +22,7 @@ from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import Step, of_head
 from attncert.verify.tables import Table, dense, ranges
 
@@ -230,7 +230,7 @@ def claim(
     numbers: dict[str, Any],
     witness: Callable[[], dict[str, Any]],
     *,
-    arithmetic: str = RATIONAL,
+    arithmetic: str = OVER_Q,
     failed: Level = Level.REFUTED,
     **rest: Any,
 ) -> Claim:

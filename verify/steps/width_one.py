@@ -21,8 +21,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, counted
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.ids import of_head
+from attncert.verify.claims.words import counted
 from attncert.verify.steps import in_order, shared
 from attncert.verify.tables import Table, leads
 

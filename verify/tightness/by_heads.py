@@ -28,7 +28,7 @@ from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.given.law import spans
 from attncert.verify import features
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.tightness import one_head
 from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import complete, few_tied, row_relations
@@ -136,7 +136,7 @@ def profile_claims(data: Dataset, profile: RankProfile) -> tuple[Claim, ...]:
         ids.HEADS_REACHED,
         f"Some weights of width one reach these ranks of $Z$ with 1, 2, ... heads, up to {heads}.",
         Level.PROVED,
-        numbers={"ranks": _listed(profile.below), "prime": profile.prime},
+        numbers={"ranks": _ends(profile.below), "prime": profile.prime},
         arithmetic=f"features and ranks mod {profile.prime}; the ranks over ℚ are at least these",
         source=_SOURCE,
     )
@@ -148,8 +148,8 @@ def profile_claims(data: Dataset, profile: RankProfile) -> tuple[Claim, ...]:
         f"No weights of any width exceed these ranks with 1, 2, ... heads, up to {heads}, nor "
         f"{profile.limit} with any number of heads; {limit}.",
         Level.ARGUED,
-        numbers={"ranks": _listed(profile.above), "limit": profile.limit},
-        arithmetic=RATIONAL,
+        numbers={"ranks": _ends(profile.above), "limit": profile.limit},
+        arithmetic=OVER_Q,
         source=_SOURCE,
     )
     least, most = profile.fewest(data.T)
@@ -172,12 +172,12 @@ def _open(profile: RankProfile) -> str:
     numbers = [str(h) for h, (low, high) in pairs if low < high]
     if profile.below[-1] < profile.limit:
         numbers.append(f"and above {len(profile.below)}")
-    return _listed(numbers)
+    return _ends(numbers)
 
 
-def _listed(values: Sequence[object]) -> str:
+def _ends(values: Sequence[object]) -> str:
     """
-    >>> _listed([1, 2, 3]), _listed(range(40))
+    >>> _ends([1, 2, 3]), _ends(range(40))
     ('1, 2, 3', '0, 1, 2, 3, 4, 5, 6, 7, ..., 38, 39')
     """
     texts = list(map(str, values))

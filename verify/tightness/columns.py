@@ -31,7 +31,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.given.law import Spans, spans
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.features import related_rows
 
@@ -126,7 +127,7 @@ def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
         Level.PROVED,
         numbers={"a": a, "b": b, "examples in S": size, "T": data.T},
         witness={"S": list(bound.members)} if 0 < size < data.T else None,
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source=_SOURCE,
     )
     limit = Claim(

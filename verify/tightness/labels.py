@@ -13,7 +13,8 @@ from flint import fmpz_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, About, Claim, counted
+from attncert.verify.claims.evidence import OVER_Q, About, Claim
+from attncert.verify.claims.words import counted
 from attncert.verify.rank import rational
 
 _SHOWN = 60  # rows of a minor in a witness, at most
@@ -49,7 +50,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         not witness,
         witness,
         numbers={"rank Y": rank.rank, "H d_v": most, "H": heads, "d_v": value_width},
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source="ours; docs/tightness.md, section 5",
         about=About.THESE_LABELS,
     )

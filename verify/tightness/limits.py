@@ -14,7 +14,8 @@ from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction, short
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.labels import label_rank
@@ -100,13 +101,13 @@ def _why(claim: Claim) -> str:
         return str(witness["reason"])
     if claim.id in (ids.ROWS_LABELS, ids.ROWS_UNIVERSAL):
         tie = (
-            f"with the coefficients {_listed(witness['coefficients'])} the outputs of "
+            f"with the coefficients {_in_short(witness['coefficients'])} the outputs of "
             f"{counted(len(witness['indices']), 'example', 'the')} "
-            f"{_listed(witness['indices'])} add up to 0 for every choice of weights"
+            f"{_in_short(witness['indices'])} add up to 0 for every choice of weights"
         )
         if claim.id == ids.ROWS_UNIVERSAL:
             return tie
-        return f"{tie}, and their labels to {_listed(witness['combination of the labels'])}"
+        return f"{tie}, and their labels to {_in_short(witness['combination of the labels'])}"
     if claim.id == ids.LABELS_RANK:
         return (
             f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
@@ -116,6 +117,6 @@ def _why(claim: Claim) -> str:
     return f"rank Z is at most {bound} for every choice of weights, and T = {examples}"
 
 
-def _listed(numbers: Sequence[int | str]) -> str:
+def _in_short(numbers: Sequence[int | str]) -> str:
     texts = [short(fraction(x)) for x in numbers[:_MOST_LISTED]]
     return ", ".join([*texts, "..."] if len(numbers) > _MOST_LISTED else texts)

@@ -15,7 +15,8 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.tightness.columns import columns
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_relations, shortest
@@ -74,7 +75,7 @@ def universal(
             level=Level.REFUTED,
             numbers={"T": data.T, "no weights exceed rank": bound.rank, "because": bound.reason},
             witness=bound.witness,
-            arithmetic=RATIONAL,
+            arithmetic=OVER_Q,
             **claim,
         )
     reached = best_rank(data, heads, data.T, width=width, draws=draws, seed=seed)

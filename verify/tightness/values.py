@@ -23,7 +23,8 @@ from __future__ import annotations
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import parameter_count
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level, counted
+from attncert.verify.claims.evidence import About, Claim, Level
+from attncert.verify.claims.words import counted
 
 _SOURCE = "ours; verify/tightness/values.py"
 

@@ -55,6 +55,8 @@ def check(
     with as_file(certificate) as path, Stages() as progress:
         progress("checking", 0, 0)
         verdict = by(path, **limits)
+    if verdict.status == "over limit" and not fast:
+        verdict = _with_hint(verdict)
     if verdict.status == "unusable":
         kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
         if kind is not None:  # what Python raised on the way, where no rule of the format spoke
@@ -66,6 +68,15 @@ def check(
     else:
         say(f"{verdict.status}: {verdict.message}")
     return EXIT[verdict.status]
+
+
+def _with_hint(verdict: Verdict) -> Verdict:
+    """Over a limit: the fast check, for a claim that it knows."""
+    from attncert.verify.fast.check import JUDGES
+
+    if verdict.claim not in JUDGES or "--fast" in verdict.message:
+        return verdict
+    return verdict._replace(message=f"{verdict.message} (see attncert check --fast)")
 
 
 def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Verdict], float]:

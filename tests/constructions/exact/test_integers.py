@@ -22,7 +22,7 @@ values = st.one_of(st.integers(-9, 9), st.integers(), st.sampled_from(EDGE))
 
 def array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     """int64 if everything fits, else objects: what the functions are given in practice."""
-    fits = all(-(2**63) < x < 2**63 for x in entries)
+    fits = all(-(2**62) < x < 2**62 for x in entries)
     out = np.empty(len(entries), dtype=np.int64 if fits else object)
     out[:] = entries
     return out.reshape(shape)

@@ -22,10 +22,10 @@ from support.shares import SOME_OR_ALL
 from support.small_certificates import (
     CASES,
     Certificate,
-    as_second,
     changed,
     digested,
     impossible_certificate,
+    in_format_2,
     sealed,
     written,
 )
@@ -88,11 +88,11 @@ def with_small_prime(name: str) -> Certificate:
 OTHERS: dict[str, tuple[Callable[[], Certificate], int]] = {
     "near": (lambda: case("shared"), 7),
     "near, narrow values": (lambda: case("narrow values"), 7),
-    "near, second": (lambda: as_second(case("shared")), 7),
+    "near, second": (lambda: in_format_2(case("shared")), 7),
     "every labelling": (lambda: with_small_prime("pair"), 5),
     "every labelling, shared": (lambda: with_small_prime("shared"), 5),
     "every labelling, wide labels": (lambda: with_small_prime("wide labels"), 5),
-    "every labelling, second": (lambda: as_second(with_small_prime("wide")), 5),
+    "every labelling, second": (lambda: in_format_2(with_small_prime("wide")), 5),
 }
 
 

@@ -11,9 +11,7 @@ import pytest
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, integer_logits, logit_ranges
-from attncert.constructions.search.placement import Block
 from attncert.constructions.width_one import build
-from attncert.constructions.width_one.head import WidthOneDraft
 from attncert.verify.saturation.least import Drops, least_c
 
 
@@ -66,12 +64,8 @@ def test_ranges_of_logits(shared: bool) -> None:
 
 
 def test_ranges_of_logits_at_the_limit_of_a_word() -> None:
-    data = Dataset.of([[2**62], [-(2**62)]], [[1]], [1])
     head = Layer.of_weights([([[1]], [[1]])]).heads[0]
-    assert logit_ranges(head, data) == [2**63]
-
-
-def test_bits_of_a_draft_at_the_limit_of_a_word() -> None:
-    rows, products = np.array([[2**62, -(2**62)]]), np.array([1])
-    empty = Block(np.zeros((1, 1)), np.zeros((1, 1)))
-    assert WidthOneDraft(np.array([1]), np.array([1]), rows, products, empty, []).bits == 2**63
+    for largest in (2**62 - 1, 2**62, 2**63 - 1):
+        for tokens in ([[largest], [-largest]], np.array([[largest], [-largest]])):
+            data = Dataset.of(tokens, [[1]], [1])
+            assert logit_ranges(head, data) == [2 * largest]

@@ -42,8 +42,9 @@ from attncert.verify.audit.layer.heads import (
     theorem_claims,
 )
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted, listed, widened
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.words import counted, listed, widened
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
 from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
@@ -385,7 +386,7 @@ def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) ->
             rational = rational_rank([[int(x) for x in row] for row in _whole(exact)])
             rank, relations = rational.rank, rational.relations
             level = Level.PROVED if rank == data.T else Level.REFUTED
-            numbers["rank"], arithmetic = rank, RATIONAL
+            numbers["rank"], arithmetic = rank, OVER_Q
             witness = relations[0].as_dict() if relations else {"rank": rank}
         elif heads * data.d < data.T:
             level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}

@@ -19,7 +19,8 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.audit.layer.mask import Recorded
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.interpolation.enclosure import decimal
 
 _TIMES = 8  # as far as libraries may be apart that add in other orders

@@ -30,7 +30,7 @@ from typing import TypeAlias
 import numpy as np
 
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import counted
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros

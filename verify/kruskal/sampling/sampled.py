@@ -25,7 +25,6 @@ from typing import Any
 
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId
 from attncert.verify.kruskal.bounds import Contradiction
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
@@ -85,7 +84,7 @@ class Samples:
     def claim(self) -> Claim:
         """That few k-subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
         return Claim(
-            ClaimId(f"sampled.{self.k}"),
+            ids.sampled(self.k),
             f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of all "
             f"subsets of {self.k} of the {self.vectors} vectors are dependent. "
             "This does not bound the Kruskal rank.",

@@ -15,7 +15,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer, scaled_head
 from attncert.verify import features
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 
 _BOUNDS = (1, 3, 9, 30, 999)  # of the entries of random keys and queries, tried in turn
 

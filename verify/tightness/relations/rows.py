@@ -41,7 +41,8 @@ from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.exact.keys import Key
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import RATIONAL, About, Claim, Level, counted
+from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.directions import Direction, direction
 from attncert.verify.rank.rational import Relation
@@ -236,7 +237,7 @@ def _obeyed(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         Level.ARGUED,
         numbers={"relations": len(relations), "T": data.T, "all of them": known},
         witness={"relations": [r.as_dict() for r in relations[:_LISTED]]},
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source=_SOURCE,
     )
 
@@ -284,7 +285,7 @@ def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         not witness,
         witness,
         numbers={"relations": len(relations)},
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         rests_on=(ids.ROWS_RELATIONS,),
         source=_SOURCE,
         about=About.THESE_LABELS,
