@@ -22,7 +22,7 @@ from attncert.commands.questions import COMMANDS
 from attncert.verify.methods import registry
 from attncert.verify.questions.attack import Attack
 from attncert.verify.questions.audit import Audit
-from attncert.verify.questions.prove import CONSTRUCTIONS, Prove
+from attncert.verify.questions.prove import CONSTRUCTIONS, NETWORKS, RETRIEVAL, Prove
 from attncert.verify.questions.question import flag, options
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
@@ -331,9 +331,10 @@ def test_a_short_command_loads_what_it_needs(
 
 def test_values_that_are_completed_are_those_that_there_are() -> None:
     assert set(CONSTRUCTIONS) == {method.name for method in registry.methods()}
-    for record in (Prove, Audit):
-        assert options(record)["construction"].rule.choices == CONSTRUCTIONS
-    assert set(options(Attack)["construction"].rule.choices) < set(CONSTRUCTIONS)
+    assert set(NETWORKS) == {method.name for method in registry.network_methods()}
+    choices = [set(options(record)["construction"].rule.choices) for record in (Prove, Audit)]
+    assert choices == [{*CONSTRUCTIONS, *NETWORKS, RETRIEVAL}, {*CONSTRUCTIONS}]
+    assert set(options(Attack)["construction"].rule.choices) < {*CONSTRUCTIONS, *NETWORKS}
 
 
 def test_options_stand_under_the_headings_of_their_groups(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 from attncert.constructions.brief import in_brief
@@ -27,6 +29,19 @@ class Part:
     purpose: str
 
 
+def query_and_tokens(data: Dataset, t: int) -> str:
+    """Tokens in order; none, where contexts have different lengths: no row holds them."""
+    tokens = [] if data.shared or data.ragged else data.rows(t).strings()
+    return repr((data.queries[t].strings(), tokens))
+
+
+def query_and_frequencies(data: Dataset, t: int) -> str:
+    """Each different token with its share of the context."""
+    tokens = Counter(map(tuple, data.rows(0 if data.shared else t).strings()))
+    shares = sorted((x, Fraction(count, tokens.total())) for x, count in tokens.items())
+    return repr((data.queries[t].strings(), shares))
+
+
 @dataclass(frozen=True)
 class NetworkMethod:
     """One construction of a network that outputs the labels.
@@ -38,6 +53,8 @@ class NetworkMethod:
     steps:   the steps of the proof, checked on the finished network: claims "network.<step>".
     parts:   what the blocks are for, in order.
     retrieves: whether it is about the queries, as patterns, and not about labels.
+    sees:    what its networks can see of example t: it may refuse where two examples with different
+             labels have the same, and nowhere else.
 
     >>> from attncert.verify.methods.registry import method
     >>> method("relu")
@@ -52,6 +69,7 @@ class NetworkMethod:
     steps: Callable[[Dataset, Any], Iterable[Claim]]
     parts: Callable[[Any], Sequence[Part]]
     retrieves: bool = False
+    sees: Callable[[Dataset, int], object] = query_and_tokens
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, source=self.source)

@@ -22,7 +22,7 @@ from attncert.constructions.network.planes import PlaneNetwork
 from attncert.constructions.network.two_layers import TwoLayers
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.network import steps
-from attncert.verify.network.method import NetworkMethod, Part
+from attncert.verify.network.method import NetworkMethod, Part, query_and_frequencies
 from attncert.verify.questions.prove import RETRIEVAL
 
 _PROJECTION = Part(1, "It projects each input to its position on a line.")
@@ -155,6 +155,7 @@ METHODS = (
             _HINGES,
             _READOUT,
         ],
+        sees=query_and_frequencies,
     ),
     NetworkMethod(
         name=RETRIEVAL,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attncert.verify.questions.prove import OWN
+from attncert.verify.questions.prove import NETWORKS, OWN
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.rules import SEED, text, whole
 
 __all__ = ["Attack"]
 
-_ATTACKED = ("paper", "width-one", "affine")
+_ATTACKED = ("paper", "width-one", "affine", *NETWORKS)
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,14 @@ from attncert.verify.questions.rules import (
     whole,
 )
 
-__all__ = ["A1_WORK", "CONSTRUCTIONS", "OWN", "ClaimChoice", "Prove"]
+__all__ = ["A1_WORK", "CONSTRUCTIONS", "NETWORKS", "OWN", "ClaimChoice", "Prove"]
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 CONSTRUCTIONS, OWN = ("paper", "width-one", "affine", "generic"), "MODULE:NAME"
 RETRIEVAL = "retrieval"
+NETWORKS = (
+    "relu", "threshold-pairs", "derivative-pairs", "two-layers", "bits", "attention-relu",
+)  # fmt: skip
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
@@ -47,7 +50,10 @@ class Prove(Question):
     example: ClassVar[str] = "attncert prove digits --examples 25 --heads 8 --head-width 4"
 
     construction: str = option(
-        "paper", text(*CONSTRUCTIONS), " | ".join((*CONSTRUCTIONS, OWN)), group=_WEIGHTS
+        "paper",
+        text(*CONSTRUCTIONS, *NETWORKS, RETRIEVAL),
+        " | ".join((*CONSTRUCTIONS, *NETWORKS, RETRIEVAL, OWN)),
+        group=_WEIGHTS,
     )
     heads: int | None = option(
         None, SIZE, "heads H; default: the fewest the theorem needs", group=_WEIGHTS

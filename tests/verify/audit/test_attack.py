@@ -114,7 +114,8 @@ def test_bad_arguments() -> None:
     ):
         attack(Attack("nothing", cases=1))
     with pytest.raises(
-        InputError, match=r"^construction: must be paper, width-one or affine, not gen"
+        InputError,
+        match=r"^construction: must be paper, width-one, affine, relu, .* or .*, not gen",
     ):
         attack(Attack("generic", cases=1))
     with pytest.raises(

@@ -7,10 +7,10 @@ through every subset.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from flint import fmpz_mat
@@ -38,6 +38,18 @@ class Case:
     kind: str = ""
     denominator: int = 1
     option: bool = False
+
+    tables: ClassVar[tuple[str, ...]] = ("queries", "contexts")
+
+    @property
+    def fits(self) -> bool:
+        """Whether so many heads can place the examples."""
+        return len(self.queries) <= self.heads * (self.r - 1) + 1
+
+    def without(self, t: int) -> Self:
+        """Example t."""
+        contexts = np.delete(self.contexts, t, axis=0) if len(self.contexts) > 1 else self.contexts
+        return replace(self, contexts=contexts, queries=np.delete(self.queries, t, axis=0))
 
     @property
     def r(self) -> int:

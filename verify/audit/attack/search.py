@@ -5,7 +5,8 @@ a search can be resumed at any k. For each case it is decided here, by exhaustin
 whether A1 holds, and if not, whether the partition condition does; a construction with hypotheses
 of its own says by itself what it promises. Then the construction must build, and the features of
 the layer that it returns must have rank T, by the check of `prove`, which looks at the weights
-alone. A failure is shrunk to a data set from which nothing can be taken away.
+alone. A network must output the labels, and a refusal must name two equal inputs with different
+ones. A failure is shrunk to a data set from which nothing can be taken away.
 
 That no failure is found proves nothing beyond the cases counted.
 """
@@ -16,14 +17,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.audit.attack import networks
 from attncert.verify.audit.attack.cases import (
     Case,
     contexts_independent,
@@ -38,12 +44,18 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.sampling.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Request
+from attncert.verify.network.claims import outputs
+from attncert.verify.network.method import NetworkMethod
 from attncert.verify.questions.attack import Attack
 from attncert.verify.steps.conclusions import full_rank
 
-Build = Callable[[Case], Layer]
+Build = Callable[[Case], Layer | Network]
+Draw = Callable[[np.random.Generator], Case]
 Promise = Callable[[Case], str]
 C = TypeVar("C", bound=Case)
+_ERRORS = (
+    ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError, Inexact
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,13 +132,13 @@ def attack(
     ('sampled', None, 3)
     """
     question = question or Attack()
-    name, build, width_one, promised, adapt = _target(build or question.construction)
+    name, build, drawn, promised, adapt = _target(build or question.construction)
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failure, start = None, question.start
     number = start
     for number in range(start, start + question.cases):
         progress("cases", number - start, question.cases)
-        case = adapt(case_number(question.seed, number, width_one=width_one))
+        case = adapt(case_number(question.seed, number, drawn))
         reason, holds = examine(case, build, promised)
         if reason is not None and holds:
             failure = _failure(number, reason, case, build, promised)
@@ -173,7 +185,7 @@ def _claim(name: str, served: int, cases: str, failure: Failure | None) -> Claim
         level,
         numbers,
         witness,
-        arithmetic="small integer data; hypotheses by all subsets, ranks as `prove` has them",
+        arithmetic="small data; hypotheses by all subsets, ranks and outputs as `prove` has them",
         source="ours; verify/audit/attack/search.py",
     )
 
@@ -186,14 +198,19 @@ def _hypothesis(case: Case) -> str:
     return "partition" if partition_holds(case) else ""
 
 
-def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Callable[[Case], Case]]:
-    """Its name, how to build a layer for a case, whether cases have heads of width one, what is
-    promised of a case, and how a drawn one is adapted."""
+def _target(construction: str | Build) -> tuple[str, Build, Draw, Promise, Callable[[Case], Case]]:
+    """Its name, how to build for a case, how cases are drawn, what is promised of one, and how a
+    drawn one is adapted."""
     if not isinstance(construction, str):
-        return "given function", construction, True, _hypothesis, lambda case: case
-    method = registry.layer_method(construction)
-    if method.attack is None:
-        *most, last = [m.name for m in registry.methods() if m.attack is not None]
+        return "given function", construction, _WIDTH_ONE, _hypothesis, lambda case: case
+    method = registry.method(construction)
+    if isinstance(method, NetworkMethod) and not method.retrieves:
+        network, owed = (partial(x, method) for x in (networks.network, networks.owed))
+        return method.name, network, networks.draw, owed, lambda case: case
+    if isinstance(method, NetworkMethod) or method.attack is None:
+        attacked = [m.name for m in registry.methods() if m.attack is not None]
+        attacked += [m.name for m in registry.network_methods()]
+        *most, last = attacked
         raise InputError("construction", f"{', '.join(most)} or {last}", construction)
     attack = method.attack
 
@@ -213,20 +230,23 @@ def _target(construction: str | Build) -> tuple[str, Build, bool, Promise, Calla
         with registry.theirs(method, "attack"):
             return attack.adapt(case)
 
-    promises = attack.promises
+    promises, drawn = attack.promises, partial(draw, width_one=attack.width_one)
     if promises is None:
-        return method.name, build, attack.width_one, _hypothesis, adapt
+        return method.name, build, drawn, _hypothesis, adapt
 
     def promised(case: Case) -> str:
         with registry.theirs(method, "attack"):
             return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
-    return method.name, build, attack.width_one, promised, adapt
+    return method.name, build, drawn, promised, adapt
 
 
-def case_number(seed: int, number: int, *, width_one: bool = True) -> Case:
+_WIDTH_ONE = partial(draw, width_one=True)
+
+
+def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:
     """Case `number` of this seed alone."""
-    return draw(np.random.default_rng([seed, number]), width_one=width_one)
+    return drawn(np.random.default_rng([seed, number]))
 
 
 def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[str | None, str]:
@@ -237,15 +257,23 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
     """
     holds = promised(case)
     try:
-        layer = build(case)
+        reason = _fault(case.dataset, build(case))
     except HypothesisFails as failure:
         return (f"refused: {failure}" if holds else "refused"), holds
-    except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as e:
+    except _ERRORS as e:
         return error_text(e), holds or "partition"
-    rank = full_rank(case.dataset, layer)
+    return reason, holds if reason is None else holds or "partition"
+
+
+def _fault(data: Dataset, built: Layer | Network) -> str | None:
+    """A rank below T; outputs that are not the labels."""
+    if isinstance(built, Network):
+        wrong = [x.witness for x in outputs(data, built) if not x.level.holds and x.witness]
+        return f"outputs are not the labels at examples {wrong[0]['examples']}" if wrong else None
+    rank = full_rank(data, built)
     if rank.level.holds:
-        return None, holds
-    return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}", holds or "partition"
+        return None
+    return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}"
 
 
 def _failure(number: int, reason: str, case: Case, build: Build, promised: Promise) -> Failure:
@@ -267,26 +295,21 @@ def shrink(case: C, fails: Callable[[C], bool]) -> C:
     return case
 
 
-def _fits(case: Case) -> bool:
-    return len(case.queries) <= case.heads * (case.r - 1) + 1
-
-
 def smaller(case: C) -> Iterator[C]:
     """Fewer examples, contexts, tokens, heads, columns; smaller entries."""
     T, (count, n, d) = len(case.queries), case.contexts.shape
     for t in range(T - 1, -1, -1):
         if T > 1:
-            contexts = np.delete(case.contexts, t, axis=0) if count > 1 else case.contexts
-            yield replace(case, contexts=contexts, queries=np.delete(case.queries, t, axis=0))
+            yield case.without(t)
     if count > 1:
         yield replace(case, contexts=case.contexts[:1])
     if n > 1:
         yield from (
             less
             for i in range(n - 1, -1, -1)
-            if _fits(less := replace(case, contexts=np.delete(case.contexts, i, axis=1)))
+            if (less := replace(case, contexts=np.delete(case.contexts, i, axis=1))).fits
         )
-    if case.heads > 1 and _fits(fewer := replace(case, heads=case.heads - 1)):
+    if case.heads > 1 and (fewer := replace(case, heads=case.heads - 1)).fits:
         yield fewer
     for j in range(d - 1, -1, -1):
         if d > 1:
@@ -297,11 +320,12 @@ def smaller(case: C) -> Iterator[C]:
             )
     if case.denominator > 1:
         yield replace(case, denominator=1)
-    for name in ("queries", "contexts"):
+    for name in case.tables:
         table = getattr(case, name)
         for place in zip(*np.nonzero(table), strict=True):
             entry = int(table[place])
-            for nearer in dict.fromkeys((0, entry // abs(entry), entry - entry // abs(entry))):
+            sign = entry // abs(entry)
+            for nearer in dict.fromkeys((0, sign, int(entry / 2), entry - sign)):
                 if abs(nearer) < abs(entry):
                     changed = table.copy()
                     changed[place] = nearer

@@ -1,0 +1,164 @@
+"""The attack on constructions of networks: what is owed is decided right, and faults are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import fmpq, fmpq_mat
+from support import memory_cases
+from support.memory_cases import blocks, wrong
+
+from attncert import Attack, Dataset, attack
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.layer import Head
+from attncert.constructions.network import relu
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.verify.audit.attack import networks
+from attncert.verify.audit.attack.search import case_number
+from attncert.verify.methods import registry
+from attncert.verify.network.method import NetworkMethod
+
+NAMES = [method.name for method in registry.network_methods()]
+
+
+@dataclass
+class Built:
+    network: Network
+
+
+@pytest.fixture(autouse=True)
+def others() -> Iterator[None]:
+    before = dict(registry._registered)
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)
+
+
+def third_party(build: Callable[[Dataset, int], Any]) -> NetworkMethod:
+    method = registry.method("relu")
+    assert isinstance(method, NetworkMethod)
+    registry.register(mine := replace(method, name="mine", build=build))
+    assert isinstance(mine, NetworkMethod)
+    return mine
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_failure_among_the_first_cases(name: str) -> None:
+    answer = attack(Attack(name, cases=60, seed=1))  # 1,000 below
+    assert answer.failure is None and answer.own and answer.built.total() > 35
+    assert set(answer.outside) == {"refused"} and answer.built.total() < 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_thousand_cases(name: str) -> None:
+    assert attack(Attack(name, cases=1000, seed=7)).failure is None
+
+
+def test_cases_are_of_every_kind() -> None:
+    cases = [case_number(0, number, networks.draw) for number in range(400)]
+    data = [case.dataset for case in cases]
+    assert {x.T for x in data} == {*range(1, 8)} and {x.d for x in data} == {1, 2, 3}
+    assert {x.m for x in data} == {1, 3} and {x.ragged for x in data} == {True, False}
+    assert {x.shared for x in data if x.T > 1} == {True, False}
+    assert any(x.queries.denominator == 6 for x in data)
+    assert any(not any(x.query_matrix.entries()) for x in data)
+    assert {case.option for case in cases} == {True, False}
+
+
+def test_what_is_owed_is_decided_right() -> None:
+    """Against inputs in plain fractions."""
+    for number in range(300):
+        data = case_number(3, number, networks.draw).dataset
+        for name in ("relu", "attention-relu"):
+            method = registry.method(name)
+            assert isinstance(method, NetworkMethod)
+            inputs = memory_cases.inputs(data, name == "attention-relu")
+            if data.ragged and name == "relu":
+                inputs = [query for query, _ in inputs]
+            labels = data.labels.strings()
+            pairs = [[s, t] for t in range(data.T) for s in range(t)
+                     if inputs[s] == inputs[t] and labels[s] != labels[t]]  # fmt: skip
+            assert networks.conflicts(method, data) == sorted(pairs)
+
+
+# Planted faults.
+
+
+def off(data: Dataset, seed: int) -> Built:
+    """The readout is off where an example has the query 0."""
+    *front, last = relu.build(data, seed=seed).network.blocks
+    zero = any(not any(query) for query in data.query_matrix.tolist())
+    return Built(
+        Network((*front, replace(last, bias=last.bias + fmpq_mat([[int(zero)] * data.m]))))
+    )
+
+
+def refusing(data: Dataset, seed: int) -> Any:
+    if data.T > 2:
+        raise HypothesisFails("distinct-inputs", "they look alike", {"examples": [0, 1]})
+    return relu.build(data, seed=seed)
+
+
+def wrong_pair(data: Dataset, seed: int) -> Any:
+    """A refusal that is right, with two examples that are not equal."""
+    try:
+        return relu.build(data, seed=seed)
+    except HypothesisFails as failure:
+        s, _ = failure.witness["examples"]
+        raise HypothesisFails("distinct-inputs", "alike", {"examples": [s, s]}) from failure
+
+
+def irrational(data: Dataset, seed: int) -> Built:
+    half = fmpq_mat([[fmpq(int(i == j), 2) for j in range(data.d)] for i in range(data.d)])
+    front = Attention((Head(half, half, half),), half, residual=True)
+    return Built(Network((front, *relu.build(data, seed=seed).network.blocks)))
+
+
+def crashing(data: Dataset, seed: int) -> Any:
+    return relu.build(data, seed=seed).networks  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (off, "outputs are not the labels at examples [0]"),
+        (refusing, "RuntimeError: refused without two equal inputs: they look alike"),
+        (wrong_pair, "RuntimeError: refused without two equal inputs: alike"),
+        (irrational, "Inexact: a softmax is exact where"),
+        (crashing, "build of construction mine"),
+    ],
+)
+def test_a_planted_fault_is_found_and_shrunk(build: Any, reason: str) -> None:
+    third_party(build)
+    answer = attack(Attack("mine", cases=300, seed=4))
+    failure = answer.failure
+    assert failure is not None and answer.exit_status == 1
+    assert reason in (failure.reason if build is irrational else failure.smallest_reason)
+    small = failure.smallest
+    assert isinstance(small, networks.NetworkCase)
+    assert len(small.queries) == {refusing: 3, wrong_pair: 2}.get(build, 1)
+    assert small.denominator == 1 and abs(small.queries).sum() <= 3 and abs(small.labels).sum() <= 2
+    if build is off:
+        data = small.dataset
+        assert wrong(blocks(off(data, 0).network), data) == [0]
+    witness = answer.claim.witness
+    assert witness is not None and witness["labels"] == small.labels.tolist()
+
+
+def test_a_case_as_data() -> None:
+    case = case_number(0, 11, networks.draw)
+    fields, one = case.as_dict(), Fraction(1, case.denominator)
+    counts = fields["tokens"]
+    queries = [[x * one for x in row] for row in fields["queries"]]
+    contexts = [[[x * one for x in token] for token in rows] for rows in fields["contexts"]]
+    if len(contexts) > 1:
+        contexts = [rows[:count] for rows, count in zip(contexts, counts, strict=True)]
+    labels = [[x * one for x in row] for row in fields["labels"]]
+    same = Dataset.of(contexts[0] if len(contexts) == 1 else contexts, queries, labels)
+    assert same.canonical() == case.dataset.canonical()
