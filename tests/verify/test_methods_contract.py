@@ -24,7 +24,7 @@ from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
 from attncert.verify.questions.attack import Attack
-from attncert.verify.questions.prove import RETRIEVAL, Prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import options
 
 EXAMPLE = "examples.own_construction:METHOD"
