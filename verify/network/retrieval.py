@@ -19,7 +19,8 @@ from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level, counted
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.interpolation.enclosure import decimal, row_bounds
 from attncert.verify.network import claims
 from attncert.verify.network.method import NetworkMethod
