@@ -69,19 +69,6 @@ def load_weights(
     format: str = "auto",
     prefix: str | None = None,
     heads: int | None = None,
-) -> StoredLayer:
-    """`load` of a layer. Raises InputError for a network of other blocks, too."""
-    stored = load(source, format, prefix, heads)
-    if isinstance(stored, Network):
-        raise InputError(str(source), "the weights of one layer", "a network of other blocks")
-    return stored
-
-
-def load(
-    source: str | os.PathLike[str],
-    format: str = "auto",
-    prefix: str | None = None,
-    heads: int | None = None,
 ) -> StoredLayer | Network:
     """The layer in a file, a model's folder or standard input ("-"), as `attncert layer`
     reads it; or the network in a network.json or certificate, if it is not one layer.

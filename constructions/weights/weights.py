@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.network import Network
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.modules import of_module
 from attncert.constructions.weights.stored import StoredLayer
@@ -45,4 +47,7 @@ class Weights(StoredLayer):
         heads: int | None = None,
     ) -> Weights:
         """The layer in a file, as `attncert layer` reads it. Raises InputError."""
-        return cls(**vars(load_weights(source, format, prefix, heads)))
+        stored = load_weights(source, format, prefix, heads)
+        if isinstance(stored, Network):
+            raise InputError(str(source), "the weights of one layer", "a network of other blocks")
+        return cls(**vars(stored))

@@ -1,25 +1,16 @@
-"""What is checked of every network that memorizes: hypothesis, outputs by two ways, price."""
+"""What is checked of every network that memorizes: hypothesis, outputs, price."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
-from attncert.verify.checker import Limits
-from attncert.verify.checker.arithmetic import Exact
-from attncert.verify.checker.network import block, states
-from attncert.verify.checker.reading import Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.origins.conclusion import about_data
-from attncert.verify.steps.shared import timed
-
-RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 
 
 def distinct_inputs(data: Dataset) -> Claim:
@@ -47,49 +38,16 @@ def conflict(data: Dataset) -> tuple[int, int] | None:
     return None
 
 
-def outputs(data: Dataset, network: Network) -> list[Claim]:
-    """The outputs equal the labels: by FLINT, and by the checker's evaluation where it is short."""
-    claims = [timed(partial(_by_flint, data, network))]
-    if work(data, network) <= RECOMPUTED:
-        claims.append(timed(partial(_by_checker, data, network)))
-    return claims
-
-
-def work(data: Dataset, network: Network) -> int:
-    """Products of an evaluation, about."""
-    matrices = (x for block in network.blocks for x in block.matrices)
-    return data.T * sum(int(x.nrows() * x.ncols()) for x in matrices)
-
-
-def _by_flint(data: Dataset, network: Network) -> Claim:
-    outputs, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
-    wrong = [t for t, (x, y) in enumerate(zip(outputs, labels, strict=True)) if x != y]
-    return _equal(ids.NETWORK_OUTPUTS, data, wrong, OVER_Q)
-
-
-def _by_checker(data: Dataset, network: Network) -> Claim:
-    limits = Limits(math.inf, math.inf)
-    tables = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
-    contexts = Table(tables, data.contexts.denominator, 0)
-    queries = Table(data.queries.numerators.tolist(), data.queries.denominator, 0)
-    blocks, below = [block(limits, x) for x in as_json(network)], data.labels.denominator
-    reached = states(Exact(limits), blocks, contexts, queries, limits)
-    rows = data.labels.numerators.tolist()
-    wrong = [
-        t
-        for t, ((_, (output, unit)), y) in enumerate(zip(reached, rows, strict=True))
-        if [x * below for x in output] != [x * unit for x in y]
-    ]
-    return _equal(ids.NETWORK_RECOMPUTED, data, wrong, "integers, by the checker's evaluation")
-
-
-def _equal(claim_id: ids.ClaimId, data: Dataset, wrong: list[int], arithmetic: str) -> Claim:
+def outputs(data: Dataset, network: Network) -> Claim:
+    """The outputs equal the labels, by FLINT."""
+    rows, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
+    wrong = [t for t, (x, y) in enumerate(zip(rows, labels, strict=True)) if x != y]
     return Claim.checked(
-        claim_id,
+        ids.NETWORK_OUTPUTS,
         f"The outputs of the network equal the labels of {counted(data.T, 'example', 'all')}.",
         not wrong,
         {"examples": wrong[:12]},
-        arithmetic=arithmetic,
+        arithmetic=OVER_Q,
         source="docs/certificate.md, blocks",
     )
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import StageProgress
-from attncert.verify.certificate import TooLarge, produced_by
+from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods.registry import theirs
 from attncert.verify.network import claims
-from attncert.verify.network.certificate import certificate
 from attncert.verify.network.method import Built, NetworkMethod
+from attncert.verify.network.within import certified
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline.run import versions
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
+from attncert.verify.steps.shared import timed
 
 # Options that speak of the heads of a layer, or of its rank.
 _OF_LAYERS = ("heads", "head_width", "value_width", "vertices", "saturate", "data_file")
@@ -69,18 +71,17 @@ def prove_network(
     with theirs(method, "steps"):
         known += method.steps(data, built)
     progress("outputs", 0, 1)
-    checks = claims.outputs(data, built.network)
-    conclusion = claims.memorizes(data, checks)
-    known += [*checks, claims.price(data, built.network), conclusion]
-    file: Any = {}
-    if conclusion.level.holds:
-        try:
-            made_by = produced_by(question.line(), question.seed)
-            file["certificate"] = certificate(
-                data, built.network, construction=method.name, produced_by=made_by
-            )
-        except TooLarge as reason:
-            file["uncertified"] = str(reason)
+    checks, file = [timed(partial(claims.outputs, data, built.network))], dict[str, Any]()
+    if checks[0].level.holds:
+        confirmed, file = certified(
+            data,
+            built.network,
+            None,
+            construction=method.name,
+            produced_by=produced_by(question.line(), question.seed),
+        )
+        checks += confirmed
+    known += [*checks, claims.price(data, built.network), claims.memorizes(data, checks)]
     return concluded(question, data, method, known, built=built, **file)
 
 

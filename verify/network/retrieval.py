@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from flint import arb, arb_mat, ctx
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
 from attncert.constructions.network import relu, retrieval
 from attncert.constructions.network.retrieval import Retrieval
 from attncert.constructions.numerals import short
@@ -48,24 +48,25 @@ def prove_retrieval(
     known = [error_claim(errors), separated(built), bound(built, errors), *never_exact(built)]
     progress("beside it", 0, 1)
     known += [by_relus(built.data, question.seed), claims.price(built.data, built.network)]
-    file: dict[str, Any] = {}
     conclusion = retrieved(built, errors)
-    if conclusion.level.holds:
-        confirmed, file = certified(
-            built.data,
-            built.network,
-            Fraction(conclusion.numbers["within"]),
-            construction=method.name,
-            produced_by=produced_by(question.line(), question.seed),
-        )
-        known += confirmed
-    return concluded(question, built.data, method, [*known, conclusion], built=built, **file)
+    confirmed, file = certified(
+        built.data,
+        built.network,
+        Fraction(conclusion.numbers["within"]),
+        construction=method.name,
+        produced_by=produced_by(question.line(), question.seed),
+    )
+    known += [*confirmed, conclusion]
+    return concluded(question, built.data, method, known, built=built, **file)
 
 
 def errors_of(built: Retrieval) -> Bounds:
     with ctx.workprec(BITS):
         outputs = balls(built.network, built.data)
-        return row_bounds(outputs - arb_mat(built.data.label_matrix))
+        errors = row_bounds(outputs - arb_mat(built.data.label_matrix))
+    if not all(high.is_finite() for _, high in errors):
+        raise InputError("beta", f"so small that {BITS} bits hold the logits", short(built.beta))
+    return errors
 
 
 def error_claim(errors: Bounds) -> Claim:
@@ -73,7 +74,7 @@ def error_claim(errors: Bounds) -> Claim:
     return Claim(
         ids.LAYER_ERROR,
         f"The largest error is at most {decimal(worst, up=True)}.",
-        Level.ENCLOSED if worst.is_finite() else Level.UNDECIDED,
+        Level.ENCLOSED,
         numbers={"errors": [[decimal(x, up=False), decimal(y, up=True)] for x, y in errors]},
         arithmetic=f"ball arithmetic (Arb), {BITS} bits",
     )
@@ -126,19 +127,15 @@ def never_exact(built: Retrieval) -> list[Claim]:
     """A single pattern is retrieved exactly; of patterns that are not separated nothing is said."""
     if built.data.T == 1 or not apart(built):
         return []
-    statement = (
+    claim = Claim(
+        ids.RETRIEVAL_NEVER_EXACT,
         "No β makes the retrieval of a separated pattern exact: all weights are positive, so "
-        r"$x_i\cdot\mathrm{output}<x_i\cdot x_i$."
+        r"$x_i\cdot\mathrm{output}<x_i\cdot x_i$.",
+        Level.ARGUED,
+        rests_on=(ids.RETRIEVAL_SEPARATED,),
+        source=_SOURCE,
     )
-    return [
-        Claim(
-            ids.RETRIEVAL_NEVER_EXACT,
-            statement,
-            Level.ARGUED,
-            rests_on=(ids.RETRIEVAL_SEPARATED,),
-            source=_SOURCE,
-        )
-    ]
+    return [claim]
 
 
 def by_relus(patterns: Dataset, seed: int) -> Claim:
@@ -156,13 +153,8 @@ def by_relus(patterns: Dataset, seed: int) -> Claim:
 
 
 def retrieved(built: Retrieval, errors: Bounds) -> Claim:
-    """Whatever the bound says: of the errors that were enclosed."""
     beta, patterns = short(built.beta), counted(built.data.T, "pattern", "all")
     worst = decimal(max(high for _, high in errors), up=True)
-    if worst == "inf":
-        reason = {"reason": f"{BITS} bits are not enough for logits of this size"}
-        statement = f"The softmax retrieves {patterns} at β = {beta}."
-        return Claim(ids.RETRIEVAL, statement, Level.UNDECIDED, witness=reason)
     within = rounded_up(worst)
     return Claim(
         ids.RETRIEVAL,

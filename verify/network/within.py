@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq_mat
@@ -19,8 +20,9 @@ from attncert.verify.checker.claims import judge
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.network.certificate import certificate
-from attncert.verify.network.claims import RECOMPUTED, work
+from attncert.verify.steps.shared import timed
 
+_RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 _LEAST = Decimal("1e-100")  # that is certified: smaller errors take long in pure Python
 
 
@@ -64,29 +66,35 @@ def certified(
 ) -> tuple[list[Claim], dict[str, Any]]:
     """What the checker says of the certificate, where it is quick; and `certificate`, or
     `uncertified` with the reason. within: None for equality."""
+    matrices = (x for block in network.blocks for x in block.matrices)
+    products = data.T * sum(int(x.nrows() * x.ncols()) for x in matrices)
     try:
-        written = certificate(data, network, within=within, **provenance)
+        body = certificate(data, network, within=within, **provenance)
     except TooLarge as reason:
         return [], {"uncertified": str(reason)}
-    if work(data, network) > RECOMPUTED:
-        return [], {"certificate": written}
-    confirmation = _by_checker(written)
-    if not confirmation.level.holds:
-        return [confirmation], {"uncertified": "the checker does not confirm it"}
-    return [confirmation], {"certificate": written}
+    if products > _RECOMPUTED:
+        return [], {"certificate": body}
+    confirmation = timed(partial(recomputed, body))
+    if confirmation.level.holds:
+        return [confirmation], {"certificate": body}
+    refusal = (confirmation.witness or {})["reason"]
+    known = [] if confirmation.level is Level.UNDECIDED else [confirmation]
+    return known, {"uncertified": f"the checker says that {refusal}"}
 
 
-def _by_checker(written: dict[str, Any]) -> Claim:
-    exact = written["claim"] == "network"
-    witness = None
+def recomputed(body: dict[str, Any]) -> Claim:
+    """By the checker's evaluation: refuted, or undecided where that is too long or too coarse."""
+    exact, witness = body["claim"] == "network", None
+    level = Level.PROVED if exact else Level.ENCLOSED
     try:
-        judge(written, Limits(math.inf, math.inf))
-        level = Level.PROVED if exact else Level.ENCLOSED
+        judge(body, Limits(math.inf, math.inf))
     except Rejected as rejection:
-        level, witness = Level.UNDECIDED, {"reason": rejection.args[1]}
+        status, reason = rejection.args
+        level = Level.REFUTED if exact and status == "wrong" else Level.UNDECIDED
+        witness = {"reason": reason}
     return Claim(
         ids.NETWORK_RECOMPUTED,
-        "The checker of certificates, which shares no arithmetic, comes to the same.",
+        "The checker of certificates, which shares no arithmetic with this, comes to the same.",
         level,
         witness=witness,
         arithmetic="integers" if exact else "balls of integers",

@@ -88,9 +88,8 @@ def test_random_networks_equal_their_labels_or_miss_them(
         near = asked(blocks, data, tmp_path, tolerance="1/2")
         low, high = map(Fraction, near.trace["layer.error"].numbers["error"])
         assert low <= off <= high <= off * Fraction(1001, 1000)
-        confirmed = near.trace["network.recomputed"].level
-        if confirmed is Level.UNDECIDED:  # a tie, which the checker does not decide in balls
-            assert near.certificate is None and near.uncertified
+        if "network.recomputed" not in near.trace:  # a tie: the checker sees none in balls
+            assert near.certificate is None and "decided in balls" in near.uncertified
         else:
             assert near.certificate is not None and near.certificate["claim"] == "outputs-within"
             within = Fraction(near.certificate["within"])

@@ -179,10 +179,9 @@ def test_the_page_names_the_worst_first_and_repeats_the_command(tmp_path: Path) 
     assert report(retrieved(rows, "0.25")).files["report.md"].decode() == page
 
 
-def test_logits_that_the_precision_does_not_hold_are_undecided() -> None:
-    proof = retrieved([[str(10**200)], [str(10**200 + 1)]], "1/3")
-    assert proof.standing is Level.UNDECIDED and proof.exit_status == 3
-    assert proof.certificate is None
+def test_logits_that_the_precision_does_not_hold_are_refused() -> None:
+    with pytest.raises(InputError, match="beta: must be so small that 512 bits hold the logits"):
+        retrieved([[str(10**200)], [str(10**200 + 1)]], "1/3")
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

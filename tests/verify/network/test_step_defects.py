@@ -16,6 +16,7 @@ from attncert.constructions.network.network import Network
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import registry
 from attncert.verify.network import claims
+from attncert.verify.network.within import certified
 
 DATA = Dataset.of([[0, 0]], [[0, 0], [1, 0], [3, 1], [2, 5], [7, 7], [4, -1]], [1, 2, 2, 1, 5, 5])
 CONTEXTS = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]], [[1], [1]]], [[1]] * 4, [1, 2, 3, -1])
@@ -130,13 +131,19 @@ def test_a_defect_behind_attention_is_seen(place: int, spoil: Spoil, step: str) 
 
 @pytest.mark.parametrize("method", registry.network_methods(), ids=lambda method: method.name)
 def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
+    def checks(network: Network) -> list[Claim]:
+        provenance = {"construction": method.name, "produced_by": {}}
+        return [claims.outputs(DATA, network), *certified(DATA, network, None, **provenance)[0]]
+
     network = method.build(DATA, 0).network
-    assert [x.level for x in claims.outputs(DATA, network)] == [Level.PROVED] * 2
+    assert [x.level for x in checks(network)] == [Level.PROVED] * 2
     *front, last = network.blocks
     off = Network((*front, entry("bias", 0, 0, lambda b: b + fmpq(1, 10**9))(last)))
-    for claim in claims.outputs(DATA, off):
-        assert claim.level is Level.REFUTED and claim.witness == {"examples": list(range(6))}
-    conclusion = claims.memorizes(DATA, claims.outputs(DATA, off))
+    by_flint, by_checker = checks(off)
+    assert by_flint.level is by_checker.level is Level.REFUTED
+    assert by_flint.witness == {"examples": list(range(6))}
+    assert by_checker.witness == {"reason": "the output of example 0 is not its label"}
+    conclusion = claims.memorizes(DATA, [by_flint, by_checker])
     assert conclusion.level is Level.REFUTED
     assert conclusion.rests_on == ("network.outputs", "network.recomputed")
 

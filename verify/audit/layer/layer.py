@@ -19,7 +19,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
-from attncert.constructions.weights.load import load
+from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
@@ -121,7 +121,7 @@ def _stored(
     weights: StoredLayer | Network | str | os.PathLike[str], question: LayerQuestion
 ) -> StoredLayer | Network:
     if not isinstance(weights, StoredLayer | Network):
-        return load(weights, question.format, question.prefix, question.heads)
+        return load_weights(weights, question.format, question.prefix, question.heads)
     for name in ("prefix", "heads"):
         if getattr(question, name) is not None:
             raise InputError(name, "given with a file of weights", "with weights in memory")
