@@ -268,8 +268,8 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
 def _fault(data: Dataset, built: Layer | Network) -> str | None:
     """A rank below T; outputs that are not the labels."""
     if isinstance(built, Network):
-        wrong = [x.witness for x in outputs(data, built) if not x.level.holds and x.witness]
-        return f"outputs are not the labels at examples {wrong[0]['examples']}" if wrong else None
+        wrong = outputs(data, built).witness
+        return f"outputs are not the labels at examples {wrong['examples']}" if wrong else None
     rank = full_rank(data, built)
     if rank.level.holds:
         return None
