@@ -100,7 +100,7 @@ def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> 
         "paper_built": certified(
             papers, paper.build(papers, heads=heads, head_width=head_width).layer),
         "width_one_built": certified(
-            narrow, width_one.build(narrow, heads=heads, saturated=True).layer),
+            narrow, width_one.build(narrow, heads=heads, short_heads=False).layer),
     }  # fmt: skip
 
 

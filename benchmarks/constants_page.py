@@ -92,7 +92,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     data = family(Bound().places(heads, n), n, d, shared=True)
     for name, built in zip(_MARKS, (
         paper.build(data, heads=heads),
-        width_one.build(data, heads=heads, saturated=True),
+        width_one.build(data, heads=heads, short_heads=False),
         width_one.build(data, heads=heads),
         generic.build(data, heads=heads),
     ), strict=True):  # fmt: skip

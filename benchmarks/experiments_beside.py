@@ -83,7 +83,7 @@ def equal_examples() -> Iterator[dict[str, Any]]:
             yield row | {"weights": "paper", "saturated": [_saturated(
                 data, paper.build(data, heads=H, head_width=n))]}  # fmt: skip
             yield row | {"weights": "width one", "saturated": [_saturated(
-                data, width_one.build(data, heads=H, saturated=True))]}  # fmt: skip
+                data, width_one.build(data, heads=H, short_heads=False))]}  # fmt: skip
             yield row | {"weights": "fitted", "saturated": list(_fitted(data, point.shape()))}
 
 

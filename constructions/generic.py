@@ -10,7 +10,7 @@ integers leaves the zeros of a minor after finitely many steps (docs/width-one.m
 Each head's share can be placed, too: the ranks R_1, R_2, ... grow by less and less
 (docs/tightness.md, 7.1), so what is left divided by the heads that remain is never more than what
 almost all weights of the next head add. So the search would end with probability one if the bound
-grew for ever; it ends at 2048, and then nothing is decided:
+grew for ever (Corollary 3); it ends at 2048, and then nothing is decided:
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
@@ -19,7 +19,7 @@ head by head, each until it places its share of the examples that are left. With
 d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all examples, and
 the head can place one example less: such draws are passed over.
 
-These are the smallest *weights* of the three constructions, not the smallest logits.
+These are the smallest *weights* of all constructions here, not the smallest logits.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def build(
 ) -> Construction:
     """Random key and query weights with which the features of all examples are independent.
 
-    heads: H, default the fewest that corollary 2 promises to be enough under A1 and A2,
+    heads: H, default the fewest that Corollary 1 promises to be enough under A1 and A2,
     H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). For contexts of different lengths there is no
     promise, and n is the least of them above 1. With distinct contexts fewer heads may suffice,
     down to T/d: without a promise, and the rank decides as always. Neither A1 nor A2 is needed.

@@ -160,7 +160,7 @@ class PaperBuilder:
             w, rows = self._steer(t, dual, logits)
             steering.append(w)
             finite = integers.add(finite, integers.multiply(dual.products[:, None], rows))
-        for c in self._multipliers(direction, finite, targets):
+        for c in self._values_of_c(direction, finite, targets):
             logits = finite
             if direction is not None and c is not None:
                 logits = integers.add(integers.multiply(c, direction.lead), finite)
@@ -179,8 +179,8 @@ class PaperBuilder:
         for t, dual in zip(group, duals, strict=True):
             logits = self._candidates(t, dual.factor)
             finite = integers.multiply(dual.factor, logits)
-            multipliers = self.placed.multipliers([t] * len(logits))
-            residual = self.placed.residual(multipliers, self.features.points(t, finite), limit)
+            eliminators = self.placed.eliminators([t] * len(logits))
+            residual = self.placed.residual(eliminators, self.features.points(t, finite), limit)
             rests = span.beyond(residual)
             best = choose(rests, [int(g.max() - g.min()) for g in finite])
             if best is None:
@@ -256,7 +256,7 @@ class PaperBuilder:
             self._steers[where] = Solver.of(integers.subtract(rows[1:], rows[:1]))
         return self._steers[where]
 
-    def _multipliers(
+    def _values_of_c(
         self, direction: Direction | None, finite: IntegerArray, targets: IntArray
     ) -> Iterable[int | None]:
         """Step 8: values of c to try, from the least at which every target row leads by a bit, or

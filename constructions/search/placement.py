@@ -119,16 +119,16 @@ class Placement:
         self._left = Block(np.zeros(size), np.zeros(size))
         self._inverse = Block(np.zeros(size), np.zeros(size))
 
-    def multipliers(self, examples: list[int]) -> Block:
-        """Λ of these examples, (g, N)."""
+    def eliminators(self, examples: list[int]) -> Block:
+        """Λ of these examples, (g, N): what is subtracted of each row placed."""
         left, inverse = self._factors(examples)
         return Block(
             matmul_mod(left.mod, inverse.mod, self.prime), _guide(left.float, inverse.float)
         )
 
-    def residual(self, multipliers: Block, targets: Block, placed: Block) -> Block:
+    def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
-        return self._difference(targets, multipliers, placed)
+        return self._difference(targets, eliminators, placed)
 
     def remainder(self, examples: list[int] | slice, block: Block) -> Block:
         """The residuals of these examples for a new head with features `block` (T, d): (g, d).
@@ -163,21 +163,21 @@ class Placement:
         return Block(mod, guide)
 
     def pivots(
-        self, group: list[int], block: Block, multipliers: Block | None = None
+        self, group: list[int], block: Block, eliminators: Block | None = None
     ) -> list[int] | None:
         """Columns of the new block that make the group's residuals invertible; None if none do.
 
-        block: (T, d), the new head's features of all examples. multipliers: of the group, if known.
+        block: (T, d), the new head's features of all examples. eliminators: of the group, if known.
         """
-        if multipliers is None:
+        if eliminators is None:
             rest = self.remainder(group, block)
         else:
-            rest = self.residual(multipliers, block[group], block[self.rows])
+            rest = self.residual(eliminators, block[group], block[self.rows])
         rows, columns = independent_rows(rest, self.prime)
         return columns if len(rows) == len(group) else None
 
     def extend(
-        self, group: list[int], block: Block, pivots: list[int], multipliers: Block | None = None
+        self, group: list[int], block: Block, pivots: list[int], eliminators: Block | None = None
     ) -> None:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
@@ -187,12 +187,12 @@ class Placement:
         p, old, new = self.prime, len(self.rows), len(self.rows) + len(group)
         columns = Block(block.mod[:, pivots], block.float[:, pivots])
         rest = self.remainder(slice(None), columns)
-        multipliers = self.multipliers(group) if multipliers is None else multipliers
+        eliminators = self.eliminators(group) if eliminators is None else eliminators
         schur = rest[group]
         self._left.mod[:, old:new] = matmul_mod(rest.mod, _inverse_mod(schur.mod, p), p)
         self._left.float[:, old:new] = _guide(rest.float, _inverse_float(schur.float))
-        self._inverse.mod[old:new, :old] = reduced(-multipliers.mod, p)
-        self._inverse.float[old:new, :old] = -multipliers.float
+        self._inverse.mod[old:new, :old] = reduced(-eliminators.mod, p)
+        self._inverse.float[old:new, :old] = -eliminators.float
         for inverse in (self._inverse.mod, self._inverse.float):
             inverse[old:new, old:new] = np.eye(len(group))
         self.rows += group

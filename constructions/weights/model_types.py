@@ -80,6 +80,7 @@ MODEL_TYPES = (
         _TWO,
     ),
     ModelType(("gpt2", "imagegpt"), ("n_head",), "scale_attn_weights", _GPT),
+    # where multi_query is False, q, k and v of a head lie side by side: these are not read
     ModelType(("gpt_bigcode",), ("n_head",), "scale_attn_weights", {"multi_query": (True,)}),
     ModelType(("gpt_neo",), ("num_heads",), "no", rows=("attention_types", "window_size")),
     ModelType(("biogpt", "opt")),

@@ -86,14 +86,14 @@ class WidthOneBuilder:
         Raises UnluckyPrime.
         """
         solver = GroupQueries(self.queries.images, group, self.prime, self.seed)
-        multipliers = self.placed.multipliers(list(group))  # the same in every draft
+        eliminators = self.placed.eliminators(list(group))  # the same in every draft
         drafts: list[WidthOneDraft] = []
         for u, v0 in self._directions(group, solver.kernel):
-            drafts.append(self._work_out(group, solver, multipliers, u, v0))
+            drafts.append(self._work_out(group, solver, eliminators, u, v0))
             if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
         best = min(drafts, key=lambda draft: draft.bits)
-        self.placed.extend(list(group), best.features, best.pivots, multipliers)
+        self.placed.extend(list(group), best.features, best.pivots, eliminators)
         return best
 
     def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:
@@ -132,7 +132,7 @@ class WidthOneBuilder:
         self,
         group: Sequence[int],
         solver: GroupQueries,
-        multipliers: Block,
+        eliminators: Block,
         u: IntArray,
         v0: IntegerArray | None,
     ) -> WidthOneDraft:
@@ -146,7 +146,7 @@ class WidthOneBuilder:
             lead = self._products(v0)
             targets = np.where(lead[earlier] > 0, mine.argmax(axis=1), mine.argmin(axis=1))
             limit = self.blocks.rows(earlier, targets)
-        v1 = solver.solve(self._multiples(group, solver.factors, multipliers, rows, limit))
+        v1 = solver.solve(self._alphas(group, solver.factors, eliminators, rows, limit))
         base = self._products(v1)
         if self.saturation is not None and lead is not None and targets is not None:
             ahead = integers.multiply(lead[earlier][:, None], mine)
@@ -155,16 +155,16 @@ class WidthOneBuilder:
         for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             features = self.blocks.of_products(products, rows)
-            pivots = self.placed.pivots(list(group), features, multipliers)
+            pivots = self.placed.pivots(list(group), features, eliminators)
             if pivots is not None:
                 return WidthOneDraft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
         raise UnluckyPrime
 
-    def _multiples(
+    def _alphas(
         self,
         group: Sequence[int],
         factors: Sequence[int],
-        multipliers: Block,
+        eliminators: Block,
         rows: IntegerArray,
         limit: Block,
     ) -> list[int]:
@@ -178,7 +178,7 @@ class WidthOneBuilder:
         candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)
         batches = [slice(i, i + _CANDIDATES) for i in range(0, n, _CANDIDATES)]
         zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
-        shifts = self.placed.residual(multipliers, zero, limit)
+        shifts = self.placed.residual(eliminators, zero, limit)
         span, chosen = Span(self.prime, self.data.d), list[int]()
         shared: dict[int, Block] = {}  # all points of a shared context, by factor
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):

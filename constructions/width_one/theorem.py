@@ -73,8 +73,8 @@ class WidthOneHead(SteeringHead):
     """What was chosen for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the
     data's own units.
 
-    separator: u, also the key of the head. selector, c: v0 and its multiplier; None where the head
-             has no earlier examples or does without (a short head). v1: the rest of the query.
+    separator: u, also the key of the head. selector, c: of c·u v0ᵀ; None where the head has
+             no earlier examples or does without (a short head). v1: the rest of the query.
     alphas:  α_t = v1·e_t for t in the group; logits: α_t·E⁽ᵗ⁾u.
     targets: () where there is no v0. gap_bits: may be negative, since c is as small as the rank
              allows; None where n = 1 or without v0.
@@ -100,7 +100,7 @@ def build(
     data: Dataset,
     *,
     heads: int | None = None,
-    saturated: bool = False,
+    short_heads: bool = True,
     saturation: Saturation | None = None,
     seed: int = 0,
     progress: Progress = silent,
@@ -108,8 +108,8 @@ def build(
     """Key and query weights of width one with which the features of all examples are independent.
 
     heads: H, default the fewest that the theorem allows (more, if only they admit a grouping).
-    saturated: False: short heads first (c = 0), which may place more than n - 1 examples each; the
-    proof's heads for what they leave. True: the proof's heads alone, in groups of n, n - 1, ....
+    short_heads: short heads first (c = 0), which may place more than n - 1 examples each; the
+    proof's heads for what they leave. False: the proof's heads alone, in groups of n, n - 1, ....
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is
     sought from there on). `own` is out of reach: a saturated head of width one reaches two rows.
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
@@ -121,7 +121,7 @@ def build(
 
     def attempt(prime: int) -> list[WidthOneHead]:
         chosen = None
-        if not saturated and saturation is None:
+        if short_heads and saturation is None:
             builder = WidthOneBuilder(data, seed=seed, prime=prime)
             chosen = _short_then_proof(builder, partition, progress)
         if chosen is None:

@@ -149,5 +149,6 @@ class Claim:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form for `answer.json`, without the time."""
-        content = {x.name: getattr(self, x.name) for x in fields(self)[:-2]}  # about, seconds
+        names = [x.name for x in fields(self) if x.name not in ("about", "seconds")]
+        content = {name: getattr(self, name) for name in names}
         return content | {"level": self.level.value, "rests_on": list(self.rests_on)}

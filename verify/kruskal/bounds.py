@@ -26,7 +26,7 @@ class RankBound:
 
     end, value: "lower": every `value` of the vectors are independent; "upper": some `value` + 1
         of them are dependent (or there are not so many).
-    method:     its name, one or two words; a file in verify/kruskal/methods/ explains it.
+    method:     its name, one or two words, as reports have it.
     statement:  what proves it, one sentence.
     level:      proved (exact) or enclosed (balls).
     dependency: the witness of an upper bound that has one: `value` + 1 vectors.

@@ -1,7 +1,7 @@
 """What a construction is: one record, from which everything else derives.
 
 `prove`, the rules of a trace, the words of a report, the attack, the audit and the command line use
-this record; none of them knows a construction by name.
+this record. Only the method of a construction and its steps know it by name.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
     return width_one.build(
         data,
         heads=request.heads,
-        saturated=request.value_width < data.m,  # a short head may place more than d_v examples
+        short_heads=request.value_width >= data.m,  # a short head may place more than d_v examples
         saturation=request.saturation,
         seed=request.seed,
         progress=progress,
@@ -26,7 +26,7 @@ def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
 
 
 def _attacked(data: Dataset, heads: int, head_width: int, saturated: bool) -> Layer:
-    return width_one.build(data, heads=heads, saturated=saturated).layer
+    return width_one.build(data, heads=heads, short_heads=not saturated).layer
 
 
 def _remarks(data: Dataset, built: Construction) -> dict[str, str]:

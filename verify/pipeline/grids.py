@@ -110,7 +110,7 @@ def finest(
         except HypothesisFails:
             continue
         weights = data.T * len(built.layer.heads) * data.n
-        estimate = seconds(predicted_bits(built, short), data.T, weights)
+        estimate = estimated_seconds(predicted_bits(built, short), data.T, weights)
         if estimate > most:
             break
         grid = OnGrid(short, origin, estimate)
@@ -119,12 +119,12 @@ def finest(
     return grid
 
 
-def seconds(bits: int, examples: int, weights: int) -> float:
+def estimated_seconds(bits: int, examples: int, weights: int) -> float:
     """About how long a run takes on one core, by the bits of its readout, T, and the number T·H·n
     of its softmax weights; two digits. A model fitted to measured runs, off by a factor of about
     two at most (docs/performance.md); hypotheses are not counted.
 
-    >>> seconds(52_837, 60, 60 * 9 * 8), seconds(819_431, 60, 60 * 9 * 8)
+    >>> estimated_seconds(52_837, 60, 60 * 9 * 8), estimated_seconds(819_431, 60, 60 * 9 * 8)
     (9.4, 150.0)
     """
     model = 1.6 + 1.25e-3 * weights + 9.2e-9 * (float(min(bits, 10**12)) ** 2 * examples) ** 0.75

@@ -34,30 +34,30 @@ from attncert.verify.tightness.limits import impossible, limits
 MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
 
 
-def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
+def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
     data, r = run.data, run.r
     bound = run.method.bound
     with run.theirs("bound"):
         heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
-    claims = [*known, *run.capacity(heads)]
+    claims = [*earlier, *run.capacity(heads)]
     if failure.hypothesis == "some-partition":
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(shared.timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
     named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
-    most_heads = run.question.heads
+    most_heads = run.question.heads  # None: any number
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
         claims += _placed(data, r, most_heads or data.T, run.question.seed, run.value_width)
     run.progress("limits for all weights", 0, 1)
-    known_limits = limits(data, most_heads, run.value_width)
-    claims += known_limits
+    all_limits = limits(data, most_heads, run.value_width)
+    claims += all_limits
     claims += conclusion(
         failure,
         failing,
-        known_limits,
+        all_limits,
         heads=most_heads,
         value_width=run.value_width,
         data=data,
@@ -74,7 +74,7 @@ def refused(run: Run, known: list[Claim], failure: HypothesisFails) -> Proof:
         versions=versions(),
         call=run.call,
     )
-    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in known_limits):
+    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in all_limits):
         return proof
     return replace(proof, certificate=tied_certificate(data, run.produced_by))
 
@@ -99,23 +99,24 @@ def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[C
 def conclusion(
     failure: HypothesisFails,
     failing: Sequence[ClaimId],
-    known: Sequence[Claim],
+    all_limits: Sequence[Claim],
     *,
     heads: int | None,
     value_width: int,
     data: Dataset,
     these_labels: bool,
 ) -> list[Claim]:
-    """The conclusion. failing: hypotheses that do not hold; known: the claims of `limits`.
+    """The conclusion. failing: hypotheses that do not hold; all_limits: the claims about
+    all weights.
 
     these_labels: whether they alone are asked for, so only their own limits refute it.
     """
-    universal = [claim for claim in known if claim.excludes(About.UNIVERSAL)]
-    labels = [claim for claim in known if claim.excludes(About.THESE_LABELS)]
+    universal = [claim for claim in all_limits if claim.excludes(About.UNIVERSAL)]
+    labels = [claim for claim in all_limits if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
     if labels or (universal and not these_labels):
         return [*claims, impossible(universal, labels, heads, value_width, data)]
-    possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in known)
+    possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in all_limits)
     return [*claims, _left_open(data, failure, failing, possible, bool(universal))]
 
 

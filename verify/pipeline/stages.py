@@ -37,7 +37,7 @@ from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.pipeline.data_file import data_file
-from attncert.verify.pipeline.grids import remedy, seconds
+from attncert.verify.pipeline.grids import estimated_seconds, remedy
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
@@ -216,7 +216,7 @@ def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
     data, why = run.data, conclusions.too_long_to_compute(bits)
     if not fits:
         return why
-    readout_seconds = seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
+    readout_seconds = estimated_seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
     why += f" unasked; --claim interpolation takes about {readout_seconds:,g} s"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
     return f"{why}, and {above}" if above else why
@@ -246,7 +246,7 @@ def answer(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Outc
         claims = conclusions.too_long(data, plan.bits, narrow=run.narrow)
         return Outcome("interpolation", built.layer, claims)
     limit, what = run.question.time_limit, f"an exact readout of about {plan.bits:,} bits"
-    require_time(limit, seconds(plan.bits, data.T, 0), what)
+    require_time(limit, estimated_seconds(plan.bits, data.T, 0), what)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)

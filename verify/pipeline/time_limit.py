@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -15,6 +16,7 @@ from types import FrameType
 from attncert.constructions.errors import InputError, OutOfTime
 
 _UNCERTAIN = 2.0  # by what factor an estimate may be off
+_SOON = 1e-3  # seconds, where a timer of the caller ran out meanwhile
 _AGAIN = 1.0  # seconds after which what Python dropped, as in a finalizer, is raised again
 
 
@@ -34,12 +36,16 @@ def limited(seconds: float | None) -> Iterator[None]:
         raise OutOfTime(f"the proof did not end within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    start = time.monotonic()
+    theirs, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if theirs:  # a timer of the caller goes on
+            remaining = max(theirs - (time.monotonic() - start), _SOON)
+            signal.setitimer(signal.ITIMER_REAL, remaining, interval)
 
 
 def require_time(limit: float | None, seconds: float, what: str) -> None:

@@ -1,9 +1,17 @@
 """Rank and independence, one arithmetic per file.
 
-modular:  many subsets, prefixes and single matrices, certified modulo primes (CPU threads, GPU).
-rational: exact rank, null vectors and relations over Q.
-ball:     enclosed full row rank, solutions and smallest singular value.
-floating: numerical rank, and independence against the rounding of the data.
+| of | ask | proves |
+| --- | --- | --- |
+| one table | `modular.modular_rank` | a rank over ℚ at least that mod p |
+| many subsets of vectors | `modular.IndependenceTester` | which are independent, mod primes |
+| one table | `rational.rank`, `.find_relation` | the rank; dependence, by a relation |
+| a layer, Z (T×Hd) small | `verify.features.rank_of` | rank Z at least that mod p |
+| a layer, Z large | `whole_layer.layer.layer_rank` | the same in row blocks, on CPU or GPU |
+| its derivatives J | `whole_layer.jacobian_rows.jacobian_rank` | rank J at least that mod p |
+| balls | `ball.smallest_singular_value` | full row rank, enclosed |
+| floats | `floating.numerical_rank`, `.robustness` | nothing: numerical |
 
+The rest serves these: residues (any table mod p), coordinates (fewer columns, the same
+independence), directions (which vectors are parallel), engines (how an elimination runs).
 Nothing is imported here, so that `constructions.exact.primes` costs no compiler.
 """

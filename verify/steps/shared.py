@@ -67,8 +67,8 @@ def placement(data: Dataset, construction: Construction, source: str = PAPER) ->
     )
 
 
-def selector(data: Dataset, head: SteeringHead, number: int) -> Claim:
-    """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s."""
+def selector(data: Dataset, head: SteeringHead, number: int, symbol: str = "v") -> Claim:
+    """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s. symbol: of v, in LaTeX."""
     products = (data.query_matrix * head.selector).entries()
     inside = [t for t in head.group if products[t] != 0]
     vanishing = [s for s in head.earlier if products[s] == 0]
@@ -76,7 +76,7 @@ def selector(data: Dataset, head: SteeringHead, number: int) -> Claim:
     return claim(
         number,
         ids.SELECTOR,
-        "The selector $v$ is orthogonal to the group's queries and to no earlier query.",
+        f"The selector ${symbol}$ is orthogonal to the group's queries and to no earlier query.",
         not inside and not vanishing,
         {"least product": numeral(min(sizes)), "largest product": numeral(max(sizes))},
         lambda: {

@@ -46,7 +46,7 @@ def _before(
 ) -> Iterator[in_order.Check]:
     yield partial(coefficients, data, record, number)
     if record.selector is not None:
-        yield partial(shared.selector, data, record, number)
+        yield partial(shared.selector, data, record, number, "v_0")
     if not record.short:
         yield partial(curve, data, record, number)
     if record.selector is not None:
@@ -61,8 +61,6 @@ def _wording(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
         return replace(claim, uses={}, source=f"{_PROOF}, section 6 (short heads)")
     of = ids.head_and_step(claim.id)
     assert of is not None, "every check here is a step of a head"
-    if of[1] == ids.SELECTOR:
-        claim = replace(claim, statement=claim.statement.replace("selector $v$", "selector $v_0$"))
     return replace(claim, source=f"{_PROOF}, {_PLACES[of[1]]}")
 
 

@@ -62,7 +62,7 @@ def case(name: str) -> tuple[Dataset, Construction]:
             data = generators.random(
                 T=9, n=3, d=5, shared=name == "shared", denominator=2, bound=5, seed=3
             )
-            CASES[name] = data, width_one.build(data, saturated=True)
+            CASES[name] = data, width_one.build(data, short_heads=False)
     return CASES[name]
 
 

@@ -81,8 +81,8 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         assert (pivots is not None) == fits
         if pivots is None:
             return
-        multipliers = placement.multipliers(group)
-        residual = placement.residual(multipliers, block(head)[group], block(head)[placement.rows])
+        eliminators = placement.eliminators(group)
+        residual = placement.residual(eliminators, block(head)[group], block(head)[placement.rows])
         again = placement.remainder(group, block(head))
         assert residual.mod.tolist() == again.mod.tolist()
         assert residual.mod.tolist() == _residuals(placement, features, group, head)

@@ -90,7 +90,11 @@ Case = tuple[Dataset, dict[str, Any], Construction]
 def case(request: pytest.FixtureRequest) -> Case:
     name, saturated = request.param
     data, options = CASES[name]
-    return data, options | {"saturated": saturated}, build(data, saturated=saturated, **options)
+    return (
+        data,
+        options | {"saturated": saturated},
+        build(data, short_heads=not saturated, **options),
+    )
 
 
 def column(vector: Any) -> list[Fraction]:
@@ -245,7 +249,7 @@ def test_subnormals_and_the_largest_floats(saturated: bool) -> None:
     plain = generators.gaussian(5, 2, 3, dtype=np.float64, seed=1)
     E, e = plain.contexts.floats(), plain.queries.floats()
     data = Dataset.of(E * np.array([1e300, 1e-300, 1])[None, None, :], e, [1, 2, 3, 4, 5])
-    built = build(data, saturated=saturated)
+    built = build(data, short_heads=not saturated)
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 5
 
 
@@ -257,12 +261,12 @@ def test_builds_exactly_where_the_hypotheses_hold(
     """Against an oracle that tries every grouping: rank T, or the refusal names what fails."""
     wanted = heads or None
     if hypotheses_hold(data, data.n, wanted):
-        built = build(data, heads=wanted, saturated=saturated)
+        built = build(data, heads=wanted, short_heads=not saturated)
         assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
         assert all(head.key.rank() <= 1 and head.width == 1 for head in built.layer.heads)
     else:
         with pytest.raises(HypothesisFails) as refusal:
-            build(data, heads=wanted, saturated=saturated)
+            build(data, heads=wanted, short_heads=not saturated)
         assert refusal.value.hypothesis in ("capacity", "some-partition")
 
 
@@ -290,7 +294,7 @@ def test_capacity_is_kept_to() -> None:
 @pytest.mark.parametrize("saturated", [False, True])
 def test_the_same_seed_gives_the_same_weights(saturated: bool) -> None:
     data = generators.family(7, 3, 4, seed=11)
-    first, second = (build(data, saturated=saturated, seed=3) for _ in range(2))
+    first, second = (build(data, short_heads=not saturated, seed=3) for _ in range(2))
     for a, b in zip(first.layer.heads, second.layer.heads, strict=True):
         assert a.key == b.key and a.query == b.query
 

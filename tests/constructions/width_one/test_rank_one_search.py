@@ -32,7 +32,7 @@ def plain_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("saturated", [False, True])
 def test_without_lattices(name: str, saturated: bool) -> None:
     data, options = CASES[name]
-    built = build(data, saturated=saturated, **options)
+    built = build(data, short_heads=not saturated, **options)
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
 
 
@@ -68,7 +68,7 @@ def test_narrow_integers_are_not_overflowed() -> None:
     queries = rng.integers(-128, 128, (9, 5), dtype=np.int8)
     data = Dataset.of(contexts, queries, np.arange(9))
     for saturated in (False, True):
-        built = build(data, saturated=saturated)
+        built = build(data, short_heads=not saturated)
         assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
 
 
@@ -84,18 +84,18 @@ def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theorem, "WidthOneBuilder", spy)
     monkeypatch.setattr(construction, "PRIMES_21", (3, 2096867))
     data = curve(9, 3, 4, shared=True, seed=1)
-    built = build(data, saturated=True)
+    built = build(data, short_heads=False)
     assert tried == [3, 2096867]
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
     monkeypatch.setattr(construction, "PRIMES_21", (3,))
     with pytest.raises(HypothesisFails) as refusal:
-        build(data, saturated=True)
+        build(data, short_heads=False)
     assert (refusal.value.hypothesis, refusal.value.decided) == ("search", False)
 
 
 def test_short_heads_are_shorter() -> None:
     data = generators.family(13, 4, 6, seed=2)
-    short, proof = (predicted_bits(build(data, saturated=s), data) for s in (False, True))
+    short, proof = (predicted_bits(build(data, short_heads=not s), data) for s in (False, True))
     assert 4 * short < proof
 
 
@@ -109,6 +109,6 @@ def test_621_examples_of_32_tokens(shared: bool, saturated: bool) -> None:
     rng = np.random.default_rng(0)
     contexts = rng.integers(-127, 128, (1 if shared else 621, 32, 64), dtype=np.int8)
     data = Dataset.of(contexts, rng.integers(-127, 128, (621, 64)), np.arange(621) % 10)
-    built = build(data, heads=20, saturated=saturated)
+    built = build(data, heads=20, short_heads=not saturated)
     assert len(built.layer.heads) == 20
     assert full_rank(data, built.layer).numbers["rank"] == 621

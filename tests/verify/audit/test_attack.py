@@ -29,7 +29,7 @@ from attncert.verify.questions.attack import Attack
 
 
 def sound(case: Case) -> Layer:
-    return width_one.build(case.dataset, heads=case.heads, saturated=case.option).layer
+    return width_one.build(case.dataset, heads=case.heads, short_heads=not case.option).layer
 
 
 @pytest.mark.parametrize("construction", ["width-one", "paper", "affine"])

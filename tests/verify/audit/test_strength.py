@@ -16,7 +16,7 @@ def test_the_strength_used_is_r_and_never_n() -> None:
     assert records["A1", "duals"].used == records["A1", "selector"].used == 3
     assert records["A1", "duals"].allowed == 4
     assert records["A2", "independence"].used == 3
-    built = width_one.build(data, heads=2, saturated=True)
+    built = width_one.build(data, heads=2, short_heads=False)
     wide = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
     assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
 

@@ -69,8 +69,24 @@ def test_a_proof_within_its_limit_is_as_without() -> None:
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
 
+@pytest.mark.parametrize("theirs", [600.0, 0.01])
+def test_a_timer_of_the_caller_goes_on(theirs: float) -> None:
+    rings: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda *_: rings.append(1))
+    signal.setitimer(signal.ITIMER_REAL, theirs)
+    try:
+        with limited(60):
+            time.sleep(0.05)
+        time.sleep(0.05)
+        remaining, _ = signal.getitimer(signal.ITIMER_REAL)
+        assert (rings == [1]) if theirs < 1 else (500 < remaining < theirs)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_what_is_estimated_at_more_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "seconds", lambda bits, examples, weights: 2000.0)
+    monkeypatch.setattr(stages, "estimated_seconds", lambda bits, examples, weights: 2000.0)
     monkeypatch.setattr(stages, "readout", lambda *_: pytest.fail("the readout was begun"))
     with pytest.raises(OutOfTime, match=r"readout of .* takes about 2e\+03 s, and .*600"):
         prove(TINY, Prove(heads=2, time_limit=600))

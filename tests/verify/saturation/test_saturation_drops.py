@@ -56,7 +56,7 @@ def test_a_row_that_never_leads() -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_ranges_of_logits(shared: bool) -> None:
     data = generators.family(7, 3, 4, queries="moment-curve", shared=shared, seed=1)
-    for head in build(data, saturated=True).layer.heads:
+    for head in build(data, short_heads=False).layer.heads:
         ranges = [max(row) - min(row) for row in integer_logits(head, data)]
         assert logit_ranges(head, data) == ranges
     with pytest.raises(ValueError, match="not an integer"):

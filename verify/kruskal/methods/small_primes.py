@@ -22,7 +22,7 @@ def search_primes(N: int, attempt: int = 0) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def basis_prime() -> int:
-    """Above 2^16, where the elimination of `rank.cpu` needs no table of inverses."""
+    """Above 2^16, where the elimination of `rank.engines.cpu` needs no table of inverses."""
     return safe_primes_below(1 << 17, 1)[0]
 
 
