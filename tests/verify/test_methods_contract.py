@@ -137,7 +137,9 @@ def test_attacked_where_it_promises_something(name: str) -> None:
 
 def test_the_help_and_the_advice_name_what_there_is() -> None:
     """They are written out, so that --help loads nothing and a refusal stays a sentence."""
-    assert options(Prove)["construction"].help == " | ".join((*OURS, "MODULE:NAME"))
+    assert options(Prove)["construction"].help == " | ".join(
+        (*OURS, *NETWORKS, "retrieval", "MODULE:NAME")
+    )
     attacked = [m.name for m in registry.methods() if m.attack and m.name in OURS]
-    assert options(Attack)["construction"].help == " | ".join((*attacked, "MODULE:NAME"))
+    assert options(Attack)["construction"].help == " | ".join((*attacked, *NETWORKS, "MODULE:NAME"))
     assert not registry.method("generic").uses_a1_a2
