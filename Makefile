@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, which should not compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test unit unit-verify unit-others slow check gallery bench gpu fuzz kernel clean
+.PHONY: setup report test unit unit-verify unit-others slow check gallery bench gpu kernel clean
 
 setup: $(VENV)/.ready
 
@@ -70,10 +70,6 @@ gpu:
 # The theorems in Coq and the verified checker; verify/kernel/Makefile names the apt packages.
 kernel:
 	$(MAKE) -C verify/kernel
-
-fuzz: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -e '.[fuzz]'
-	$(BIN)/python tests/fuzz.py --runs 20000 --seconds 60
 
 clean:
 	rm -rf $(VENV) attncert-report build *.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -22,8 +22,10 @@ from attncert.commands.questions import COMMANDS
 from attncert.verify.methods import registry
 from attncert.verify.questions.attack import Attack
 from attncert.verify.questions.audit import Audit
+from attncert.verify.questions.embed import Embed
 from attncert.verify.questions.prove import CONSTRUCTIONS, NETWORKS, RETRIEVAL, Prove
-from attncert.verify.questions.question import flag, options
+from attncert.verify.questions.question import Options, Question, arguments, flag, options
+from attncert.verify.questions.rules import SWITCH, TEXT
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
 
@@ -110,23 +112,11 @@ def test_a_false_hypothesis_is_a_report_with_a_witness(
 BAD_OPTIONS = {
     "no such command": ["frobnicate"],
     "no such option": ["prove", "digits", "--frobnicate"],
-    "heads 0": ["prove", "digits", "--heads", "0"],
-    "heads x": ["prove", "digits", "--heads", "x"],
-    "head width -1": ["prove", "digits", "--head-width", "-1"],
-    "value width 0": ["prove", "digits", "--value-width", "0"],
-    "no examples": ["prove", "digits", "--examples", "0"],
     "more examples than there are": ["prove", "digits", "--examples", "1000000000"],
     "construction": ["prove", "digits", "--construction", "other"],
-    "claim": ["prove", "digits", "--claim", "other"],
-    "device": ["prove", "digits", "--device", "tpu"],
-    "memory 0": ["prove", "digits", "--memory", "0"],
-    "memory nan": ["prove", "digits", "--memory", "nan"],
     "memory too small": ["prove", "digits", "--memory", "0.001"],
-    "seed": ["prove", "digits", "--seed", "-1"],
-    "seed of the weights": ["capacity", "digits", "--examples", "2", "--seed", "-1"],
     "a folder as certificate": ["check", "."],
     "attack what": ["attack", "--construction", "other"],
-    "no cases": ["attack", "--cases", "0"],
     "missing data": ["prove"],
     "missing file": ["prove", "no-such-file.json"],
     "missing certificate": ["check", "no-such-file.json"],
@@ -171,6 +161,30 @@ def test_bad_arguments_are_one_line_and_status_2(
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1 and printed.out == ""
     assert not list(tmp_path.iterdir())
+
+
+# Each option of each question, but switches, and those that take any text.
+OPTIONS = [
+    (record, name)
+    for record in (*Question.__subclasses__(), Embed)
+    for name, option in options(record).items()
+    if option.rule.must not in (SWITCH.must, TEXT.must) and not option.rule.file
+]
+
+
+@pytest.mark.parametrize("word", ["-1", "nope"])
+@pytest.mark.parametrize(("record", "name"), OPTIONS)
+def test_what_no_option_takes_is_one_line_that_names_it(
+    record: type[Options], name: str, word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a command line, before anything is read; and in Python."""
+    words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]
+    assert attncert.main([*words, "--out", "nowhere"]) == 2
+    printed = capsys.readouterr()
+    assert flag(name) in printed.err and (printed.out, printed.err.count("\n")) == ("", 1)
+    with pytest.raises(attncert.InputError, match=f"^{name}: must be "):
+        record(**{name: word})
+    assert not Path("nowhere").exists()
 
 
 def _not_json(folder: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import subprocess
@@ -12,13 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from support.near_cases import case as near_certificate
 
 import attncert
 from attncert.statuses import INTERNAL_ERROR
 from attncert.verify import checker
-from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.methods.exhaustive import nominal_seconds
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1]], "labels": [5, 7]}
 DEFECTS = [
@@ -79,18 +75,6 @@ def test_an_installation_with_parts_missing_gives_no_answer(
     )
     assert found.returncode == INTERNAL_ERROR and found.stdout == ""
     assert found.stderr.count("\n") == 1 and "ImportError: left out" in found.stderr
-
-
-def test_numbers_of_subsets_beyond_the_floats_are_no_defect() -> None:
-    assert nominal_seconds(2000, 1200, 1000) == math.inf > nominal_seconds(2000, 1200, 50) > 1e60
-    said = Budget(20.0).shortage(1000, math.inf, remaining=5.0)
-    assert "take over 1e308 s on two free cores" in said and "No limit would suffice" in said
-
-
-def test_a_case_far_out_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert attncert.main(["attack", "--start", "9" * 4300, "--cases", "2"]) == 2
-    line = "--start: must be a whole number from 0 to 2^63 - 1, not an integer of 14285 bits"
-    assert capsys.readouterr().err == f"attncert: {line}\n"
 
 
 @pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-"])
@@ -154,13 +138,6 @@ def test_a_program_that_cannot_be_run_is_not_blamed_on_the_output(
     monkeypatch.setattr("attncert.verify.coq.executable.executable", lambda: program)
     assert attncert.main(["check", str(file), "--verified"]) == 2
     assert capsys.readouterr().err == f"attncert: {program}: Permission denied\n"
-
-
-def test_the_function_reads_every_claim(tmp_path: Path) -> None:
-    """It knew one checker alone."""
-    path = tmp_path / "certificate.json"
-    path.write_text(json.dumps(near_certificate("shared")))
-    assert attncert.check(path).status == "holds"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -73,15 +73,6 @@ def test_the_report_says_what_the_weights_of_the_file_are() -> None:
     assert b"after one step of Newton's map, taken exactly" in report(moved).files["report.md"]
 
 
-def test_json_is_all_that_stdout_holds(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert attncert.main(["fit", str(data), "--out", str(tmp_path / "o"), "--json"]) == 0
-    printed = capsys.readouterr()
-    found = json.loads(printed.out)
-    assert found["standing"] == "enclosed" and printed.err == ""
-
-
 def test_above_the_bound_nothing_is_tried_unless_forced(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,29 +114,6 @@ def test_unusable_input_is_one_line(
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
     assert not (tmp_path / "o").exists()
-
-
-@pytest.mark.parametrize(
-    "options", [["--heads", "0"], ["--head-width", "-1"], ["--value-width", "0"], ["--seed", "-1"]]
-)
-def test_unusable_options_are_one_line(
-    options: list[str], data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert attncert.main(["fit", str(data), *options]) == 2
-    assert options[0] in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("where", ["descend", "certify"])
-def test_an_interrupt_leaves_nothing(
-    where: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(fitted, where, interrupted)
-    assert attncert.main(["fit", str(data), "--out", str(tmp_path / "o")]) == 130
-    assert not (tmp_path / "o").exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["data.json"]
 
 
 # Where no claim holds, none is made.

@@ -48,11 +48,6 @@ def others() -> Iterator[None]:
     registry._registered.update(before)
 
 
-def test_the_example_is_short() -> None:
-    text = (ROOT / "examples" / "own_construction.py").read_text()
-    assert len(text.splitlines()) < 80
-
-
 def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
     proof = prove(TINY, QUESTION)
     files = report(proof).files

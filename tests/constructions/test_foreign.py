@@ -7,7 +7,6 @@ import os
 import unicodedata
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -19,7 +18,6 @@ import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.foreign import escaped, printable, safe_name
-from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.words.text import markdown
 from attncert.verify.kruskal.vectors import Vectors
@@ -104,24 +102,6 @@ def _stopped(*arguments: object, **options: object) -> None:
     raise InputError("test", "stopped here", "run on")
 
 
-def test_kruskal_writes_where_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    here = tmp_path / "a" / "b" / "c"
-    here.mkdir(parents=True)
-    monkeypatch.chdir(here)
-    Path("data.json").write_text(
-        json.dumps({"vectors": VECTORS, "name": "../../up/\x1b[31m\ud800"})
-    )
-    assert attncert.main(["kruskal", "data.json", "--work", "1", "--subsets", "0"]) == 0
-    printed = capsys.readouterr()
-    assert harmless(printed.out) and printed.err == ""
-    assert {p.name for p in tmp_path.rglob("report.md")} == {"report.md"}
-    (report,) = tmp_path.rglob("report.md")
-    assert report.parent.parent == here / "attncert-report"
-    assert str(report.relative_to(here)) in printed.out
-
-
 FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
 
 
@@ -159,13 +139,6 @@ def test_a_file_that_is_explained_keeps_its_name_on_one_line(
     for words in (*commands, ["check", file]):
         assert attncert.main(words) == 0
         assert harmless(capsys.readouterr().out)
-
-
-def test_the_name_of_a_layer_s_file_is_no_mathematics(tmp_path: Path) -> None:
-    one = np.ones((2, 2)).tolist()
-    path = tmp_path / "$x$ <b>.json"
-    path.write_text(json.dumps({"query": one, "key": one, "value": one, "output": one}))
-    assert load_weights(path).name == "x-b"
 
 
 COMMANDS = ["check", "explain", "prove", "kruskal", "audit", "capacity", ""]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
-from support.small_layers import features, fractions, outputs, times, transpose
+from support.small_layers import features, fractions, times, transpose
 from support.strategies import families
 
 from attncert.constructions import construction
@@ -15,7 +15,6 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.generic import build
-from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve, with_readout
 
 
 def rank_of(data: Dataset, **options: int) -> int:
@@ -65,14 +64,6 @@ def test_records_and_rank(name: str, width: int) -> None:
             assert found == list(logits)
 
 
-def test_the_labels_come_out_exactly() -> None:
-    data = generators.family(7, 3, 4, m=2, bound=2, seed=1)
-    built = build(data)
-    assert predicted_bits(built, data) < 5_000
-    layer = with_readout(built, data, solve(pivot_system(built, data), data.label_matrix), 2)
-    assert outputs(data, layer) == data.labels.fractions()
-
-
 @settings(max_examples=40, deadline=None)
 @given(families(max_T=7), st.integers(1, 3))
 def test_full_rank_wherever_the_theorem_has_room(data: Dataset, width: int) -> None:
@@ -81,44 +72,6 @@ def test_full_rank_wherever_the_theorem_has_room(data: Dataset, width: int) -> N
         heads = -(-(data.T - 1) // max(1, data.n - 1)) or 1
         if hypotheses_hold(data, data.n, heads):
             assert rank_of(data, head_width=width, heads=heads) == data.T
-
-
-def test_distinct_contexts_go_above_the_theorem() -> None:
-    """Up to H·d examples: 15 with 3 heads of n = 4, d = 5, where H(n-1) + 1 is 10."""
-    data = generators.random(15, 4, 5, seed=1)
-    assert rank_of(data, heads=3) == 15
-    with pytest.raises(HypothesisFails) as refusal:
-        build(data, heads=2)
-    assert (refusal.value.hypothesis, refusal.value.decided) == ("capacity", True)
-    assert refusal.value.witness["capacity"] == 10
-
-
-def test_needs_neither_A1_nor_A2() -> None:
-    """Parallel queries and a zero query, and contexts of rank 1, with distinct features."""
-    data = Dataset.of(
-        [[[1, 0], [0, 1]], [[2, 1], [0, 1]], [[1, 3], [1, 0]]],
-        [[1, 2], [2, 4], [0, 0]],
-        [1, 2, 3],
-    )
-    assert rank_of(data) == 3
-    dependent = Dataset.of([[[1, 0], [2, 0]], [[0, 1], [0, 3]]], [[1, 2], [1, 1]], [1, 2])
-    assert rank_of(dependent, heads=1) == 2
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        Dataset.of([[1, 0], [0, 1]], [[1, 2], [1, 2]], [1, 2]),
-        Dataset.of([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], [[1, 2], [1, 2]], [1, 2]),
-        generators.signed_pairs(),
-    ],
-    ids=["equal examples", "equal up to the order of rows", "e, -e, f, -f"],
-)
-def test_impossible_data_are_undecided_not_wrong(data: Dataset) -> None:
-    with pytest.raises(HypothesisFails) as refusal:
-        build(data, heads=3)
-    assert (refusal.value.hypothesis, refusal.value.decided) == ("search", False)
-    assert refusal.value.witness["left"] >= 1
 
 
 def test_weights_grow_when_small_ones_fail() -> None:

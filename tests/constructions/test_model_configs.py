@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.paths import ROOT
 from support.third_party import ThirdParty, third_party
 
 from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.model_types import MODEL_TYPES
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.audit.layer.attention import Attention
@@ -175,14 +173,6 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(
         np.savez(mask, mask=np.ones((T, N)) > 0, **wrong)  # type: ignore[arg-type]
         assert main(words) == 2
         assert line in capsys.readouterr().err
-
-
-def test_the_page_lists_types_and_options() -> None:
-    """The first three cells of its table; the fourth is measured."""
-    page = (ROOT / "docs" / "models-and-layers.md").read_text()
-    for kind in MODEL_TYPES:
-        plain = "; ".join(f"{key} but {' or '.join(map(str, x))}" for key, x in kind.plain.items())
-        assert f"| {', '.join(kind.names)} | {', '.join(kind.read)} | {plain or '-'} | " in page
 
 
 # Formats that say more, or less.

@@ -123,10 +123,6 @@ def test_what_a_configuration_leaves_out_is_plain(name: str) -> None:
     assert any(option(usual, key) is not None for key in kind.heads)
 
 
-def test_every_type_is_listed_once() -> None:
-    assert len(BY_NAME) == sum(len(kind.names) for kind in MODEL_TYPES)
-
-
 # What was accepted before, and wrong.
 
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {

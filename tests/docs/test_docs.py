@@ -75,10 +75,6 @@ def test_files_that_are_named_exist(page: Path) -> None:
     assert [name for name in NAMED.findall(page.read_text()) if not (ROOT / name).exists()] == []
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().split()) < 900
-
-
 def test_the_tables_of_options_are_those_of_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a change: `python docs/make_commands.py`."""
     monkeypatch.syspath_prepend(str(ROOT / "docs"))

@@ -98,39 +98,12 @@ def test_a_wrong_one_is_called_wrong(tmp_path: Path) -> None:
     assert (late.status, late.exit_status) == ("over limit", 3)
 
 
-@pytest.mark.parametrize("check", [True, False])
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [
-        ("{", "unreadable .JSONDecodeError"),
-        ("[]", "the format is not attncert/1"),
-        (changed(CASES["impossible"](), "relation", 3), "another type|relation must be"),
-        (changed(CASES["impossible"](), "data.labels", 3), "another type|labels must be"),
-        (changed(CASES["full-rank"](), "rank", []), "another type|rank must be"),
-        (changed(CASES["dependent-set"](), "relation", []), "another type|relation must be"),
-    ],
-    ids=range(6),
-)
-def test_no_certificate(content: object, line: str, check: bool, tmp_path: Path) -> None:
-    assert isinstance(content, dict | str)
-    path = written(content, tmp_path)
-    with pytest.raises(InputError, match=line):
-        explain(path, check=check)
-
-
 def test_a_file_too_long_to_be_read_is_not_called_another_kind_of_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("attncert.verify.checker.LIMIT_MIB", 0.001)
     with pytest.raises(InputError, match="an attncert certificate short enough to be read, not a"):
         explain(written(CASES["impossible"](), tmp_path))
-
-
-@pytest.mark.parametrize("check", [True, False])
-def test_a_stale_digest_is_wrong(check: bool, tmp_path: Path) -> None:
-    found = explain(written(CASES["impossible"]() | {"construction": "x"}, tmp_path), check=check)
-    assert (found.status, found.exit_status) == ("wrong", 1)
-    assert "digest is stale" in dict(found.parts)["Checked now"]
 
 
 def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
@@ -148,16 +121,6 @@ def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
     found = explain(written(certificate, tmp_path))
     assert found.status == "holds"
     assert "something else than 0" in dict(found.parts)["Why that can be proved"]
-
-
-@pytest.mark.parametrize("number", ["1e99999999", "-1e-99999999", "1/0", "1_0", "nan"])
-@pytest.mark.parametrize("place", ["relation.0", "data.labels.0.0"])
-def test_a_number_outside_the_format_is_not_worked_on(
-    number: str, place: str, tmp_path: Path
-) -> None:
-    file = written(changed(CASES["impossible, no attention"](), place, number), tmp_path)
-    with pytest.raises(InputError, match="a part of another type"):
-        explain(file, check=False)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

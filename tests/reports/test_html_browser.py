@@ -204,18 +204,3 @@ def test_names_for_screen_readers(browser: Any, folders: dict[str, Path]) -> Non
         levels = [int(h.evaluate("h => h.tagName")[1]) for h in window.locator("h1,h2,h3").all()]
         assert levels[0] == 1 and levels.count(1) == 1
         assert all(b - a <= 1 for a, b in pairwise(levels))
-
-
-def test_paper_shows_all_of_it(browser: Any, folders: dict[str, Path], tmp_path: Path) -> None:
-    """On paper what is folded is open, dark is light, and nothing is cut off at the side."""
-    with opened(browser, folders["digits-like"], DESKTOP, color_scheme="dark") as window:
-        window.emulate_media(media="print", color_scheme="dark")
-        assert window.evaluate(LUMINANCE) > 200
-        window.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
-        assert window.locator("details:not([open])").count() == 0
-        window.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
-        assert window.locator("details[open]").count() == 0
-        window.set_viewport_size({"width": 700, "height": 990})  # A4, in CSS pixels
-        assert window.evaluate(WIDER) == 0
-        paper = window.pdf(format="A4")
-        assert paper.startswith(b"%PDF") and 5 <= paper.count(b"/Type /Page\n") <= 40

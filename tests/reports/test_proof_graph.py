@@ -9,11 +9,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from support import proof_fixtures as fixtures
 from support.paths import ROOT
 from support.proof_fixtures import rendered
@@ -199,62 +197,3 @@ def test_boxes_do_not_overlap(trace: ProofTrace) -> None:
         for x, y in route[1:-1]:
             near = [abs(x - placed.place[k][0]) for k in placed.rows[int(y)]]
             assert min(near, default=1) > 0.5
-
-
-def cost(place: dict[layout.Node, float], links: list[tuple[layout.Node, layout.Node]]) -> float:
-    """What the places are to make small: slanted links, and the drawing's width."""
-    slanted = sum(
-        layout._PULL[layout._loose(a) + layout._loose(b)] * abs(place[a] - place[b])
-        for a, b in links
-    )
-    return slanted + layout._NARROW * (max(place.values()) - min(place.values()))
-
-
-def least_cost(
-    rows: list[list[layout.Node]], links: list[tuple[layout.Node, layout.Node]]
-) -> float:
-    """The same programme by HiGHS: x of the nodes, both ends, and a bound on each link."""
-    nodes = [n for row in rows for n in row]
-    size = len(nodes) + 2 + len(links)
-    weights, above, least = np.zeros(size), [], []
-
-    def at_least(gap: float, *terms: tuple[int, float]) -> None:
-        line = np.zeros(size)
-        for k, factor in terms:
-            line[k] = factor
-        above.append(-line)
-        least.append(-gap)
-
-    left, right = len(nodes), len(nodes) + 1
-    weights[[left, right]] = -layout._NARROW, layout._NARROW
-    for k, (a, b) in enumerate(links, start=right + 1):
-        weights[k] = layout._PULL[layout._loose(a) + layout._loose(b)]
-        i, j = nodes.index(a), nodes.index(b)
-        at_least(0, (k, 1), (i, 1), (j, -1))
-        at_least(0, (k, 1), (i, -1), (j, 1))
-    for k in range(len(nodes)):
-        at_least(0, (k, 1), (left, -1))
-        at_least(0, (right, 1), (k, -1))
-    for row in rows:
-        for a, b in pairwise(row):
-            gap = layout._GAP[layout._loose(a) + layout._loose(b)] / layout._UNIT
-            at_least(gap, (nodes.index(b), 1), (nodes.index(a), -1))
-    return float(linprog(weights, np.array(above), least, bounds=(0, None)).fun)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.data())
-def test_the_places_are_a_solution_of_the_linear_programme(data: st.DataObject) -> None:
-    sizes = data.draw(st.lists(st.integers(1, 5), min_size=2, max_size=6))
-    rows: list[list[layout.Node]] = [
-        [(9, 9, 10 * y + k) if data.draw(st.booleans()) else 10 * y + k for k in range(size)]
-        for y, size in enumerate(sizes)
-    ]
-    pairs = [(a, b) for upper, lower in pairwise(rows) for a in upper for b in lower]
-    links = data.draw(st.lists(st.sampled_from(pairs), unique=True, max_size=12))
-    place = {n: x for n, (x, _) in layout._places(rows, links).items()}
-    assert cost(place, links) == pytest.approx(least_cost(rows, links), abs=1e-2)
-    for row in rows:
-        for a, b in pairwise(row):
-            gap = layout._GAP[layout._loose(a) + layout._loose(b)] / layout._UNIT
-            assert place[b] - place[a] >= gap - 1e-3

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support import proof_fixtures as fixtures
@@ -205,28 +203,6 @@ def test_what_ends_the_process_between_the_renames_waits(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.returncode == -sign
-    assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
-
-
-def interrupt_at(patch: pytest.MonkeyPatch, place: Any, name: str) -> None:
-    """SIGINT is raised whenever `place.name` is called, which then does what it did before."""
-    original = getattr(place, name)
-
-    def interrupted(*args: Any, **options: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return original(*args, **options)
-
-    patch.setattr(place, name, interrupted)
-
-
-@pytest.mark.parametrize("at", ["replace", "rmtree"])
-def test_an_interrupt_waits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
-    """Between the renames, and when the old folder is removed."""
-    out = tmp_path / "report"
-    write_folder(out, OLD)
-    interrupt_at(monkeypatch, os if at == "replace" else shutil, at)
-    with pytest.raises(KeyboardInterrupt):
-        write_folder(out, REPORT)
     assert contents(out) == complete(REPORT) and [p.name for p in tmp_path.iterdir()] == ["report"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat, nmod_mat
+from flint import fmpq_mat
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
@@ -49,19 +49,3 @@ def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
     blocks = [features.exact_columns(table, data, every) for table in tables]
     rows = [x for t in range(data.T) for block in blocks for x in block[t]]
     return fmpq_mat(data.T, len(layer.heads) * data.d, rows)
-
-
-def annihilates(data: Dataset, layer: Layer, left: fmpz_mat) -> str:
-    """The arithmetic in which left·Z = 0 was found to hold; "" where it fails. left: k×T.
-
-    Over ℚ where the features are short enough, else modulo a prime, which can refute the equality
-    and only supports it.
-    """
-    exact = feature_matrix(data, layer)
-    if exact is not None:
-        return "" if any((fmpq_mat(left) * exact).entries()) else "over ℚ"
-    tables = [features.logits(head, data) for head in layer.heads]
-    for table, p in features.feature_residues(data, tables):
-        z = nmod_mat(*table.shape, table.ravel().tolist(), p)
-        return "" if any(int(x) for x in (nmod_mat(left, p) * z).entries()) else "modulo a prime"
-    return "in no arithmetic at hand"

@@ -1,11 +1,10 @@
-"""A run of shards in a process of its own, to be killed: slow_shards.py LOG OUT PAUSE JOBS"""
+"""Shards whose work is a digest: what is lost, repeated or out of place shows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -56,13 +55,3 @@ def logged(log: Log, work: Any = digests, **how: Any) -> dict[Shard, Record]:
 def united(records: Mapping[Shard, Record]) -> bytes:
     """What a run reports: every item, in order."""
     return json.dumps([item for record in records.values() for item in record["items"]]).encode()
-
-
-def main(log: str, out: str, pause: float, jobs: int) -> None:
-    with Log(log) as file:
-        records = logged(file, partial(digests, pause=pause), jobs=jobs)
-    Path(out).write_bytes(united(records))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))

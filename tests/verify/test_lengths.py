@@ -26,7 +26,6 @@ from attncert import Prove, prove, verify
 from attncert.cli import main
 from attncert.constructions import layer as layers
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.loading import parse_json
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.from_layer import from_layer
@@ -220,22 +219,6 @@ def test_a_proof_of_equally_many_tokens_says_so(name: str) -> None:
     assert "equally many tokens, and these have 1 to 2" in said.statement
     assert proof.trace["hypothesis.A2"].level.value == "proved"
     assert proof.trace["hypothesis.token-counts"].witness == {"examples": [1, 0], "tokens": [1, 2]}
-
-
-def test_a_certificate_holds_the_tokens() -> None:
-    file = prove(DATA, Prove(construction="affine", round="1")).certificate
-    assert file is not None
-    assert (file["format"], file["tokens"], file["dims"]["context"]) == (
-        "attncert/3",
-        [3, 1, 2, 4],
-        4,
-    )
-    assert file["data"] == DATA.canonical() and file["input_sha256"] == DATA.sha256
-    assert file["origin"]["kind"] == "rounded" and len(file["network"]) == 1
-    again = parse_json(canonical_bytes(file))
-    assert again.sha256 == DATA.sha256 and again.counts == DATA.counts
-    layer = of_json(file, "file", "file").layer
-    assert rational(DATA, layer).level.value == "proved"
 
 
 ONE = [[1, 0], [0, 1]]

@@ -17,14 +17,12 @@ from hypothesis import strategies as st
 from support.built import changed, with_head
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank_mod
 from support.small_layers import outputs
-from support.strategies import datasets, numbers
+from support.strategies import datasets, families, numbers
 
 from attncert.constructions import paper
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import digits
-from attncert.constructions.errors import InputError
 from attncert.reports.answers import report_page
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
@@ -126,18 +124,6 @@ def test_what_was_built() -> None:
     assert prove(PROVED["regrouped"][0]).setup.regrouped is True
 
 
-@pytest.mark.slow
-def test_the_handwritten_digits(tmp_path: Path) -> None:
-    """H = 8, d_h = 4, T = 25: the main job."""
-    data = digits().take(25)
-    proof = prove(data, Prove(heads=8, head_width=4))
-    assert proof.standing is Level.PROVED and proof.setup.claim == "interpolation"
-    assert proof.setup.capacity == 25 and len(proof.heads) == 8
-    assert proof.trace.standing("interpolation.symbolic") is Level.PROVED
-    assert proof.trace.failures() == []
-    assert verdict(proof, tmp_path) == "holds"
-
-
 # Where no exact readout is written down.
 
 
@@ -196,12 +182,6 @@ def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     assert proof.command == "attncert prove DATA --claim full-rank --a1-work 0"
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
-
-
-@pytest.mark.parametrize("work", [-1, float("nan"), float("inf"), 1e8])
-def test_work_is_a_number_of_seconds(work: float) -> None:
-    with pytest.raises(InputError, match="a1_work: must be a number of seconds from 0"):
-        Prove(a1_work=work)
 
 
 def test_narrow_heads_use_a1_at_strength_r() -> None:
@@ -270,15 +250,6 @@ def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -
 # Determinism and progress.
 
 
-@pytest.mark.parametrize("data", [DISTINCT, FLOATS])
-def test_two_runs_are_equal(data: Dataset) -> None:
-    first, second = prove(data), prove(data)
-    assert first.trace.as_dict() == second.trace.as_dict()
-    assert first.certificate is not None and second.certificate is not None
-    assert canonical_bytes(first.certificate) == canonical_bytes(second.certificate)
-    assert first.setup == second.setup and first.heads == second.heads
-
-
 def test_progress_runs_through_the_stages() -> None:
     seen: list[str] = []
     prove(SMALL, progress=lambda stage, done, of: seen.append(stage))
@@ -307,9 +278,9 @@ def test_a_condition_number_beyond_float64_is_left_out() -> None:
     assert proof.heads[0].condition is None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
-    datasets(numbers, max_T=4, max_n=3, max_d=4),
+    datasets(numbers, max_T=4, max_n=3, max_d=4) | families(max_T=6),
     st.sampled_from([None, 1, 2, 5]),
     st.sampled_from([None, 1, 2, 4]),
     st.sampled_from(["auto", "full-rank"]),
@@ -328,6 +299,26 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) < data.T
     if proof.layer is not None:
         assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T
+    else:
+        assert refuted_by_relations(proof)
+
+
+def refuted_by_relations(proof: Proof) -> bool:
+    """Some hypothesis is false, and what shows it is a relation between queries or rows."""
+    witnesses = [
+        (claim.id, dict(claim.witness or {}))
+        for claim in proof.trace
+        if claim.level is Level.REFUTED and claim.id.startswith("hypothesis.")
+    ]
+    queries, contexts = proof.data.queries.fractions(), proof.data.contexts.fractions()
+    for name, witness in witnesses:
+        if name == "hypothesis.A2":
+            terms = {i: c for i, c in enumerate(witness["coefficients"]) if c != "0"}
+            relation = {"examples": [*terms], "coefficients": terms.values()}
+            assert is_relation(contexts[witness["context"]], relation)
+        elif "coefficients" in witness:
+            assert is_relation(queries, witness)
+    return bool(witnesses)
 
 
 class Told:

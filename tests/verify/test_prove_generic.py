@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from flint import fmpq, fmpq_mat
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
 from support.small_layers import outputs
 
 from attncert.constructions import generic
-from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.certificate import canonical_bytes
@@ -104,40 +100,3 @@ def test_no_draw_reaching_the_rank_is_undecided(monkeypatch: pytest.MonkeyPatch)
 
 
 # A builder that errs.
-
-
-def first_head(built: Construction, **changes: Any) -> Construction:
-    return replace(built, heads=(replace(built.heads[0], **changes), *built.heads[1:]))
-
-
-def tied(built: Construction) -> Construction:
-    """u = 0: all entries of Eu are equal."""
-    zero = fmpq_mat(4, 1)
-    heads = (replace(built.layer.heads[0], key=zero), *built.layer.heads[1:])
-    spoilt = replace(built, layer=replace(built.layer, heads=heads))
-    return first_head(spoilt, key=zero)
-
-
-SPOILT: dict[str, tuple[str, Callable[[Construction], Construction]]] = {
-    "entries above the bound": ("small", lambda built: first_head(built, bound=0)),
-    "another key on record": (
-        "small", lambda built: first_head(built, key=built.heads[0].key * fmpq(2))
-    ),
-    "other logits on record": (
-        "logits",
-        lambda built: first_head(built, logits=((9, 9, 9), *built.heads[0].logits[1:])),
-    ),
-    "a tie": ("distinct", tied),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SPOILT)
-def test_a_false_record_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    step, spoil = SPOILT[name]
-    honest = generic.build
-    monkeypatch.setattr(generic, "build", lambda *a, **k: spoil(honest(*a, **k)))
-    proof = generically(SHARED, claim="full-rank")
-    claim = proof.trace[f"head.1.{step}"]
-    assert claim.level is Level.REFUTED and claim.witness
-    if name == "a tie":  # the head adds too little: nothing is called memorized
-        assert proof.standing is Level.UNDECIDED and proof.certificate is None

@@ -11,7 +11,6 @@ from support.oracles import is_relation
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.constructions.search import grouping
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
@@ -64,20 +63,3 @@ def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) 
     proof = prove(data, Prove(heads=4))
     assert proof.trace["hypothesis.some-partition"].level is Level.UNDECIDED
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
-
-
-@pytest.mark.parametrize(
-    ("options", "argument"),
-    [
-        ({"heads": 0}, "heads"),
-        ({"head_width": -1}, "head_width"),
-        ({"value_width": 10**9}, "value_width"),
-        ({"seed": -1}, "seed"),
-        ({"claim": "all"}, "claim"),
-        ({"construction": "magic"}, "construction"),
-    ],
-)
-def test_senseless_settings(options: dict[str, Any], argument: str) -> None:
-    with pytest.raises(InputError) as caught:
-        prove(SHARED, Prove(**options))
-    assert caught.value.argument == argument and "\n" not in str(caught.value)

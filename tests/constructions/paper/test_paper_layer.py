@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
-from support.built import HEAD, PAPER, Built, changed, paper, weights, with_head, with_label
+from flint import fmpq_mat
+from support.built import Built, paper, weights
 from support.built import claims as claims_of
-from support.small_layers import features, fractions
+from support.small_layers import features
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_31
-from attncert.constructions.layer import Layer
 from attncert.constructions.paper.theorem import build
-from attncert.constructions.readout.solve import pivot_system, solve, with_readout
 from attncert.verify import features as verify_features
 from attncert.verify import tables
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.interpolation.rational import rational
 from attncert.verify.steps import conclusions, shared
 from attncert.verify.steps.apriori import Conditioning
 
@@ -45,20 +41,6 @@ def context(data: Dataset, t: int) -> list[list[Fraction]]:
 
 
 # Ranks and primes.
-
-
-def test_primes_that_divide_a_denominator_are_passed_over() -> None:
-    """Contexts over 2147483579: no features exist mod that prime, and nothing is claimed mod it."""
-    first, second = PRIMES_31[:2]
-    data, built = example("shared")
-    contexts = [[x / first for x in row] for row in data.contexts.fractions()[0]]
-    small = Dataset.of(contexts, data.queries, data.labels)
-    built = build(small)
-    assert verify_features.usable_primes(small)[0] == second
-    found = claims(small, built)
-    assert not failing(found)
-    assert str(second) in found["head.1.rank"].arithmetic
-    assert conclusions.full_rank(small, built.layer).numbers["prime"] == second
 
 
 def test_no_usable_prime_is_undecided_not_a_crash() -> None:
@@ -86,67 +68,7 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
     assert conclusions.full_rank(data, spoilt.layer).numbers["prime"] != p
 
 
-def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
-    run = paper("shared")
-    run = weights(run, key=run.layer.heads[HEAD].key / 2)
-    claim = conclusions.full_rank(run.data, run.construction.layer)
-    assert claim.level is Level.UNDECIDED
-
-
-@pytest.mark.parametrize("name", PAPER)
-def test_features_mod_p_are_the_exact_ones(name: str) -> None:
-    data, built = example(name)
-    p = PRIMES_31[1]
-    found = verify_features.features_mod(
-        data, [verify_features.logits(head, data) for head in built.layer.heads], p
-    ).tolist()
-    exact = features(data, built.layer)
-    assert found == [[x.numerator * pow(x.denominator, -1, p) % p for x in row] for row in exact]
-
-
 # Step 9.
-
-
-@cache
-def read_out(name: str) -> tuple[Dataset, Layer]:
-    data, built = example(name)
-    return data, with_readout(built, data, solve(pivot_system(built, data), data.label_matrix))
-
-
-@pytest.mark.parametrize("name", PAPER)
-def test_a_correct_readout_passes(name: str) -> None:
-    data, layer = read_out(name)
-    claim = rational(data, layer)
-    assert claim.level is Level.PROVED and claim.witness is None
-    assert sum(any(row) for head in layer.heads for row in fractions(head.value)) <= data.T
-
-
-def spoilt_readouts() -> dict[str, tuple[Dataset, Layer]]:
-    data, layer = read_out("vertices")
-    value, output = layer.heads[1].value, layer.output
-    assert value is not None and output is not None
-    place = next((i, 0) for i, row in enumerate(fractions(value)) if any(row))
-    size = value[place].q
-    idle = next(i for i, row in enumerate(fractions(value)) if not any(row))
-    return {
-        "one bit of a value": (
-            data,
-            with_head(layer, 1, value=changed(value, *place, fmpq(1, size))),
-        ),
-        "a value of an idle column": (data, with_head(layer, 1, value=changed(value, idle, 0, 1))),
-        "an output entry": (data, replace(layer, output=changed(output, 1, 0, fmpq(1, 10**9)))),
-        "a label": (with_label(data, 3, 0, Fraction(1, 10**30)), layer),
-        "keys of another head": (data, with_head(layer, 1, key=layer.heads[2].key)),
-        "values swapped": (data, with_head(layer, 1, value=layer.heads[2].value)),
-    }
-
-
-@pytest.mark.parametrize("name", spoilt_readouts())
-def test_a_spoilt_readout_is_refuted(name: str) -> None:
-    claim = rational(*spoilt_readouts()[name])
-    assert claim.level is Level.REFUTED and claim.witness is not None
-    if name == "a label":
-        assert claim.witness["failing_examples"] == [3]
 
 
 # Numbers beside the steps.

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.oracles import (
-    SAFE_PRIME,
     is_relation,
     meets_partition_condition,
     some_grouping,
@@ -19,7 +18,6 @@ from support.oracles import (
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import grouping
 from attncert.constructions.search.grouping import consecutive, find, violation
 
@@ -52,30 +50,6 @@ def test_consecutive(count: int, first: int, further: int) -> None:
     assert all(1 <= len(group) <= max(first, further) for group in groups)
 
 
-@settings(max_examples=150, deadline=None)
-@given(query_lists(), st.randoms(use_true_random=False))
-@example([[0, 0]], None)
-@example([[1], [2]], None)
-def test_a_violation_is_found_and_shown(queries: list[list[int]], random: Any) -> None:
-    data = with_queries(queries)
-    order = list(range(data.T))
-    if random is not None:
-        random.shuffle(order)
-    cuts = consecutive(order, 2, 2)
-    found = violation(data, cuts)
-    assert (found is None) == meets_partition_condition(queries, cuts)
-    if found is not None:
-        assert plain(found, data)
-        group = cuts[found["group"] - 1]
-        outside = [t for t in found["examples"] if t not in group]
-        if found["kind"] == "dependent group":
-            assert outside == []
-        else:
-            assert found["kind"] == "earlier query in span"
-            assert len(outside) == 1
-            assert outside[0] in [t for g in cuts[: found["group"] - 1] for t in g]
-
-
 def test_rational_and_huge_queries() -> None:
     """A relation that only huge coefficients show, over a large common denominator."""
     a, b = [Fraction(10**30, 7), Fraction(1, 3)], [Fraction(1, 10**25), Fraction(5)]
@@ -85,17 +59,6 @@ def test_rational_and_huge_queries() -> None:
     assert found is not None and plain(found, data)
     assert [int(x) for x in found["coefficients"]] in ([3, -2, -1], [-3, 2, 1])
     assert violation(data, [(0, 1), (2,)]) is None
-
-
-@pytest.mark.parametrize("p", [*PRIMES_21, SAFE_PRIME, 2147483579])
-def test_independent_over_the_rationals_but_not_modulo_a_prime(p: int) -> None:
-    """(1, 0) and (1, p) are equal mod p; (0, 1) is their difference over p, so in their span."""
-    data = with_queries([[0, 1, 0], [1, 0, 0], [1, p, 0], [0, 0, 1]])
-    assert violation(data, [(0, 1), (3,), (2,)]) is None
-    found = violation(data, [(0, 3), (1, 2)])
-    assert found is not None and found["kind"] == "earlier query in span" and plain(found, data)
-    groups = find(data, 3, 2, 2, 0)
-    assert meets_partition_condition(data.queries.fractions(), groups)
 
 
 def attempt(

@@ -15,7 +15,7 @@ from support.oracles import (
 )
 
 from attncert.constructions import width_one
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify.audit.attack.cases import (
@@ -106,26 +106,6 @@ def test_a_planted_fault_is_found_and_shrunk(build, reason: str) -> None:  # typ
     assert fails(small) and shrink(small, fails) is small
     assert f"case {failure.number}" in report.reason and report.claim.witness is not None
     assert report.claim.witness["queries"] == small.queries.tolist()
-
-
-def test_bad_arguments() -> None:
-    with pytest.raises(
-        InputError, match=r"^construction: must be paper, width-one, affine, gen.*, not nothing$"
-    ):
-        attack(Attack("nothing", cases=1))
-    with pytest.raises(
-        InputError,
-        match=r"^construction: must be paper, width-one, affine, relu, .* or .*, not gen",
-    ):
-        attack(Attack("generic", cases=1))
-    with pytest.raises(
-        InputError, match=r"^cases: must be a whole number from 1 to 2\^63 - 1, not 0$"
-    ):
-        attack(Attack("paper", cases=0))
-    with pytest.raises(
-        InputError, match=r"^start: must be a whole number from 0 to 2\^63 - 1, not -1$"
-    ):
-        attack(Attack("paper", cases=1, start=-1))
 
 
 @pytest.mark.slow

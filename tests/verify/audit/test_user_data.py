@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.shares import share
@@ -136,36 +135,6 @@ def test_the_command(
     content = json.loads((out / "answer.json").read_text())
     assert content["standing"] == {0: "proved", 1: "refuted", 3: "undecided"}[status]
     assert content["exhibits"]["data"]["examples"] == data.T
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["missing.json"], "missing.json: there is no such file; it must be a JSON or .npz file"),
-        (["--seed", "-1"], "--seed: must be a whole number"),
-        (["--out", "."], "--out: must be a folder other than"),
-        (["--nonsense"], "No such option"),
-        (["--construction", "none"], "--construction: must be paper, width-one, affine, generic"),
-    ],
-)
-def test_bad_input_is_one_line(
-    arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert attncert.main(["audit", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert line in printed.err and printed.err.count("\n") == 1 and printed.out == ""
-
-
-def test_another_folder_is_refused_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def work(*_: Any) -> Any:
-        raise AssertionError("no case should run")
-
-    monkeypatch.setattr(edge_cases, "run", work)
-    (tmp_path / "thesis.tex").write_text("mine")
-    assert attncert.main(["audit", "--out", str(tmp_path)]) == 2
-    assert "must be new, empty, or a folder that attncert wrote" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -267,26 +267,3 @@ def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
     assert first_dependent([row * 3 for row in uniform], PRIME) is not None  # 4 means in 3 dims
     assert fast.check_file(path).status == "wrong"
-
-
-@pytest.mark.slow
-def test_two_thousand_examples(tmp_path: Path) -> None:
-    """T = 2,000 with 2,048 features, above the limit of the pure-Python checker."""
-    draw = np.random.default_rng(1)
-
-    def matrix(*shape: int) -> Any:
-        return [[str(x) for x in row] for row in draw.integers(-3, 4, size=shape).tolist()]
-
-    T, n, d, H = 2000, 3, 32, 64
-    certificate = layer_certificate("full-rank")
-    certificate["dims"] |= {"examples": T, "context": n, "width": d, "heads": H, "head_width": 1}
-    certificate["data"] = {
-        "contexts": [matrix(n, d) for _ in range(T)],
-        "queries": matrix(T, d),
-        "labels": matrix(T, 1),
-    }
-    certificate["layer"]["heads"] = [{"key": matrix(d, 1), "query": matrix(d, 1)} for _ in range(H)]
-    certificate |= {"groups": [list(range(T))], "rank": {"prime": str(PRIME), "value": T}}
-    path = written(sealed(certificate), tmp_path)
-    assert fast.check_file(path).status == "holds"
-    assert checker.check_file(path, 60).status == "over limit"

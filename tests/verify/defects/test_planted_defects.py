@@ -8,11 +8,10 @@ rejection of a checker in `checker/`. Beside that, it is shown here that the tes
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 import step_defects as steps
-from defect_matrix import Defect, Family, column
+from defect_matrix import Defect
 from support.built import RUNS, claims, rebuilt, run, weights
 from trace_defects import TRACES
 
@@ -65,32 +64,3 @@ def test_what_is_no_defect_is_not_seen() -> None:
 
 
 # The test can fail.
-
-
-def without(family: Family, check: str) -> Family:
-    """With this check finding everything right, and no correct runs."""
-    return replace(
-        family,
-        fired=lambda run: frozenset(x for x in family.fired(run) if column(x) != check),
-        correct={},
-    )
-
-
-@pytest.mark.parametrize("check", steps.PAPER.checks)
-def test_without_a_check_its_defects_are_not_seen(check: str) -> None:
-    own = {f"not seen: {d.name}" for d in steps.PAPER.defects if column(d.check) == check}
-    complaints = without(steps.PAPER, check).complaints
-    assert own and own < set(complaints)
-    assert f"not needed, or not implied: {check}" in complaints
-
-
-def test_a_false_alarm_is_reported() -> None:
-    first = TRACES.defects[0]
-    (complaint,) = replace(TRACES, correct={"spoilt": first.plant}).complaints
-    assert complaint == "on spoilt: frozenset({'once'})"
-
-
-def test_an_unneeded_check_is_reported() -> None:
-    few = tuple(defect for defect in TRACES.defects if defect.check != "primes")
-    complaints = replace(TRACES, defects=few, correct={}).complaints
-    assert "not needed, or not implied: primes" in complaints

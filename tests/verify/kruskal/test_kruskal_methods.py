@@ -27,7 +27,6 @@ from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
 from attncert.verify.kruskal.methods.small_primes import inverses, search_primes
 from attncert.verify.kruskal.methods.supports import coordinate_subspaces, support_bounds
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.rational import Relation
 
 quick = settings(deadline=None, max_examples=40)
 
@@ -46,29 +45,6 @@ def test_a_circuit_is_found_just_where_the_vectors_are_dependent(vectors: Vector
         assert rank(part) == found.size - 1
         assert all(rank(s) == len(s) for s in itertools.combinations(part, found.size - 1))
         assert is_circuit(found, vectors)
-
-
-def test_only_a_minimal_relation_is_a_circuit() -> None:
-    vectors = Vectors.of([[1, 0], [0, 1], [1, 1], [2, 2]])
-    loose = Relation((0, 1, 2, 3), (1, 1, 1, -1))
-    assert loose.holds(vectors.array) and not is_circuit(loose, vectors)
-    assert is_circuit(Relation((0, 1, 2), (1, 1, -1)), vectors)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        Relation((0, 1), (1, -1)),
-        Relation((0, 7), (1, -1)),
-        Relation((-1, 2), (1, -1)),
-        Relation((2, 2), (1, -1)),
-        Relation((2,), (0,)),
-        Relation((), ()),
-    ],
-)
-def test_a_false_relation_does_not_hold(wrong: Relation) -> None:
-    vectors = Vectors.of([[1, 0], [0, 1], [1, 1], [1, 1]])
-    assert not wrong.holds(vectors.array)
 
 
 # --- parallel ------------------------------------------------------------------------------------

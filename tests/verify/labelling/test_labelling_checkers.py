@@ -16,7 +16,6 @@ from support.given_oracle import Head
 from support.labelling_cases import CASES, Certificate, case, certificate_of
 from support.small_certificates import put, sealed, written
 
-import attncert
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
@@ -173,13 +172,6 @@ def test_the_prime_may_divide_what_multiplies_columns(
 
 
 @both
-def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -> None:
-    path = written(with_small_prime(case("pair")), tmp_path)
-    for verdict in (check(path, 1e-4), check(path, 600.0, 0.001)):
-        assert verdict.status == "over limit" and "above --limit" in verdict.message
-
-
-@both
 @pytest.mark.parametrize("part", ["key", "query", "value"])
 def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) -> None:
     file = with_small_prime(case("pair"))
@@ -192,20 +184,6 @@ def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) 
 
 
 # Running it.
-
-
-@pytest.mark.parametrize("options", [[], ["--fast"]])
-def test_the_command_dispatches_on_the_claim(
-    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = with_small_prime(case("pair"))
-    assert attncert.main(["check", written(file, tmp_path), *options]) == 0
-    fast_one = "fast check: " if options else ""
-    assert capsys.readouterr().out.startswith(f"holds: {fast_one}every labelling of ")
-    SPOILED["value"](file)
-    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 1
-    MALFORMED["no values"](file)
-    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 2
 
 
 # What a file may not smuggle in, and what it may cost.

@@ -135,23 +135,6 @@ def test_a_bad_input_is_one_line(network: FakeNetwork, tokens: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"query": "5"}, "query: must be first or last, not 5"),
-        ({"length": 3}, "length: must be left out"),
-        ({"dtype": "float16"}, "dtype: must be float32 or float64"),
-        ({"contexts": -1}, "contexts: must"),
-        ({"seed": -1}, "seed: must"),
-    ],
-)
-def test_bad_settings(
-    settings: dict[str, Any], said: str, network: FakeNetwork, tokens: str, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match=said):
-        run(tokens, tmp_path / "o", **settings)
-
-
-@pytest.mark.parametrize(
     "array", [IDS * 0.5, IDS[0], IDS[:0], np.zeros((2, 4, 4), np.uint8), np.array([{}])]
 )
 def test_bad_arrays(array: np.ndarray, network: FakeNetwork, tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -14,7 +12,6 @@ from support.adversarial_near import near
 from support.near_cases import CASES, Certificate, case
 from support.small_certificates import digested, put, sealed, written
 
-import attncert
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
 from attncert.verify.fast import check as fast
@@ -123,35 +120,6 @@ def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_p
     assert check(written(digested(sealed(file)), tmp_path)).status == "wrong"
 
 
-@both
-def test_over_a_limit_nothing_is_said_of_the_claim(check: Any, tmp_path: Path) -> None:
-    path = written(case("distinct"), tmp_path)
-    for verdict in (check(path, 1e-4), check(path, 600.0, 0.001)):
-        assert verdict.status == "over limit" and "above --limit" in verdict.message
-
-
-@both
-@pytest.mark.parametrize(
-    ("path", "value", "status"),
-    [
-        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # bits of every ball
-        (("layer", "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # of every logit
-        (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
-        (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
-    ],
-)
-def test_long_numbers_are_judged_in_time(
-    path: tuple[str | int, ...], value: str, status: str, check: Any, tmp_path: Path
-) -> None:
-    file = case("distinct")
-    put(*path, to=value)(file)
-    start = time.process_time()
-    verdict = check(written(sealed(file), tmp_path), 2.0)
-    assert time.process_time() - start < 4.0
-    floats = check is fast.check_file and verdict.status == "wrong"  # and their balls infinite
-    assert verdict.status == status or floats
-
-
 # What is beyond float64.
 
 
@@ -172,18 +140,3 @@ def test_numbers_beyond_float64_are_no_warnings(tmp_path: Path) -> None:
 
 
 # Running it.
-
-
-@pytest.mark.parametrize("options", [[], ["--fast"]])
-def test_the_command_dispatches_on_the_claim(
-    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = case("distinct")
-    assert attncert.main(["check", written(file, tmp_path), *options]) == 0
-    fast_one = "fast check: " if options else ""
-    assert capsys.readouterr().out.startswith(f"holds: {fast_one}weights within ")
-    SPOILED["label"](file)
-    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 1
-    MALFORMED["a key too few"](file)
-    assert attncert.main(["check", written(sealed(file), tmp_path), *options]) == 2
-    assert attncert.main(["check", written(case("shared"), tmp_path), "--limit-seconds", "0"]) == 3

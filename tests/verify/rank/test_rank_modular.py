@@ -186,12 +186,6 @@ def test_tables_of_many_rows_are_prepared_in_blocks() -> None:
         assert ranks.undecided.tolist() == [1125]
 
 
-def test_a_table_that_is_none_is_one_line() -> None:
-    with pytest.raises(InputError, match="table: must be a matrix of finite numbers") as raised:
-        IndependenceTester([[float("nan")]], device="cpu").subsets([[0]])
-    assert "\n" not in str(raised.value)
-
-
 def test_empty_and_repeated_subsets() -> None:
     table = gaussian(5, 3)
     assert IndependenceTester(table, device="cpu").subsets(np.zeros((4, 0), int)).certified.all()

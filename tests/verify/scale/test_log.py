@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.paths import TESTS
-from support.slow_shards import PLAN, SUBJECT, digests, logged, united
+from support.slow_shards import PLAN, SUBJECT, digests, logged
 
 from attncert.constructions.errors import InputError
 from attncert.verify.scale.engine import run
@@ -50,35 +45,6 @@ def test_a_run_resumes_from_its_log_and_does_nothing_twice(tmp_path: Path) -> No
         assert log.count == 5
         assert logged(log, counting) == TRUE
     assert Counter(done) == Counter(PLAN.shards()) + Counter([done[5]])
-
-
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path, jobs: int) -> None:
-    path, out = tmp_path / "log", tmp_path / "out"
-    command = [sys.executable, str(TESTS / "support" / "slow_shards.py"), str(path), str(out)]
-    victim = subprocess.Popen([*command, "0.2", str(jobs)], stderr=subprocess.DEVNULL)
-    try:
-        _wait_for_shards(path, 4, victim)
-    finally:
-        victim.send_signal(signal.SIGKILL)
-        victim.wait()
-    with Log(path) as log:
-        finished = log.finished(SUBJECT, PLAN)
-    assert 4 <= len(finished) < len(TRUE) and not out.exists()
-    assert finished.items() <= TRUE.items()
-    subprocess.run([*command, "0", "1"], check=True)
-    assert out.read_bytes() == united(TRUE)
-
-
-def _wait_for_shards(path: Path, count: int, writer: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and writer.poll() is None:
-        if path.exists():
-            with Log(path) as log:
-                if log.count >= count:
-                    return
-        time.sleep(0.01)
-    raise TimeoutError(path)
 
 
 # Shared by runs.

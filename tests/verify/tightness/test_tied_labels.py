@@ -160,18 +160,6 @@ def test_small_random_data_meet_no_wrong_verdict(seed: int) -> None:
     assert row_bound(made)[-1].level is not Level.REFUTED
 
 
-def test_a_relation_that_some_weights_break_is_rejected(tmp_path: Path) -> None:
-    data = BROKEN[0].data()
-    broken = broken_relation(data)
-    assert broken is not None
-    for coefficients in ((1, 1), (1, -2)):
-        wrong = type(broken)(Relation((0, 1), coefficients), broken.gap)
-        path = tmp_path / "certificate.json"
-        path.write_text(json.dumps(certificate_of(data, wrong, {})))
-        verdict = checker.check_file(str(path))
-        assert (verdict.status, verdict.message) == ("wrong", "some weights break the relation")
-
-
 def test_counting() -> None:
     """P by hand: H (k(2d - k) + l(d + m - l)); what is refuted is a statement about some labels."""
     data = family(30, 4, 10, m=6, bound=2, seed=3)

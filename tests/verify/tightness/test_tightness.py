@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from flint import fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.adversarial_layers import adversarial_layers, annihilates
+from support.adversarial_layers import adversarial_layers
 from support.oracles import SAFE_PRIME, features_mod, rank, rank_mod
 from support.strategies import datasets, families
 from support.tightness_cases import found, random_layers, true_rank
@@ -20,13 +19,12 @@ from support.tightness_cases import found, random_layers, true_rank
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import spans
-from attncert.constructions.layer import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.columns import column_bound, columns
 from attncert.verify.tightness.relations import probes
-from attncert.verify.tightness.relations.rows import row_bound, row_relations
+from attncert.verify.tightness.relations.rows import row_relations
 
 
 def product_mod(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -138,45 +136,3 @@ def test_for_two_tokens_there_are_no_other_relations(data: Dataset) -> None:
     """With T heads the rank reaches T less the relations: so they are all."""
     best = probes.best_rank(data, data.T, data.T - len(row_relations(data)), draws=12)
     assert true_rank(data, best.layer) == data.T - len(row_relations(data))
-
-
-def test_signed_pairs_tie_their_outputs() -> None:
-    """A(e) + A(-e) = A(f) + A(-f), refuting universal memorization, and these labels."""
-    data = generators.signed_pairs()
-    claims = found(row_bound(data))
-    tie = {"indices": [0, 1, 2, 3], "coefficients": ["1", "1", "-1", "-1"]}
-    assert claims["rows.universal"].level is Level.REFUTED
-    assert claims["rows.universal"].witness == tie
-    assert claims["rows.labels"].level is Level.REFUTED
-    assert claims["rows.labels"].witness == tie | {"combination of the labels": ["1"]}
-    for layer in random_layers(data, 3, 0, 4):
-        z = [features(head, data).tolist() for head in layer.heads]
-        assert all(a + b == c + d for block in z for a, b, c, d in zip(*block, strict=True))
-
-
-def test_equal_inputs_up_to_order_and_shifts() -> None:
-    context = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    shifted = [[x + s for x, s in zip(row, (2, 0, -1), strict=True)] for row in context]
-    other = [[2, 1, 0], [0, 1, 5], [1, 1, 1]]
-    other_shifted = [[x + s for x, s in zip(row, (2, 0, -1), strict=True)] for row in other]
-    data = Dataset.of(
-        [context, context[::-1], shifted, other, other_shifted],
-        [[1, 2, 3], [1, 2, 3], [1, 2, 3], [0, 1, 4], [0, 1, 4]],
-        [1, 2, 0, 0, 0],
-    )
-    claims = found(row_bound(data))
-    assert [(r.indices, r.coefficients) for r in row_relations(data)] == [
-        ((0, 1), (1, -1)),
-        ((0, 2, 3, 4), (1, -1, -1, 1)),
-    ]
-    assert claims["rows.labels"].witness is not None
-    assert claims["rows.labels"].witness["combination of the labels"] == ["-1"]
-    assert claims["rows.relations"].numbers["all of them"] is True
-
-
-def test_a_wrong_row_relation_is_caught() -> None:
-    data, right = generators.signed_pairs(), fmpz_mat([[1, 1, -1, -1]])
-    layers = [*random_layers(data, 3, 0), *dict(adversarial_layers(data, 3, 0)).values()]
-    assert all(annihilates(data, layer, right) for layer in layers)
-    wrong = fmpz_mat([[1, 1, -1, -2]])
-    assert not all(annihilates(data, layer, wrong) for layer in layers)
