@@ -105,11 +105,8 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
     "no npz": ("x.npz", b"PK", "must be an .npz archive as numpy.savez writes it"),
     "no safetensors": ("x.safetensors", b"\x02\0\0\0\0\0\0\0{}", "made of query, key"),
     "a dtype of 8 bits": ("x.safetensors", _FLOAT8, "must be a .safetensors file of float16"),
-    "garbage safetensors": ("x.safetensors", b"\xff" * 64, "must be a .safetensors file"),
     "empty safetensors": ("x.safetensors", b"", "must be a .safetensors file"),
     "no JSON": ("x.json", b"{", "must be JSON, not a text with an error"),
-    "a list": ("x.json", "[1]", "must be an object made of query"),
-    "a key twice": ("x.json", '{"key": 1, "key": 1}', "each key once"),
     "heads of another type": ("x.json", '{"heads": 3}', "heads: must be a list of objects"),
     "unequal heads": ("x.json", '{"heads": [{"key": 1}, {}]}', "with the same keys"),
     "no heads": ("x.json", '{"heads": []}', "made of query"),
@@ -122,9 +119,6 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
         "x.json", json.dumps(GOOD).replace(str(GOOD["query"][0][0][0]), "NaN", 1), "'NaN'"
     ),
     "ragged": ("x.json", json.dumps(GOOD | {"key": [[[1], [2, 3]]]}), "key[0][1]: must be"),
-    "another width": (
-        "x.json", json.dumps(GOOD | {"key": [[[1]] * D] * H}), "key: must be of shape (3, 4, 2)"
-    ),
     "too few outputs": (
         "x.json", json.dumps(GOOD | {"output": [[1]] * 5}), "output: must be of shape (3, 2, m)"
     ),

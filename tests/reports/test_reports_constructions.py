@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.paths import EXAMPLES
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
-from attncert.reports.answers import report_page, verdict, write_report
+from attncert.reports.answers import report_page, write_report
 from attncert.verify.claims.proof import Proof, Voice
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
@@ -67,29 +66,6 @@ def test_a_construction_that_is_not_listed_is_called_by_its_name() -> None:
     assert "generic" not in report[: report.index("## How to reproduce")].splitlines()[1]
 
 
-def test_a1_false_is_said_beside_the_verdict() -> None:
-    report = report_page(prove(load(str(EXAMPLES / "a1-false.json")))).decode()
-    before, _, _ = report.partition("## The claim")
-    assert "**Assumption 1 is false for these data**" in before
-    assert "partition.memorizes" in report and "Assumption 1 is not among its premises" in report
-    assert "Assumption 1 is false" not in told("paper")[1]
-
-
-def test_a_refusal_says_what_can_be_placed_and_what_others_can() -> None:
-    report = report_page(prove(load(str(EXAMPLES / "not-all-placed.json")))).decode()
-    before, _, _ = report.partition("## The claim")
-    assert "places more than 4 of the 6 examples" in before
-    assert "Examples not placed: 3, 5." in before
-    assert "| `universal.enough` | proved |" in before
-
-
-def test_impossible_shows_the_bound_first() -> None:
-    proof = prove(load(str(EXAMPLES / "a1-false.json")), Prove(heads=1))
-    before, _, _ = report_page(proof).decode().partition("## What is known")
-    assert before.count("**Refuted: ") == 1
-    assert "Rank Z is at most 3 for every choice of weights, and T = 5." in before
-
-
 def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) -> None:
     """What "How to reproduce" says: all files again, the title's name apart."""
     proof, _ = told("width-one")
@@ -103,9 +79,3 @@ def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) 
         name = file.relative_to(tmp_path / "first")
         if name.name != "timings.json" and file.is_file():
             assert file.read_bytes() == (tmp_path / "second" / name).read_bytes(), name
-
-
-def test_the_line_for_the_terminal_says_nothing_twice() -> None:
-    line = verdict(prove(load(str(EXAMPLES / "not-all-placed.json"))))
-    assert line.lower().count("queries 0 and 3 are parallel") == 1
-    assert "2 e⁽⁰⁾ - e⁽³⁾ = 0" in line.replace("\u2009", " ")

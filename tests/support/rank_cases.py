@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
 
 
 @dataclass(frozen=True)
@@ -91,3 +91,23 @@ def balls(matrix: list[list[float]] | np.ndarray) -> arb_mat:
     """Floats or integers as balls of radius 0."""
     with ctx.workprec(8192):
         return arb_mat([list(map(arb, row)) for row in np.asarray(matrix).tolist()])
+
+
+def balanced(matrix: np.ndarray, p: int, dtype: str = "float64") -> np.ndarray:
+    """Residues next to 0."""
+    r = matrix % p
+    return np.where(r > p // 2, r - p, r).astype(dtype)
+
+
+def flint_rank(matrix: np.ndarray, p: int) -> int:
+    """Over Z/p."""
+    if 0 in matrix.shape:
+        return 0
+    return int(nmod_mat(*matrix.shape, [int(x) % p for x in matrix.ravel()], p).rank())
+
+
+def of_rank(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.ndarray:
+    """(m, n) residues of rank at most `rank`, in Python integers."""
+    left = rng.integers(0, p, (m, rank)).astype(object)
+    right = rng.integers(0, p, (rank, n)).astype(object)
+    return (left @ right % p).astype(np.int64) if rank else np.zeros((m, n), np.int64)

@@ -142,23 +142,6 @@ def test_shapes_that_disagree(contexts: Any, queries: Any, labels: Any, line: st
     assert str(refusal.value) == line
 
 
-@pytest.mark.parametrize(
-    ("name", "safe"),
-    [
-        ("digits", "digits"),
-        ("../../etc/passwd", "etc-passwd"),
-        ("..", "data"),
-        ("", "data"),
-        ("a b\nc\x1b[31m", "a-b-c-31m"),
-        ("données", "donn-es"),
-        ("x" * 500, "x" * 64),
-        ("-rf", "rf"),
-    ],
-)
-def test_names_are_safe_as_names_of_folders(name: str, safe: str) -> None:
-    assert Dataset.of([[1]], [[1]], [1], name=name).name == safe
-
-
 def test_refusals_are_one_printable_line_and_survive_pickling() -> None:
     error = InputError("a\nfile\x1b[2J\ud800", "short", "x\n" * 500)
     line = str(error)

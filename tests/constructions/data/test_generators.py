@@ -125,22 +125,6 @@ def test_step_seven_trap() -> None:
     assert (data.T, data.n, data.d, data.m) == (5, 3, 5, 1)
 
 
-def test_signed_pairs_cannot_be_memorized() -> None:
-    """For any M the sums of opposite features agree, here with M of random rationals."""
-    data = generators.signed_pairs()
-    e, minus_e, f, minus_f = data.queries.fractions()
-    assert minus_e == [-x for x in e] and minus_f == [-x for x in f] and rank([e, f]) == 2
-    E = data.contexts.floats()[0]
-    assert rank(data.contexts.fractions()[0]) == data.n == 2
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        weights = np.exp(data.queries.floats() @ rng.standard_normal((2, 2)) @ E.T)
-        z = (weights / weights.sum(axis=1, keepdims=True)) @ E
-        assert np.allclose(z[0] + z[1], z[2] + z[3])
-    y = data.labels.fractions()
-    assert y[0][0] + y[1][0] != y[2][0] + y[3][0]
-
-
 def test_a_bound_too_small_for_full_rank() -> None:
     with pytest.raises(InputError, match="bound: must be large enough for 2×2 matrices of full"):
         family(1, 2, 2, bound=0)

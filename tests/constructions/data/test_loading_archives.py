@@ -33,12 +33,6 @@ def test_arrays_of_other_types_are_refused_unread(dtype: str) -> None:
     assert line.startswith("labels: must be integers, or floats of at most 64 bits, not dtype '")
 
 
-def test_structures_and_long_doubles_are_refused() -> None:
-    for labels in (np.zeros(2, dtype=[("a", "i4")]), np.zeros(2, dtype=np.longdouble)):
-        line = line_of_npz(archive(labels=labels))
-        assert line.startswith("labels: must be integers, or floats of at most 64 bits, not dtype ")
-
-
 class Trap:
     sprung = False
 

@@ -89,18 +89,13 @@ CASES = (
         "paper head_width=5 heads=1": "not applicable; capacity T=3, capacity=2",
     }, lambda: family(3, 2, 3, seed=1)),
     Case("d_h>d", {"paper head_width=4": "proved"}, lambda: family(3, 2, 2, seed=1)),
-    Case("n=d", {"both heads=2": "proved"}),
-    Case("n=d=1", {"both": "proved"}),
     Case("n>d", {
         "both": "not applicable; context-size n=3, d=2; A2 in context 0: 46 E0 - 7 E1 - 9 E2; "
                 "A1 e0 + 2 e1 - e2",
         "weights heads=2 width=1": "proved",
     }),
     Case("H=1, T=n", {"both heads=1": "proved"}, lambda: family(3, 3, 4, seed=3)),
-    Case("T<n", {"both": "proved"}),
-    Case("short last group", {"both heads=3": "proved"}),
     Case("more heads than needed", {"both heads=4": "proved"}, lambda: family(3, 3, 4, seed=4)),
-    Case("T at capacity, shared context", {"both heads=2": "proved"}),
     Case("T above capacity, shared context", {
         "both heads=2": f"refuted; capacity T=6, capacity=5; no weights: tightness.universal{OPEN}",
         "weights heads=2 width=1": "refuted: no weights exceed rank 5",
@@ -183,12 +178,10 @@ CASES = (
         "paper head_width=2":
             "not applicable; A1, A1-at-r, some-partition 2 e0 - e2; partition e2 - 2 e0",
     }, lambda: Dataset.of(I3, [[1, 0, 0], [0, 1, 0], [2, 0, 0], [0, 0, 1]], FIVE[:4])),
-    Case("queries in a space of dimension n", {"both heads=3": "proved"}),
     Case("near-collinear queries", {
         "paper heads=2": "proved; readout", "width-one heads=2": "proved",
     }),
     Case("queries of very different length", {"both": "proved; readout, enclosure.error"}),
-    Case("queries with a common factor", {"both": "proved"}),
     Case("a zero column everywhere", {
         "both": "proved",
     }, lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], [[1, 2, 0, 0], [2, 1, 0, 0], [1, 1, 0, 0]],
@@ -250,8 +243,6 @@ CASES = (
     Case("contexts of very different scale", {
         "paper": "proved; readout, enclosure.error", "width-one": "proved",
     }),
-    Case("sparse contexts", {"both heads=3": "proved"}),
-    Case("repeated contexts", {"both heads=2": "proved"}),
     Case("ties in Eu for later examples", {
         "both": "proved", "later-ties": "[(2, 3), (2, 4), (3, 4)]",
     }),
@@ -259,8 +250,6 @@ CASES = (
     Case("labels of dimension m=3", {
         "both heads=2": "proved",
     }, lambda: family(5, 3, 4, m=3, bound=2, seed=6)),
-    Case("labels wider than the data, m>d", {"both heads=2": "proved"}),
-    Case("all labels zero", {"both": "proved"}),
     Case("all labels equal", {"both": "proved"}, lambda: Dataset.of(I4[:2], I4[:3], [7, 7, 7])),
     Case("conflicting labels for equal inputs, d_v wide", {
         "both value_width=4": f"refuted; {ANY} e0 - e1; {NO_LABELS}", "labels": "refuted 1 -1",
@@ -295,18 +284,14 @@ CASES = (
     Case("rationals with small denominators", {
         "both": "proved",
     }, lambda: random(3, 2, 3, denominator=12, seed=2)),
-    Case("rationals with large denominators", {"both": "proved"}),
     Case("floats without a short decimal", {
         "both": "proved; readout",
     }, lambda: Dataset.of([[0.1, 0.2], [0.3, 0.7]], [[0.1, 0.3], [0.2, 0.9], [1.0, 0.1]],
                        [0.1, 2, 3])),
     Case("float32 noise", {"width-one": "proved"}, lambda: gaussian(3, 2, 3, seed=1)),
-    Case("subnormal and huge floats together", {"both": "proved"}),
-    Case("huge integers", {"both": "proved"}),
     Case("negative zero", {
         "both": "proved",
     }, lambda: Dataset.of([[1.0, -0.0], [-0.0, 1.0]], THREE, [-0.0, 1, 2])),
-    Case("queries equal after rounding to float64 only", {"both": "proved"}),
     Case("queries parallel only in exact arithmetic", {
         "both": f"not applicable; {ANY} 2 e0 - e1",
     }, lambda: Dataset.of([[1, 0], [0, 1]], [["1/3", "1/7"], ["2/3", "2/7"]], [1, 2])),

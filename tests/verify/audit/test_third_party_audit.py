@@ -241,21 +241,15 @@ def test_the_command(
 
 BAD = {
     "error = ": "must be a TOML file, not one with an error",
-    "\x00": "must be a TOML file, not one with an error",
     "": "must be made of error, saturation, rank, one at least",
     "examples = [1]": "must be made of error, saturation, rank, one at least",
     "errors = 1": "and examples and heads, not of 'errors'",
     "error = -1": "error: must be a number, at least 0",
-    "error = inf": "error: must be a number, at least 0",
-    "error = true": "error: must be a number, at least 0",
-    "error = [1]": "error: must be a number, at least 0",
     'error = "a"': "error: must be a number, at least 0",
     "saturation = 0": "saturation: must be a whole number from 1 to",
-    "saturation = 1.5": "saturation: must be a whole number from 1 to",
     'rank = "most"': "rank: must be full, not most",
     "error = 1\nexamples = []": '"all", or a list of numbers from 0 to 4, not []',
     "error = 1\nheads = [0]": 'heads: must be "all", or a list of numbers from 1 to 3, not [0]',
-    "error = 1\nexamples = [5]": 'examples: must be "all", or a list of numbers from 0',
     "saturation = 1\nheads = [4]": '"all", or a list of numbers from 1 to 3, not [4]',
     "saturation = 1\nheads = [true]": '"all", or a list of numbers from 1 to 3, not [True]',
 }

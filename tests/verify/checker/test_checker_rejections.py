@@ -103,11 +103,6 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "1e4",
     ),
     "NaN": (json.dumps(changed(LAYER, "produced_by.seed", float("nan"))), "unusable", "'NaN'"),
-    "Infinity": (
-        json.dumps(LAYER).replace('"seed": 0', '"seed": -Infinity'),
-        "unusable",
-        "Infinity",
-    ),
     "a JSON integer of 5,000 digits": (
         json.dumps(LAYER).replace('"seed": 0', '"seed": ' + "1" * 5000),
         "unusable",
@@ -147,9 +142,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a number that is no string": (changed(LAYER, "data.queries.0.0", 1), "unusable", "'p/q'"),
     "a row that is a string": (changed(LAYER, "data.queries.0", "123"), "unusable", "nested lists"),
     "layer of another type": (changed(LAYER, "layer", []), "unusable", "of type dict"),
-    "layer of another type, rank": (changed(RANK, "layer", []), "unusable", "of type dict"),
     "heads of another type": (changed(LAYER, "layer.heads", {}), "unusable", "of type list"),
-    "heads of another type, rank": (changed(RANK, "layer.heads", {}), "unusable", "of type list"),
     "a head of another type": (
         changed(LAYER, "layer.heads.0", []),
         "unusable",
@@ -176,20 +169,10 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "unusable",
         "groups must be of type list",
     ),
-    "groups as an object": (
-        changed(LAYER, "groups", {"0": [0, 1]}),
-        "unusable",
-        "groups must be of",
-    ),
     "a group of another type": (
         changed(LAYER, "groups.0", 0),
         "unusable",
         "each group must be of type list",
-    ),
-    "a group as an object": (
-        changed(LAYER, "groups.0", {"0": 1}),
-        "unusable",
-        "each group must be",
     ),
     "a member of another type": (changed(LAYER, "groups.0.1", True), "unusable", "each member"),
     "groups that overlap": (changed(LAYER, "groups.0.1", 0), "wrong", "groups must hold each"),
@@ -211,18 +194,8 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "wrong",
         "is not its label",
     ),
-    "a logit of 10^18": (
-        changed(LAYER, "layer.heads.1.key.0.0", str(10**18)),
-        "over limit",
-        "a number of over 16777216 bits",
-    ),
     "a logit of 10^400,000": (
         changed(LAYER, "layer.heads.1.key.0.0", "1" + "0" * 400_000),
-        "over limit",
-        "a number of over 16777216 bits",
-    ),
-    "a logit of 10^9": (
-        changed(LAYER, "layer.heads.1.key.0.0", str(10**10)),
         "over limit",
         "a number of over 16777216 bits",
     ),
@@ -292,9 +265,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     ),
     "a prime of letters": (changed(RANK, "rank.prime", "p"), "unusable", "rank.prime must hold"),
     "a composite": (changed(RANK, "rank.prime", "2147483581"), "wrong", "not an odd prime"),
-    "a fraction of a prime": (changed(RANK, "rank.prime", "7/3"), "wrong", "not an odd prime"),
     "a prime above 2^62": (changed(RANK, "rank.prime", str(2**89 - 1)), "wrong", "below 2^62"),
-    "a prime of 400,000 digits": (changed(RANK, "rank.prime", "7" * 400_000), "wrong", "2^62"),
     "a rank that is not an integer": (changed(RANK, "rank.value", "4"), "unusable", "of type int"),
     "a rank below T": (changed(RANK, "rank.value", 3), "wrong", "rank.value is not 4"),
     "values too narrow": (
@@ -334,7 +305,6 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "an index of another type": (changed(SET, "relation.indices.0", "0"), "unusable", "each index"),
     "a boolean index": (changed(SET, "relation.indices.0", True), "unusable", "each index"),
     "an index out of range": (changed(SET, "relation.indices.0", 5), "wrong", "must be distinct"),
-    "a negative index": (changed(SET, "relation.indices.0", -1), "wrong", "must be distinct"),
     "an index twice": (
         changed(SET, "relation.indices.0", SET["relation"]["indices"][1]),
         "wrong",
@@ -357,7 +327,6 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
     "a relation of zeros": (changed(TIED, "relation", ["0"] * 3), "wrong", "the labels obey"),
     "another query": (changed(TIED, "data.queries.2.1", "-3"), "wrong", "some weights break"),
     "another token": (changed(TIED, "data.contexts.2.1.0", "9"), "wrong", "some weights break"),
-    "another coefficient": (changed(TIED, "relation.0", "2"), "wrong", "some weights break"),
     "one example alone": (changed(TIED, "relation.2", "0"), "wrong", "some weights break"),
     "format 1 with keys of 2": (changed(TWO, "format", "attncert/1"), "unusable", "with the keys"),
     "format 2 without them": (changed(LAYER, "format", "attncert/2"), "unusable", "with the keys"),

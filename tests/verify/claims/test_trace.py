@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.trace import ProofTrace, TraceError
+from attncert.verify.claims.trace import ProofTrace
 
 P, N, A = Level.PROVED, Level.NUMERICAL, Level.ASSUMED
 STRONGEST_FIRST = [
@@ -103,20 +102,6 @@ def test_failures_of_one_claim_are_those_it_rests_on() -> None:
     trace = ProofTrace([claim("a", Level.REFUTED), claim("b", Level.UNDECIDED), claim("c", P, "b")])
     assert [c.id for c in trace.failures()] == ["a", "b"]
     assert [c.id for c in trace.failures("c")] == ["b"]
-
-
-@pytest.mark.parametrize(
-    ("claims", "message"),
-    [
-        ([claim("a"), claim("a")], "twice"),
-        ([claim("a", P, "b")], "missing"),
-        ([claim("a", P, "a")], "circular"),
-        ([claim("a", P, "c"), claim("b", P, "a"), claim("c", P, "b"), claim("d")], "circular"),
-    ],
-)
-def test_what_is_no_proof_is_refused(claims: list[Claim], message: str) -> None:
-    with pytest.raises(TraceError, match=message):
-        ProofTrace(claims)
 
 
 def test_the_dictionary_has_standings_and_no_times() -> None:

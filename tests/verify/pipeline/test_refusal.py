@@ -114,14 +114,6 @@ def test_other_weights_are_named_where_they_are_known() -> None:
     assert proof_of(line, construction="generic").standing is Level.PROVED
 
 
-def test_the_partition_certificate_in_place_of_a1() -> None:
-    data = Dataset.of(EYE, [*EYE[:2], [1, 1, 0], EYE[2]], [1, 2, 3, 4])
-    trace = proof_of(data).trace
-    assert trace["hypothesis.A1"].level is Level.REFUTED
-    assert trace.standing("partition.memorizes") is Level.PROVED
-    assert trace.ancestors("partition.memorizes") == {"hypothesis.A2", "hypothesis.partition"}
-
-
 def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncert.verify.pipeline.refusal.MOST_PLACED", 0)
     for name in ("relations.rows.MOST_ROWS", "limits.MOST_FEATURES"):

@@ -8,35 +8,15 @@ from __future__ import annotations
 import array_api_strict
 import numpy as np
 import pytest
-from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.rank_cases import balanced, flint_rank, of_rank
 
 from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.coordinates import systematic
 from attncert.verify.rank.engines import batched, cpu, cpu_kernels
 
 P = PRIMES_FLOAT64[0]
-
-
-def balanced(matrix: np.ndarray, p: int, dtype: str = "float64") -> np.ndarray:
-    r = matrix % p
-    return np.where(r > p // 2, r - p, r).astype(dtype)
-
-
-def flint_rank(matrix: np.ndarray, p: int) -> int:
-    if 0 in matrix.shape:
-        return 0
-    return int(nmod_mat(*matrix.shape, [int(x) % p for x in matrix.ravel()], p).rank())
-
-
-def product(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.ndarray:
-    left, right = rng.integers(0, p, (m, rank)), rng.integers(0, p, (rank, n))
-    return (
-        ((left.astype(object) @ right.astype(object)) % p).astype(np.int64)
-        if rank
-        else (np.zeros((m, n), np.int64))
-    )
 
 
 matrices = st.tuples(
@@ -52,7 +32,7 @@ def test_profile_and_echelon_against_flint(
 ) -> None:
     m, n, rank, seed = shape
     rng = np.random.default_rng(seed)
-    matrix = product(rng, m, n, min(rank, m, n), p)
+    matrix = of_rank(rng, m, n, min(rank, m, n), p)
     if sparse:
         matrix *= rng.random((m, n)) < 0.2
     a = balanced(matrix, p, dtype)
@@ -141,7 +121,7 @@ def test_systematic_form_spans_the_table_and_never_overclaims(
     p = PRIME_FLOAT32
     rng = np.random.default_rng(seed)
     rank = max(1, min(vectors, width) // 2) if deficient else min(vectors, width)
-    table = balanced(product(rng, vectors, width, rank, p), p)
+    table = balanced(of_rank(rng, vectors, width, rank, p), p)
     form = systematic(table, p, "float32", rng)
     r = len(form.basis)
     assert r == flint_rank(table, p)

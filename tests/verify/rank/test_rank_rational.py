@@ -53,18 +53,6 @@ def test_against_sympy(rows: list[list[int]]) -> None:
     assert relation is None or relation.holds(rows)
 
 
-@settings(max_examples=60, deadline=None)
-@given(matrices)
-def test_a_found_relation_is_a_circuit(rows: list[list[int]]) -> None:
-    """Minimal: every proper subset of it is independent."""
-    relation = find_relation(rows)
-    if relation is not None:
-        members = [rows[i] for i in relation.indices]
-        assert exact_rank(members) == len(members) - 1
-        for i in range(len(members)):
-            assert exact_rank(members[:i] + members[i + 1 :]) == len(members) - 1
-
-
 @pytest.mark.parametrize("size", [2, 3, 5, 12])
 def test_a_planted_small_relation_is_found_among_many_vectors(size: int) -> None:
     rng = np.random.default_rng(size)

@@ -7,9 +7,9 @@ import itertools
 import array_api_strict
 import numpy as np
 import pytest
-from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.rank_cases import balanced, flint_rank, of_rank
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.whole_layer import streaming
@@ -17,24 +17,6 @@ from attncert.verify.rank.whole_layer.sizes import panel_bytes
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
 P = PRIMES_FLOAT64[0]
-
-
-def balanced(matrix: np.ndarray, p: int) -> np.ndarray:
-    r = matrix % p
-    return np.where(r > p // 2, r - p, r).astype(np.float64)
-
-
-def flint_rank(matrix: np.ndarray, p: int) -> int:
-    if 0 in matrix.shape:
-        return 0
-    return int(nmod_mat(*matrix.shape, [int(x) % p for x in matrix.ravel()], p).rank())
-
-
-def of_rank(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.ndarray:
-    """(m, n) residues of rank at most `rank`, in Python integers."""
-    left = rng.integers(0, p, (m, rank)).astype(object)
-    right = rng.integers(0, p, (rank, n)).astype(object)
-    return balanced((left @ right % p).astype(np.int64) if rank else np.zeros((m, n), np.int64), p)
 
 
 def blocks(matrix: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
@@ -57,7 +39,7 @@ def test_every_block_raises_the_rank_by_what_flint_says(
 ) -> None:
     """Small fields and sparse rows: pivots far from the first columns, rows left over."""
     rng = np.random.default_rng(seed)
-    matrix = of_rank(rng, m, n, min(rank, m, n), p)
+    matrix = balanced(of_rank(rng, m, n, min(rank, m, n), p), p)
     if sparse:
         matrix *= rng.random((m, n)) < 0.1
     here, strict = Elimination(n, p), Elimination(n, p)
