@@ -165,7 +165,11 @@ METHODS = (
         build=lambda data, seed: retrieval.build(data),
         steps=lambda data, built: (),
         parts=lambda built: [
-            Part(1, "A mean of the patterns, which weighs each by its product with the query.")
+            Part(
+                1,
+                "A mean of the patterns, which weighs each by its product with the query. They are "
+                "its context, and no parameters.",
+            )
         ],
         retrieves=True,
     ),

@@ -84,8 +84,7 @@ def separated(built: Retrieval) -> Claim:
     return Claim(
         ids.RETRIEVAL_SEPARATED,
         f"Of {counted(built.data.T, 'pattern')} {apart(built)} are separated: "
-        r"$\Delta_i=x_i\cdot x_i-\max_{j\ne i}x_j\cdot x_i>0$, and with growing β the error of "
-        "these goes to 0.",
+        r"$\Delta_i=x_i\cdot x_i-\max_{j\ne i}x_j\cdot x_i>0$.",
         Level.PROVED,
         numbers={
             "not separated": [built.examples[i] for i in built.not_separated],
@@ -129,8 +128,8 @@ def never_exact(built: Retrieval) -> list[Claim]:
         return []
     claim = Claim(
         ids.RETRIEVAL_NEVER_EXACT,
-        "No β makes the retrieval of a separated pattern exact: all weights are positive, so "
-        r"$x_i\cdot\mathrm{output}<x_i\cdot x_i$.",
+        "With growing β the error of a separated pattern goes to 0, but no β makes it 0: all "
+        r"weights are positive, so $x_i\cdot\mathrm{output}<x_i\cdot x_i$.",
         Level.ARGUED,
         rests_on=(ids.RETRIEVAL_SEPARATED,),
         source=_SOURCE,
