@@ -99,8 +99,6 @@ def test_labels_above_the_bound_may_still_be_reached() -> None:
     ("change", "said"),
     [
         ({"labels": None}, "labels"),
-        ({"labels": [1.0]}, "labels"),
-        ({"labels": ["nan"] * 20}, "labels"),
         ({"labels": ["1" + "0" * 120] * 20}, "labels: must be made of numbers below 1e100"),
     ],
 )
@@ -223,9 +221,7 @@ def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--device", "gpu"], "--device: must be auto or cpu or cuda, not gpu"),
         (["--device", "cuda"], "device: must be cpu or auto where no CUDA device can be used"),
-        (["--optimizer", "sgd"], "--optimizer: must be lm or adam, not sgd"),
         (["--optimizer", "adam"], "pip install 'attncert[torch]'"),
         (["--steps", "5"], "--steps: must be left out without optimizer adam, not 5"),
     ],

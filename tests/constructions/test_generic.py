@@ -84,13 +84,6 @@ def test_weights_grow_when_small_ones_fail() -> None:
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
 
 
-def test_seeds() -> None:
-    data = DATA["distinct"]
-    one, same, other = (build(data, seed=s) for s in (1, 1, 2))
-    keys = [[head.key for head in built.layer.heads] for built in (one, same, other)]
-    assert keys[0] == keys[1] != keys[2]
-
-
 def test_idle_heads_and_bad_arguments() -> None:
     data = generators.family(3, 3, 4, seed=1)
     built = build(data, heads=4)

@@ -11,10 +11,8 @@ from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import spans
 from attncert.constructions.paper.theorem import build
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.information_sets import information_set_bounds
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.steps.hypotheses import kruskal_at_least
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.probes import best_rank
@@ -69,12 +67,6 @@ def test_two_bases_and_a_part_of_a_third_still_bound_the_kruskal_rank() -> None:
     table = np.random.default_rng(0).integers(-99, 100, (64, 40))
     (lower,) = information_set_bounds(Vectors.of(table), upper=40)
     assert (lower.end, lower.value) == ("lower", 5)
-
-
-def test_where_all_vectors_are_independent_the_kruskal_rank_is_their_number() -> None:
-    found = close(Vectors.of(EYE), Kruskal())
-    assert (found.lower.value, found.upper.value) == (3, 3)
-    assert found.upper.dependency is None
 
 
 def diagonal(T: int, n: int) -> Dataset:

@@ -18,14 +18,13 @@ from support.oracles import (
     rank,
     rank_mod,
 )
-from support.planted import dependent_context
 from support.small_layers import features, fractions
 from support.strategies import families
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.width_one.theorem import WidthOneHead, build
 
@@ -257,35 +256,6 @@ def test_builds_exactly_where_the_hypotheses_hold(
         with pytest.raises(HypothesisFails) as refusal:
             build(data, heads=wanted, short_heads=not saturated)
         assert refusal.value.hypothesis in ("capacity", "some-partition")
-
-
-def test_dependent_contexts_are_refused_with_the_relation() -> None:
-    data = dependent_context(curve(5, 3, 4), 2, 0, {1: 2, 2: -1}).data
-    with pytest.raises(HypothesisFails) as refusal:
-        build(data)
-    witness = refusal.value.witness
-    assert (refusal.value.hypothesis, witness["context"]) == ("A2", 2)
-    rows = zip(*data.contexts.fractions()[2], strict=True)
-    assert all(dot([Fraction(c) for c in witness["coefficients"]], list(x)) == 0 for x in rows)
-
-
-def test_capacity_is_kept_to() -> None:
-    data = curve(8, 3, 4)
-    with pytest.raises(HypothesisFails) as refusal:
-        build(data, heads=3)
-    assert (refusal.value.hypothesis, refusal.value.witness["capacity"]) == ("capacity", 7)
-    with pytest.raises(InputError, match=r"^heads: must be a positive integer, not 0$"):
-        build(data, heads=0)
-    with pytest.raises(HypothesisFails):  # n = 1: one example, whatever H
-        build(generators.family(2, 1, 2, queries="moment-curve"))
-
-
-@pytest.mark.parametrize("saturated", [False, True])
-def test_the_same_seed_gives_the_same_weights(saturated: bool) -> None:
-    data = generators.family(7, 3, 4, seed=11)
-    first, second = (build(data, short_heads=not saturated, seed=3) for _ in range(2))
-    for a, b in zip(first.layer.heads, second.layer.heads, strict=True):
-        assert a.key == b.key and a.query == b.query
 
 
 def test_the_hand_example_of_the_page() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.paths import ROOT
 from support.third_party import ThirdParty, third_party
 
 from attncert.cli import main
@@ -302,14 +301,6 @@ def test_undecided_is_no_statement(tmp_path: Path) -> None:
     far = replace(DATA, stated=Dataset.of(CONTEXTS, QUERIES, OUTPUTS + 1e6 * OFF).labels)
     near = answered(weights_of(LAYER, tmp_path), far, tolerance=1).trace["layer.near"]
     assert near.level is Level.UNDECIDED
-
-
-@pytest.mark.slow
-def test_a_certificate_of_long_numbers_is_its_own_layer(tmp_path: Path) -> None:
-    """The README's own: a readout of more digits than Python's integers are parsed with."""
-    path = str(ROOT / "docs" / "gallery" / "digits-paper" / "certificate.json")
-    words = ["layer", path, path, "--tolerance", "0", "--out", str(tmp_path / "out")]
-    assert main(words) == 0
 
 
 def test_weights_without_labels_cannot_be_judged(tmp_path: Path) -> None:

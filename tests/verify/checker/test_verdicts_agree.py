@@ -109,20 +109,15 @@ def test_on_changed_leaves_of_other_claims(name: str, every: int, tmp_path: Path
     assert set(seen) >= {"wrong", "unusable"}
 
 
-@pytest.mark.parametrize("name", NEAR_MAKERS)
-def test_on_costly_near_files(name: str, tmp_path: Path) -> None:
-    assert len(verdicts(NEAR_MAKERS[name](6), tmp_path)) == 1
-
-
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(mutant=mutants(), seal=st.sampled_from([sealed, digested, dict]))
 def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
     assert len(verdicts(seal(mutant), tmp_path)) == 1
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", MAKERS | NEAR_MAKERS)
 def test_on_costly_files(name: str, tmp_path: Path) -> None:
-    assert len(verdicts(MAKERS[name](12), tmp_path)) == 1
+    assert len(verdicts((MAKERS | NEAR_MAKERS)[name](12), tmp_path)) == 1
 
 
 @pytest.mark.parametrize("depth", [60, 61, 62, 63, 64, 985, 995, 100_000])

@@ -123,19 +123,6 @@ def test_what_the_work_does_not_decide_is_undecided(
     assert "does **not** bound the Kruskal rank" in report
 
 
-def test_where_the_question_is_settled_only_what_was_asked_for_is_sampled(
-    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "o"
-    words = ["kruskal", planted, "--work", "1", "--device", "cpu", "--out", str(out)]
-    for k, asked in ((None, False), ("3", False), (None, True)):
-        options = [*(["--k", k] if k else []), *(["--subsets", "1000"] if asked else [])]
-        assert attncert.main([*words, *options]) == 0
-        report = (out / "report.md").read_text()
-        assert ("Sampled: " in capsys.readouterr().out) is asked
-        assert ("## Sampled" in report) is asked is not ("Nothing was sampled" in report)
-
-
 def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
     """All that is said to be proved in a report of random vectors is the interval's two ends."""
     data, out = tmp_path / "random.npz", tmp_path / "o"

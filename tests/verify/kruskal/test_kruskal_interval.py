@@ -14,7 +14,6 @@ from support.circuits import is_circuit
 from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
 from attncert.verify.kruskal.bounds import Interval, RankBound
-from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
@@ -82,15 +81,6 @@ def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     assert further.lower.value > found.lower.value
     assert not found.timed
     assert close(vandermonde(300, 8), Kruskal(time_limit=0.2)).timed
-
-
-def test_what_was_begun_and_kept_for_sampling_is_said() -> None:
-    budget = Budget(20.0, reserved=0.25)
-    begun = budget.shortage(4, 5.7, remaining=9.0, begun=True)
-    assert "and did not finish in the 9 s left" in begun
-    assert "of 20 s, 5 s are kept for sampling, 6 s went to quicker searches" in begun
-    assert begun.endswith("A limit of 46 s should suffice.")  # (6 + 2 * 9 / 0.8^2) / 0.75, upward
-    assert budget.shortage(4, 5.7, remaining=9.0).endswith("A limit of 20 s should suffice.")
 
 
 def test_contradicting_bounds_are_noticed() -> None:

@@ -15,19 +15,15 @@ from hypothesis import strategies as st
 from support.oracles import is_relation, kruskal_rank, meets_partition_condition, rank
 from support.planted import dependent_query
 
-from attncert.constructions.construction import Bound
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.steps import hypotheses
 from attncert.verify.steps.hypotheses import (
-    capacity,
     independent_contexts,
     kruskal_at_least,
     partition,
-    sizes,
-    value_width,
 )
 
 
@@ -41,32 +37,6 @@ def sound(claim: Claim) -> None:
     """What every claim owes: a witness exactly where it is refuted, and JSON."""
     assert (claim.witness is not None) == (not claim.level.holds)
     json.dumps(claim.as_dict(), allow_nan=False)
-
-
-@pytest.mark.parametrize(("n", "holds"), [(1, True), (2, True), (3, False)])
-def test_sizes(n: int, holds: bool) -> None:
-    claim = sizes(Dataset.of([[1, 0]] * n, [[1, 0]], [0]))
-    assert claim.level is (Level.PROVED if holds else Level.REFUTED)
-    sound(claim)
-
-
-@pytest.mark.parametrize(("width", "holds"), [(1, False), (2, True), (7, True)])
-def test_value_width(width: int, holds: bool) -> None:
-    claim = value_width(Dataset.of([[1]], [[1]], [[0, 1]]), width)
-    assert claim.level is (Level.PROVED if holds else Level.REFUTED)
-    sound(claim)
-
-
-@pytest.mark.parametrize(
-    ("examples", "heads", "r", "most"), [(5, 2, 3, 5), (6, 2, 3, 5), (1, 9, 1, 1), (2, 9, 1, 1)]
-)
-def test_capacity(examples: int, heads: int, r: int, most: int) -> None:
-    """Beyond capacity the theorem is silent: not applicable, never refuted."""
-    claim = capacity(examples, heads, r, Bound())
-    assert claim.level is (Level.PROVED if examples <= most else Level.REFUTED)
-    if examples > most:
-        assert claim.witness == {"T": examples, "capacity": most}
-    sound(claim)
 
 
 # Assumption 2.

@@ -11,7 +11,6 @@ from support.oracles import SAFE_PRIME, features_mod, rank_mod
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random, signed_pairs
 from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness import one_head
 from attncert.verify.tightness.by_heads import profile_claims, rank_profile
 from attncert.verify.tightness.relations.probes import best_rank, random_layer
@@ -109,10 +108,3 @@ def test_affinely_independent_rows_have_no_other_relations() -> None:
         [[[0, 0], [1, 1], [2, 2]], [[0, 0], [1, 0], [0, 1]]], [[0, 0], [1, 1]], [0, 0]
     )
     assert complete(dead)  # the first context is on a line, and its query is 0
-
-
-def test_the_claims_tell_it() -> None:
-    data = signed_pairs()
-    trace = ProofTrace(profile_claims(data, rank_profile(data)))
-    assert trace.standing("heads.exact") is Level.ARGUED  # type: ignore[arg-type]
-    assert trace["heads.reached"].numbers["ranks"] == "2, 3"  # type: ignore[index]
