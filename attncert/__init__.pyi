@@ -12,6 +12,10 @@ from .constructions.errors import HypothesisFails as HypothesisFails
 from .constructions.errors import InputError as InputError
 from .constructions.from_layer import from_layer as from_layer
 from .constructions.layer import Layer as Layer
+from .constructions.network.blocks import Attention as Attention
+from .constructions.network.blocks import FeedForward as FeedForward
+from .constructions.network.network import Network as Network
+from .constructions.network.network import readout as readout
 from .constructions.weights.recording import record as record
 from .constructions.weights.weights import Weights as Weights
 from .reports.answers import write_report as write_report
@@ -36,6 +40,8 @@ from .verify.methods.method import Target as Target
 from .verify.methods.method import require as require
 from .verify.methods.registry import register as register
 from .verify.near.fitted import fit as fit
+from .verify.network.method import NetworkMethod as NetworkMethod
+from .verify.network.method import Part as Part
 from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
 from .verify.questions.assume import Assume as Assume
