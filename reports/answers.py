@@ -12,7 +12,6 @@ from typing import Any
 
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
-from attncert.reports.proof.view import pivotal
 from attncert.reports.report import Report
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import jsonable, readable_json
@@ -102,7 +101,7 @@ def verdict(answer: Answer) -> str:
     if answer.holds:
         return line
     below = answer.trace.ancestors(answer.conclusion)
-    failing = [c for c in pivotal(answer.trace, answer.conclusion) if c.id in below]
+    failing = [c for c in answer.trace.pivotal(answer.conclusion) if c.id in below]
     witness = (failing or [answer.claim])[0].witness or {}
     reasons = readable(witness) if {"reason", "coefficients"} & set(witness) else []
     sentences = [plain(sentence(text)) for text in reasons]

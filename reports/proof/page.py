@@ -19,7 +19,7 @@ from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
 from attncert.reports.proof.records import certificate_sha256, exhibits
 from attncert.reports.proof.tables import tables
-from attncert.reports.proof.view import box_anchor, bundle, diagram, pivotal, title
+from attncert.reports.proof.view import box_anchor, bundle, diagram, title
 from attncert.reports.report import figure_file
 from attncert.reports.words.claims import evidence
 from attncert.reports.words.levels import WORDING
@@ -111,7 +111,7 @@ def _context(proof: Proof) -> dict[str, object]:
     view, anchor = diagram(trace), anchors(trace)
     head_columns, head_rows = rows.without_empty(rows.HEAD_COLUMNS, rows.heads(proof))
     standings = Counter(trace.standing(c.id) for c in trace)
-    failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
+    failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
         "setup": setup,
         "told": partial(_told, trace),

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from attncert.reports.proof.view import pivotal
 from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
@@ -19,7 +18,7 @@ MOST_NUMBERS = 50_000
 def exhibits(proof: Proof) -> dict[str, Any]:
     """The data, what was built, each head's numbers, what fails and what is not proved."""
     trace = proof.trace
-    failing = [] if proof.standing.holds else pivotal(trace, proof.conclusion)
+    failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
         "data": about(proof.data),
         "setup": proof.setup.as_dict() | dict(proof.data.origin.settings),

@@ -15,7 +15,7 @@ import networkx as nx
 from attncert.reports.words.numbers import indices, words
 from attncert.verify.claims.argument import argued
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId, Step, head_and_step, hypothesis_name
+from attncert.verify.claims.ids import ClaimId, Step, head_and_step
 from attncert.verify.claims.trace import ProofTrace
 
 MOST_CLAIMS = 16  # boxes in a diagram with one box per claim
@@ -85,19 +85,6 @@ def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
     above = [c for c in trace if c.id in ancestors]
     broken = [c.id for c in above if not c.level.holds]
     return broken or [c.id for c in above if c.level is standing]
-
-
-def pivotal(trace: ProofTrace, conclusion: ClaimId) -> list[Claim]:
-    """The claims to show first where the conclusion does not hold: what fails on its own among all
-    that it rests on, else the hypotheses that fail (unless it is refuted with a witness of its
-    own), and itself where it adds a witness."""
-    itself = trace[conclusion]
-    below = [c for c in trace.failures(conclusion) if c is not itself]
-    if not below and not (itself.level is Level.REFUTED and itself.witness):
-        below = [c for c in trace.failures() if hypothesis_name(c.id)]
-    witnesses = [c.witness for c in below]
-    adds = not itself.level.holds and (not below or itself.witness not in (None, {}, *witnesses))
-    return [*below, itself] if adds else below
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import networkx as nx
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
-from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.ids import ClaimId, hypothesis_name
 
 
 class TraceError(ValueError):
@@ -99,6 +99,20 @@ class ProofTrace:
         """Claims that do not hold by themselves: all, or those that `claim_id` rests on or is."""
         named = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
         return [c for c in self if c.id in named and not c.level.holds]
+
+    def pivotal(self, conclusion: ClaimId) -> list[Claim]:
+        """The claims to show first where the conclusion does not hold: what fails on its own among
+        all that it rests on, else the hypotheses that fail (unless it is refuted with a witness of
+        its own), and itself where it adds a witness."""
+        itself = self[conclusion]
+        below = [c for c in self.failures(conclusion) if c is not itself]
+        if not below and not (itself.level is Level.REFUTED and itself.witness):
+            below = [c for c in self.failures() if hypothesis_name(c.id)]
+        witnesses = [c.witness for c in below]
+        adds = not itself.level.holds and (
+            not below or itself.witness not in (None, {}, *witnesses)
+        )
+        return [*below, itself] if adds else below
 
     def ancestors(self, claim_id: ClaimId) -> set[ClaimId]:
         """Ids of everything the claim rests on, directly or not."""
