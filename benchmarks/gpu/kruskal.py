@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.verify.kruskal.sampling.subsets import Sampler
+from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from gpu.rows import START, Row, timed
 

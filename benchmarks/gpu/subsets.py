@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.verify.kruskal.sampling.draws import sequences
+from attncert.verify.kruskal.shards.draws import sequences
 from attncert.verify.rank.modular import IndependenceTester
 from gpu import place
 from gpu.rows import START, Row, rate, rounded

@@ -14,7 +14,7 @@ from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.numbers import BEYOND
 from attncert.verify.assume.assume import Assumed
 from attncert.verify.assume.spectra import EPSILON, Spectrum
-from attncert.verify.kruskal.sampling.sampled import Sweep
+from attncert.verify.kruskal.shards.sampled import Sweep
 
 _BARS = 40
 

@@ -11,7 +11,7 @@ from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims.words import counted
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 
 Row = tuple[str, ...]
 TEST_COLUMNS = ("sets", "float32 rank full (numerical)", "independent, exactly", "level")

@@ -15,7 +15,7 @@ from attncert.verify.claims.ids import KRUSKAL_UPPER
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, chance_of_meeting
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep, chance_of_meeting
 from attncert.verify.kruskal.vectors import Vectors
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed

@@ -25,7 +25,7 @@ from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.embed import Embed
 from attncert.verify.questions.prove import CONSTRUCTIONS, NETWORKS, RETRIEVAL, Prove
 from attncert.verify.questions.question import Options, Question, arguments, flag, options
-from attncert.verify.questions.rules import SWITCH, TEXT
+from attncert.verify.questions.values import SWITCH, TEXT
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
 

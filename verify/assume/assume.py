@@ -29,9 +29,9 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Interval
 from attncert.verify.kruskal.kruskal import certified, search
-from attncert.verify.kruskal.sampling.draws import sequences
-from attncert.verify.kruskal.sampling.jobs import sampling_job
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.draws import sequences
+from attncert.verify.kruskal.shards.jobs import sampling_job
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal

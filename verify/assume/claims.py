@@ -14,8 +14,8 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval
 from attncert.verify.kruskal.claims import members
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
-from attncert.verify.partition.certificate import memorizes
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.partition.claims import memorizes
 from attncert.verify.rank.rational import Relation
 
 _MODULO = "exact modulo primes, or over ℚ"

@@ -10,7 +10,7 @@ from attncert.verify.assume.spectra import AgainstRounding, Spectrum
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 
 _PAGE = "docs/models-and-layers.md"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.kruskal.sampling.draws import sequences
+from attncert.verify.kruskal.shards.draws import sequences
 from attncert.verify.kruskal.vectors import Vectors
 
 _MOST = 1e37  # above it there is no float32 rank

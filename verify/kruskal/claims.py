@@ -9,7 +9,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
 
 _EXACT = "exact modulo primes, or over ℚ"

@@ -23,7 +23,7 @@ from attncert.verify.kruskal.methods import (
     supports,
 )
 from attncert.verify.kruskal.methods.parallel import parallel_bounds
-from attncert.verify.kruskal.sampling.jobs import SetSearch
+from attncert.verify.kruskal.shards.jobs import SetSearch
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.modular import modular_rank

@@ -26,9 +26,9 @@ from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.methods import exhaustive
-from attncert.verify.kruskal.sampling.jobs import Job, sampling_job
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep
-from attncert.verify.kruskal.sampling.subsets import Sampler
+from attncert.verify.kruskal.shards.jobs import Job, sampling_job
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.pipeline.run import versions
 from attncert.verify.questions.assume import Assume

@@ -11,7 +11,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Method, Request, Target
-from attncert.verify.partition.certificate import memorizes
+from attncert.verify.partition.claims import memorizes
 from attncert.verify.steps.paper import head_claims
 
 

@@ -4,7 +4,7 @@ Each example goes into the first group that admits it. One that no group admits 
 that another group admits. Several orders are tried; examples that were left out before come first.
 Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, their
 negations may be bad luck (about 1 in 10^6 each) and cost an example its place. The grouping is
-proved again, exactly, in verify/partition/certificate.py.
+proved again, exactly, in verify/partition/claims.py.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.origins.conclusion import about_data
-from attncert.verify.partition.certificate import best_partition
+from attncert.verify.partition.claims import best_partition
 from attncert.verify.pipeline.run import Run, versions
 from attncert.verify.steps import conclusions, hypotheses, shared
 from attncert.verify.tightness.certificate import tied_certificate

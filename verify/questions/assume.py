@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from attncert.verify.questions.kruskal import WORK
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SEED, SIZE, whole
+from attncert.verify.questions.values import SEED, SIZE, whole
 
 __all__ = ["Assume"]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attncert.verify.questions.prove import NETWORKS, OWN
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SEED, text, whole
+from attncert.verify.questions.values import SEED, text, whole
 
 __all__ = ["Attack"]
 

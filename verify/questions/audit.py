@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attncert.verify.questions.prove import CONSTRUCTIONS
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SEED, SWITCH, text
+from attncert.verify.questions.values import SEED, SWITCH, text
 
 __all__ = ["Audit"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SEED, SIZE
+from attncert.verify.questions.values import SEED, SIZE
 
 __all__ = ["Capacity"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attncert.verify.questions.question import Options, option
-from attncert.verify.questions.rules import SEED, SWITCH, one_of, whole
+from attncert.verify.questions.values import SEED, SWITCH, one_of, whole
 
 _COUNT = 10**6
 

@@ -7,7 +7,15 @@ from typing import ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import DEVICES, SEED, SIZE, SWITCH, DeviceChoice, one_of, whole
+from attncert.verify.questions.values import (
+    DEVICES,
+    SEED,
+    SIZE,
+    SWITCH,
+    DeviceChoice,
+    one_of,
+    whole,
+)
 
 __all__ = ["OPTIMIZERS", "Fit"]
 

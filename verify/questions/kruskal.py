@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import (
+from attncert.verify.questions.values import (
     DEVICES,
     SEED,
     TEXT,

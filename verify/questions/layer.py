@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SIZE, TEXT, exact, one_of, path
+from attncert.verify.questions.values import SIZE, TEXT, exact, one_of, path
 
 __all__ = ["SCALES", "UNITS", "LayerQuestion"]
 

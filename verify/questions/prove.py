@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import (
+from attncert.verify.questions.values import (
     DEVICES,
     SEED,
     SIZE,

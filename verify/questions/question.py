@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from attncert.verify.questions.rules import Rule, whole
+from attncert.verify.questions.values import Rule, whole
 
 __all__ = ["Option", "Options", "Question", "arguments", "flag", "option", "options"]
 

@@ -27,7 +27,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted
-from attncert.verify.kruskal.sampling.sampled import failing_at_most
+from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.prove import A1_WORK

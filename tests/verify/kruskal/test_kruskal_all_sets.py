@@ -14,8 +14,8 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.exhaustive import decide
-from attncert.verify.kruskal.sampling.all_sets import AllSets
-from attncert.verify.kruskal.sampling.jobs import Job
+from attncert.verify.kruskal.shards.all_sets import AllSets
+from attncert.verify.kruskal.shards.jobs import Job
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run

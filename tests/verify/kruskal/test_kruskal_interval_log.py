@@ -22,8 +22,8 @@ from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
-from attncert.verify.kruskal.sampling import jobs
-from attncert.verify.kruskal.sampling.jobs import SetSearch
+from attncert.verify.kruskal.shards import jobs
+from attncert.verify.kruskal.shards.jobs import SetSearch
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run

@@ -20,7 +20,7 @@ import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
-from attncert.verify.kruskal.sampling import jobs
+from attncert.verify.kruskal.shards import jobs
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.log import Log

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
-from attncert.verify.kruskal.sampling.sampled import (
+from attncert.verify.kruskal.shards.draws import BLOCK, sequences
+from attncert.verify.kruskal.shards.sampled import (
     Samples,
     Sweep,
     chance_of_meeting,
     failing_at_most,
 )
-from attncert.verify.kruskal.sampling.subsets import SUBSETS, Sampler
+from attncert.verify.kruskal.shards.subsets import SUBSETS, Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import run
@@ -140,7 +140,7 @@ def test_results_do_not_depend_on_the_cut_the_order_or_the_processes() -> None:
 def test_counting_stops_short_of_long_exact_decisions_and_then_says_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("attncert.verify.kruskal.sampling.subsets._EXACT_WORK", 1)
+    monkeypatch.setattr("attncert.verify.kruskal.shards.subsets._EXACT_WORK", 1)
     rank_two = np.arange(40).reshape(20, 2) @ np.array([[1, 2, 3, 4], [4, 1, 1, 7]])
     found = sampled(Vectors.of(rank_two), 4, 64)
     assert found.independent == 0 and found.dependent + found.undecided == 64

@@ -29,9 +29,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import all_digits, left_out
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.partition import certificate as partition
+from attncert.verify.partition import claims as partition
 from attncert.verify.partition.bound import Sizes, upper_bound
-from attncert.verify.partition.certificate import BestPartition, best_partition, certificate
+from attncert.verify.partition.claims import BestPartition, best_partition, partition_claims
 from attncert.verify.partition.search import place
 
 # e_1, e_2, e_1 + e_2 are dependent: A1 is false for n = 3. In this order (e_1, e_2, e_1+e_2) would
@@ -223,7 +223,7 @@ def test_a_dependent_context_is_left_out() -> None:
 def test_the_dependent_context_is_named_in_the_data_sets_numbers() -> None:
     contexts = [[[1, 0], [0, 1]], [[1, 1], [0, 3]], [[1, 2], [2, 4]]]
     data = Dataset.of(contexts, [[1, 0], [0, 1], [1, 1]], [1, 2, 3])
-    claims = certificate(data, [(1, 2)], 2, 1)
+    claims = partition_claims(data, [(1, 2)], 2, 1)
     assert claims[0].level is Level.REFUTED
     assert claims[0].witness == {"context": 2, "coefficients": ["2", "-1"]}
     assert claims[0].numbers["found"] == "rank 1 in context 2"
@@ -235,12 +235,12 @@ def test_the_dependent_context_is_named_in_the_data_sets_numbers() -> None:
 
 def test_a_wrong_grouping_is_refuted_with_a_relation() -> None:
     data = with_queries(DEPENDENT, 3)
-    claims = {claim.id: claim for claim in certificate(data, [(0, 1, 2), (3, 4)], 3, 2)}
+    claims = {claim.id: claim for claim in partition_claims(data, [(0, 1, 2), (3, 4)], 3, 2)}
     refuted = claims["hypothesis.partition"]
     assert refuted.level is Level.REFUTED and refuted.witness is not None
     assert is_relation(DEPENDENT, refuted.witness)
     assert ProofTrace(claims.values()).standing("partition.memorizes") is Level.UNDECIDED
-    spanned = certificate(data, [(2, 3, 4), (0, 1)], 3, 2)[1]
+    spanned = partition_claims(data, [(2, 3, 4), (0, 1)], 3, 2)[1]
     assert spanned.level is Level.REFUTED and spanned.witness is not None
     assert sorted(spanned.witness["examples"]) == [0, 1, 2]
 

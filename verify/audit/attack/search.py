@@ -41,7 +41,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.kruskal.sampling.sampled import failing_at_most
+from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Request
 from attncert.verify.network.claims import outputs
@@ -132,13 +132,14 @@ def attack(
     ('sampled', None, 3)
     """
     question = question or Attack()
-    name, build, drawn, promised, adapt = _target(build or question.construction)
+    attacked = _attacked(build or question.construction)
+    build, promised = attacked.build, attacked.promised
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failure, start = None, question.start
     number = start
     for number in range(start, start + question.cases):
         progress("cases", number - start, question.cases)
-        case = adapt(case_number(question.seed, number, drawn))
+        case = attacked.adapt(case_number(question.seed, number, attacked.draw))
         reason, holds = examine(case, build, promised)
         if reason is not None and holds:
             failure = _failure(number, reason, case, build, promised)
@@ -151,8 +152,8 @@ def attack(
     cases = f"cases {start} to {number} of seed {question.seed}"
     return AttackAnswer(
         question=question,
-        data=Subject(name),
-        trace=ProofTrace([_claim(name, served, cases, failure)]),
+        data=Subject(attacked.name),
+        trace=ProofTrace([_claim(attacked.name, served, cases, failure)]),
         conclusion=ids.ATTACK,
         uncertified="a search has no file",
         stop=number + 1,
@@ -198,15 +199,28 @@ def _hypothesis(case: Case) -> str:
     return "partition" if partition_holds(case) else ""
 
 
-def _target(construction: str | Build) -> tuple[str, Build, Draw, Promise, Callable[[Case], Case]]:
-    """Its name, how to build for a case, how cases are drawn, what is promised of one, and how a
-    drawn one is adapted."""
+_WIDTH_ONE = partial(draw, width_one=True)
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """How to build for a case, how a case is drawn, what is promised of it, and how a drawn one is
+    adapted."""
+
+    name: str
+    build: Build
+    draw: Draw = _WIDTH_ONE
+    promised: Promise = _hypothesis
+    adapt: Callable[[Case], Case] = lambda case: case
+
+
+def _attacked(construction: str | Build) -> Attacked:
     if not isinstance(construction, str):
-        return "given function", construction, _WIDTH_ONE, _hypothesis, lambda case: case
+        return Attacked("given function", construction)
     method = registry.method(construction)
     if isinstance(method, NetworkMethod) and not method.retrieves:
-        network, owed = (partial(x, method) for x in (networks.network, networks.owed))
-        return method.name, network, networks.draw, owed, lambda case: case
+        network, owed = partial(networks.network, method), partial(networks.owed, method)
+        return Attacked(method.name, network, networks.draw, owed)
     if isinstance(method, NetworkMethod) or method.attack is None:
         attacked = [m.name for m in registry.methods() if m.attack is not None]
         attacked += [m.name for m in registry.network_methods()]
@@ -232,16 +246,13 @@ def _target(construction: str | Build) -> tuple[str, Build, Draw, Promise, Calla
 
     promises, drawn = attack.promises, partial(draw, width_one=attack.width_one)
     if promises is None:
-        return method.name, build, drawn, _hypothesis, adapt
+        return Attacked(method.name, build, drawn, adapt=adapt)
 
     def promised(case: Case) -> str:
         with registry.theirs(method, "attack"):
             return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
-    return method.name, build, drawn, promised, adapt
-
-
-_WIDTH_ONE = partial(draw, width_one=True)
+    return Attacked(method.name, build, drawn, promised, adapt)
 
 
 def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:

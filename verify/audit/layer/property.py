@@ -31,7 +31,7 @@ from attncert.verify.audit.layer.heads import peak
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.questions.rules import exact, one_of, whole
+from attncert.verify.questions.values import exact, one_of, whole
 
 Property = dict[str, Any]  # examples and heads from 0, and the conditions, as _RULES read them
 

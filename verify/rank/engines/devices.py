@@ -13,7 +13,7 @@ from array_api_compat import array_namespace, is_array_api_obj, is_cupy_array, i
 
 from attncert.constructions.errors import InputError
 from attncert.verify.installed import version
-from attncert.verify.questions.rules import DeviceChoice
+from attncert.verify.questions.values import DeviceChoice
 
 __all__ = ["Device", "DeviceChoice", "choose_device"]
 

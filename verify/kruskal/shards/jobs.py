@@ -16,8 +16,8 @@ from attncert.verify.installed import version
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.methods import exhaustive
-from attncert.verify.kruskal.sampling.all_sets import AllSets
-from attncert.verify.kruskal.sampling.subsets import Sampler
+from attncert.verify.kruskal.shards.all_sets import AllSets
+from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.cpu import available_threads

@@ -32,7 +32,7 @@ from attncert.verify.partition.search import Groups, place
 from attncert.verify.steps import hypotheses
 from attncert.verify.steps.hypotheses import EXACT
 
-__all__ = ["BestPartition", "best_partition", "certificate"]
+__all__ = ["BestPartition", "best_partition", "partition_claims"]
 
 _SUBSETS = 400  # sets of examples looked at to prove that none of that size can be grouped
 _SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 1"
@@ -54,7 +54,7 @@ class BestPartition:
         return tuple(sorted(t for group in self.groups for t in group))
 
 
-def certificate(
+def partition_claims(
     data: Dataset,
     groups: Sequence[Sequence[int]],
     first: int,
@@ -87,7 +87,7 @@ def best_partition(
     The given order is tried first; then examples are moved and groups refilled
     (verify/partition/search.py). Examples whose context has rank below n are left out. That no more
     can be placed is proved by the upper bound, or by trying every set of one more example
-    where there are at most 400; else it is left undecided. values: as for `certificate`.
+    where there are at most 400; else it is left undecided. values: as for `partition_claims`.
     Deterministic for a seed.
     """
     sizes = Sizes(first, further, heads)
@@ -99,7 +99,7 @@ def best_partition(
         bound = sum(part.most for part in upper_bound(data, usable, sizes))
         groups = place(data, usable, sizes, bound, seed)
     groups, maximum = _largest(data, usable, groups, sizes, seed)
-    proof = certificate(data, groups, first, further, values) if groups else ()
+    proof = partition_claims(data, groups, first, further, values) if groups else ()
     return BestPartition(groups, (*proof, maximum))
 
 

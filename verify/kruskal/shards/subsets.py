@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.verify.kruskal.sampling.draws import BLOCK, sequences
-from attncert.verify.kruskal.sampling.sampled import Samples, Sweep, is_record, record
+from attncert.verify.kruskal.shards.draws import BLOCK, sequences
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep, is_record, record
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, modular_rank

@@ -33,7 +33,7 @@ from attncert.verify.scale.shards import Plan, Record
 CONFIDENCE = 0.95
 _MOST = 2**63  # what a shard counts: the kernels count so far
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
-_SOURCE = "ours; verify/kruskal/sampling/sampled.py"
+_SOURCE = "ours; verify/kruskal/shards/sampled.py"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from attncert.constructions.arrays import AnyArray
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive, middle
-from attncert.verify.kruskal.sampling.sampled import is_record, record, smallest, totals
+from attncert.verify.kruskal.shards.sampled import is_record, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.shards import Plan, Record, Shard

@@ -1,1 +1,0 @@
-"""Random subsets, drawn as shards: what they show and what they do not."""

@@ -1,0 +1,1 @@
+"""Work on sets of vectors cut into shards: random subsets, and all sets of one size."""
