@@ -40,6 +40,7 @@ from .verify.methods.method import Target as Target
 from .verify.methods.method import require as require
 from .verify.methods.registry import register as register
 from .verify.near.fitted import fit as fit
+from .verify.network.compare import compare as compare
 from .verify.network.method import NetworkMethod as NetworkMethod
 from .verify.network.method import Part as Part
 from .verify.prove import prove as prove
@@ -48,6 +49,7 @@ from .verify.questions.assume import Assume as Assume
 from .verify.questions.attack import Attack as Attack
 from .verify.questions.audit import Audit as Audit
 from .verify.questions.capacity import Capacity as Capacity
+from .verify.questions.compare import Compare as Compare
 from .verify.questions.fit import Fit as Fit
 from .verify.questions.kruskal import Kruskal as Kruskal
 from .verify.questions.layer import LayerQuestion as LayerQuestion

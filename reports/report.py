@@ -34,7 +34,7 @@ FILES = (
     "tables.tex", "references.bib",
 )  # fmt: skip
 FIGURES = (
-    "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
+    "compare", "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
     "fractions", "spectra", "ranks",
 )  # fmt: skip
 

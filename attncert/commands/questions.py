@@ -15,6 +15,7 @@ from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.attack import Attack
 from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.capacity import Capacity
+from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Fit
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.layer import LayerQuestion
@@ -42,6 +43,7 @@ _QUESTIONS = (
     _Entry(Prove, "attncert.verify.prove:prove"),
     _Entry(Fit, "attncert.verify.near.fitted:fit"),
     _Entry(Capacity, "attncert.verify.capacity.capacity:capacity"),
+    _Entry(Compare, "attncert.verify.network.compare:compare"),
     _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
     _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
     _Entry(Attack, "attncert.verify.audit.attack.search:attack"),

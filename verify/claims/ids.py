@@ -180,6 +180,7 @@ RETRIEVAL_SEPARATED: Final = ClaimId("retrieval.separated")
 RETRIEVAL_BOUND: Final = ClaimId("retrieval.bound")
 RETRIEVAL_NEVER_EXACT: Final = ClaimId("retrieval.never-exact")
 RETRIEVAL_BY_RELUS: Final = ClaimId("retrieval.by-relus")
+COMPARISON: Final = ClaimId("comparison")
 
 # An audit, and an attack.
 ATTACK: Final = ClaimId("attack")

@@ -52,22 +52,31 @@ def outputs(data: Dataset, network: Network) -> Claim:
     )
 
 
+def costs(network: Network) -> dict[str, int]:
+    """Of any network, a layer of attention too."""
+    return {
+        "parameters": network.parameters,
+        "hidden units": network.units,
+        "blocks": network.depth,
+        "bits of the longest": network.longest,
+        "bits in all": network.bits,
+    }
+
+
+def information(data: Dataset) -> float:
+    """T log2 V bits for V different labels: what almost all of the V^T labellings need."""
+    different = len({tuple(row) for row in data.labels.strings()})
+    return round(data.T * math.log2(different), 1)
+
+
 def price(data: Dataset, network: Network) -> Claim:
     """What the network costs, and what the labels hold."""
-    different = len({tuple(row) for row in data.labels.strings()})
     return Claim(
         ids.PARAMETERS,
         f"The network has {counted(network.parameters, 'parameter')}: the nonzero entries of its "
         "weights and biases.",
         Level.PROVED,
-        numbers={
-            "parameters": network.parameters,
-            "hidden units": network.units,
-            "blocks": network.depth,
-            "bits of the longest": network.longest,
-            "bits in all": network.bits,
-            "bits that the labels hold": round(data.T * math.log2(different), 1),
-        },
+        numbers={**costs(network), "bits that the labels hold": information(data)},
         arithmetic="counted",
         source="docs/networks.md, price",
     )

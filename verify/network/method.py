@@ -12,6 +12,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.network import Network
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.network.growth import Formula
 
 
 class Built(Protocol):
@@ -55,6 +56,7 @@ class NetworkMethod:
     retrieves: whether it is about the queries, as patterns, and not about labels.
     sees:    what its networks can see of example t: it may refuse where two examples with different
              labels have the same, and nowhere else.
+    growth:  how many parameters T examples need, by formula (verify/network/growth.py); or None.
 
     >>> from attncert.verify.methods.registry import method
     >>> method("relu")
@@ -70,6 +72,7 @@ class NetworkMethod:
     parts: Callable[[Any], Sequence[Part]]
     retrieves: bool = False
     sees: Callable[[Dataset, int], object] = query_and_tokens
+    growth: Formula | None = None
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, source=self.source)

@@ -21,7 +21,7 @@ from attncert.constructions.network.inputs import LineNetwork
 from attncert.constructions.network.planes import PlaneNetwork
 from attncert.constructions.network.two_layers import TwoLayers
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.network import steps
+from attncert.verify.network import growth, steps
 from attncert.verify.network.method import NetworkMethod, Part, query_and_frequencies
 from attncert.verify.questions.prove import RETRIEVAL
 
@@ -89,6 +89,7 @@ METHODS = (
         theorem="after Zhang, Bengio, Hardt, Recht and Vinyals (2017), Theorem 1",
         source="constructions/network/relu.py",
         build=lambda data, seed: relu.build(data, seed=seed),
+        growth=growth.relu,
         steps=_relu_steps,
         parts=lambda built: [_PROJECTION, _HINGES, _READOUT],
     ),
@@ -98,6 +99,7 @@ METHODS = (
         theorem="after Baum (1988), here for any labels",
         source="constructions/network/threshold_pairs.py",
         build=lambda data, seed: threshold_pairs.build(data, seed=seed),
+        growth=growth.threshold_pairs,
         steps=_threshold_steps,
         parts=_threshold_parts,
     ),
@@ -107,6 +109,7 @@ METHODS = (
         theorem="after Bubeck, Eldan, Lee and Mikulincer (2020)",
         source="constructions/network/derivative_pairs.py",
         build=lambda data, seed: derivative_pairs.build(data, seed=seed),
+        growth=growth.derivative_pairs,
         steps=_derivative_steps,
         parts=lambda built: [
             Part(
@@ -123,6 +126,7 @@ METHODS = (
         theorem="after Yun, Sra and Jadbabaie (2019), Theorem 3.1",
         source="constructions/network/two_layers.py",
         build=lambda data, seed: two_layers.build(data, seed=seed),
+        growth=growth.two_layers,
         steps=_two_layers_steps,
         parts=lambda built: [
             _PROJECTION,
@@ -138,6 +142,7 @@ METHODS = (
         "(2022)",
         source="constructions/network/bits.py",
         build=lambda data, seed: bits.build(data, seed=seed),
+        growth=growth.bits,
         steps=_bits_steps,
         parts=_bits_parts,
     ),
@@ -147,6 +152,7 @@ METHODS = (
         theorem="after Kajitsuka and Sato (2024)",
         source="constructions/network/attention_relu.py",
         build=lambda data, seed: attention_relu.build(data, seed=seed),
+        growth=growth.attention_relu,
         steps=_attention_steps,
         parts=lambda built: [
             Part(1, "It appends 1 and 0 to the query."),

@@ -1,0 +1,314 @@
+"""`attncert compare`: counts by hand, what fails, third-party constructions, equal bytes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import attncert
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError, OutOfTime
+from attncert.constructions.network import relu
+from attncert.constructions.network.network import Network
+from attncert.reports.answers import report
+from attncert.reports.compare.buys import sentences
+from attncert.reports.compare.figures import figure
+from attncert.verify.claims.evidence import Level
+from attncert.verify.methods import paper, registry
+from attncert.verify.network import compare as module
+from attncert.verify.network import growth
+from attncert.verify.network.compare import Comparison, Entry, compare
+from attncert.verify.prove import prove
+from attncert.verify.questions.compare import Compare
+from attncert.verify.questions.prove import Prove
+
+DATA = generators.family(9, 3, 4, queries="moment-curve", seed=1)
+OWN_DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
+CONFLICT = Dataset.of([[1, 0], [0, 1]], [[1, 2], [1, 2], [3, 1]], [1, 2, 3])
+NETWORKS = ("relu", "threshold-pairs", "derivative-pairs", "two-layers", "bits", "attention-relu")
+RETRIEVAL = "retrieval"
+LAYERS = ("paper", "width-one", "affine", "generic")
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    before = dict(registry._registered)
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)
+
+
+@functools.cache
+def compared() -> Comparison:
+    return compare(DATA, Compare(sizes="4"))
+
+
+def row(answer: Comparison, name: str) -> Entry:
+    return next(entry for entry in answer.rows if entry.method.name == name)
+
+
+def bits(numbers: list[Fraction]) -> int:
+    return sum(
+        abs(x.numerator).bit_length() + (x.denominator.bit_length() if x.denominator > 1 else 0)
+        for x in numbers
+    )
+
+
+def test_all_constructions_are_there_at_all_sizes() -> None:
+    answer = compared()
+    assert [x.method.name for x in answer.rows] == [*LAYERS, *NETWORKS, RETRIEVAL]
+    assert [x.examples for x in answer.table] == [4] * 11 + [9] * 11
+    assert answer.holds and answer.exit_status == 0
+    assert "10 of 11 constructions" in answer.statement
+
+
+def test_retrieval_is_within_and_not_exact() -> None:
+    entry = row(compared(), RETRIEVAL)
+    assert entry.standing is Level.ENCLOSED and not entry.exact and entry.costs
+    assert compared().trace["compare.retrieval"].statement == entry.within
+    assert "no, within: " in page_of(compared()) and RETRIEVAL not in compared().statement
+    one = module._entry(DATA.take(1), registry.method(RETRIEVAL), Compare())
+    assert not one.exact  # a single pattern is retrieved exactly, but that is not its label
+
+
+def test_relu_is_counted_as_by_hand() -> None:
+    """p + 2K + Km, less the numbers that happen to be 0: from the positions alone."""
+    projection = relu.build(DATA).line.a
+    a = [Fraction(str(x)) for x in projection.entries()]
+    queries = [[Fraction(x) for x in query] for query in DATA.queries.strings()]
+    labels = [Fraction(y[0]) for y in DATA.labels.strings()]
+    points = sorted(
+        (sum((x * y for x, y in zip(query, a, strict=True)), Fraction(0)), label)
+        for query, label in zip(queries, labels, strict=True)
+    )
+    points = [(points[0][0] - 1, Fraction(0)), *points]
+    slopes = [Fraction(0), *((f - e) / (t - s) for (s, e), (t, f) in pairwise(points))]
+    knots, changes = [-s for s, _ in points[:-1]], [y - x for x, y in pairwise(slopes)]
+    numbers = [x for x in [*a, *[Fraction(1)] * DATA.T, *knots, *changes] if x]
+    costs = row(compared(), "relu").costs
+    assert costs["parameters"] == len(numbers) <= DATA.d + 3 * DATA.T
+    assert costs["bits in all"] == bits(numbers)
+    assert (costs["hidden units"], costs["blocks"]) == (DATA.T, 3)
+
+
+@pytest.mark.parametrize("name", ["paper", "width-one", "generic"])
+def test_a_layer_is_counted_from_the_numbers_of_its_certificate(name: str) -> None:
+    certificate = prove(DATA, Prove(construction=name)).certificate
+    assert certificate is not None
+    layer = json.loads(json.dumps(certificate["layer"]))
+    numbers = [Fraction(x) for x in leaves(layer) if Fraction(x)]
+    costs = row(compared(), name).costs
+    assert (costs["parameters"], costs["bits in all"]) == (len(numbers), bits(numbers))
+
+
+def leaves(tree: Any) -> Iterator[str]:
+    """All numbers in the heads and the output."""
+    if isinstance(tree, dict):
+        named = [tree[key] for key in ("heads", "key", "query", "value", "output") if key in tree]
+        yield from (x for branch in named for x in leaves(branch))
+    elif isinstance(tree, list):
+        yield from (x for branch in tree for x in leaves(branch))
+    else:
+        yield str(tree)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_readout_that_is_not_written_is_bounded(name: str) -> None:
+    """By at least what it takes where it is written."""
+    layer = prove(DATA, Prove(construction=name)).layer
+    bound = module._without_readout(layer, DATA)
+    written = Network.of_layer(layer)
+    assert written.parameters <= bound["parameters"] <= written.parameters + DATA.T + 9
+    assert "bits in all" not in bound
+
+
+def test_a_layer_of_full_rank_without_readout() -> None:
+    rng = random.Random(1)
+    contexts = [[[rng.randint(-9, 9) for _ in range(8)] for _ in range(4)] for _ in range(60)]
+    queries = [[rng.randint(-99, 99) for _ in range(8)] for _ in range(60)]
+    data = Dataset.of(contexts, queries, [rng.randint(0, 9) for _ in range(60)])
+    entry = module._entry(data, registry.method("generic"), Compare())
+    assert entry.exact and not entry.written
+    assert entry.costs["parameters"] == 2 * 20 + 60 + 20  # one number in each key and query
+    claim = module._claim(data, entry)
+    assert claim.level is Level.PROVED and "rank 60" in claim.statement
+
+
+def test_what_fails_is_shown_as_failing() -> None:
+    data = attncert.load("examples/one-query.json")
+    answer = compare(data, Compare())
+    failing = row(answer, "width-one")
+    assert failing.standing is Level.NOT_APPLICABLE and not failing.costs
+    assert "queries 0 and 1 are parallel" in failing.reason
+    assert answer.trace["compare.width-one"].level is Level.NOT_APPLICABLE
+    assert answer.trace["compare.width-one.hypothesis.A1"].level is Level.REFUTED
+    assert answer.holds and "width-one" not in answer.statement
+    assert row(answer, "relu").exact
+    page = report(answer).files["report.md"].decode()
+    line = next(x for x in page.splitlines() if x.startswith("| width-one"))
+    assert "not applicable: queries 0 and 1 are parallel" in line
+
+
+def test_equal_inputs_with_different_labels_are_refuted() -> None:
+    answer = compare(CONFLICT, Compare())
+    assert answer.standing is Level.REFUTED and answer.exit_status == 1
+    assert not any(entry.exact for entry in answer.rows)
+    assert answer.claim.witness and answer.claim.witness["examples"] == [0, 1]
+    assert "two equal examples" in report(answer).sentences[0]
+
+
+def test_without_an_answer_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(data: Dataset, question: Prove) -> Any:
+        raise OutOfTime(f"the proof did not end within {question.time_limit:g} s")
+
+    monkeypatch.setattr(module, "prove", late)
+    answer = compare(OWN_DATA, Compare(time_limit=7))
+    assert {entry.standing for entry in answer.rows} == {Level.UNDECIDED}
+    assert answer.rows[0].reason.endswith("within 7 s") and answer.exit_status == 3
+
+
+def test_third_party_constructions_appear() -> None:
+    registry.method("examples.own_construction:METHOD")
+    answer = compare(OWN_DATA, Compare())
+    assert row(answer, "parity").exact
+    assert "parity: heads that single out one example each (third-party)" in page_of(answer)
+
+
+def test_one_that_breaks_does_not_stop_the_others() -> None:
+    def build(*arguments: Any) -> Any:
+        raise RuntimeError("no such luck")
+
+    registry.register(replace(paper.METHOD, name="broken", certificate=None, build=build))
+    answer = compare(OWN_DATA, Compare())
+    assert row(answer, "broken").standing is Level.UNDECIDED
+    assert "no such luck" in row(answer, "broken").reason
+    assert all(row(answer, name).exact for name in NETWORKS)
+
+
+def page_of(answer: Comparison) -> str:
+    return report(answer).files["report.md"].decode()
+
+
+def test_equal_questions_have_equal_reports() -> None:
+    first, second = (
+        {
+            name: content
+            for name, content in report(compare(DATA, Compare(sizes="4"))).files.items()
+            if name != "timings.json"
+        }
+        for _ in range(2)
+    )
+    assert first == second
+    timings = json.loads(report(compared()).files["timings.json"])
+    assert {"relu, 4 examples", "paper, 9 examples"} <= timings["seconds"].keys()
+
+
+def test_the_sentences_follow_from_the_table() -> None:
+    answer = compared()
+    before = list(sentences(answer))
+    cheap = {"parameters": 1, "bits in all": 1}
+    swapped = tuple(
+        replace(x, costs={**x.costs, **cheap}) if x.method.name in ("bits", "relu") else x
+        for x in answer.table
+    )
+    after = list(sentences(replace(answer, table=swapped)))
+    assert len(before) == len(after) == 3 and before[0] == after[0]
+    fewest = min(row(answer, name).costs["parameters"] for name in LAYERS)
+    assert before[0].startswith(f"Attention alone takes {fewest} parameters")
+    assert "Long numbers buy nothing in this table" in before[2]
+    assert "buy fewer parameters and fewer bits: relu" in after[1]
+    assert f"1/{fewest} of the parameters" in after[1]
+    nothing = replace(answer, table=tuple(x for x in answer.table if x.method.name in NETWORKS))
+    assert next(sentences(nothing)).startswith("No construction of a layer")
+
+
+def random_data(T: int, d: int, m: int, most: int = 10**4) -> Dataset:
+    rng = random.Random(T + d)
+    tokens = [[rng.randint(-9, 9) for _ in range(d)] for _ in range(3)]
+    queries = [[rng.randint(-most, most) for _ in range(d)] for _ in range(T)]
+    return Dataset.of(tokens, queries, [[rng.randint(0, 9) for _ in range(m)] for _ in range(T)])
+
+
+@pytest.mark.parametrize(("T", "d", "m"), [(80, 8, 1), (300, 16, 1), (120, 6, 3)])
+def test_formulas_are_near_what_is_built(T: int, d: int, m: int) -> None:
+    data = random_data(T, d, m)
+    shape = growth.Shape.of(data)
+    for method in map(registry.method, NETWORKS):
+        built = method.build(data, 0).network.parameters
+        assert method.growth is not None
+        near = 0.8 if method.name == "threshold-pairs" else 0.13  # planes of few inputs have zeros
+        assert method.growth(shape, T) == pytest.approx(built, rel=near), method.name
+        assert built <= 1.13 * method.growth(shape, T)
+
+
+def test_the_formula_of_attention_is_what_generic_heads_take() -> None:
+    data = random_data(9, 6, 2, most=99)
+    proof = prove(data, Prove(construction="generic"))
+    assert growth.attention(growth.Shape.of(data), 9) == Network.of_layer(proof.layer).parameters
+
+
+def test_where_one_becomes_cheaper() -> None:
+    shape = growth.Shape.of(DATA)
+    start = growth.cheaper_from(lambda _, T: 1000 + T, lambda _, T: 3 * T, shape)
+    assert start is not None and 501 <= start <= 501 * 1.05
+    assert growth.cheaper_from(lambda _, T: T, lambda _, T: T, shape) is None
+    assert growth.cheaper_from(lambda _, T: 0, lambda _, T: T, shape) == 1
+
+
+def test_floors_count_what_the_labels_ask_for() -> None:
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, 5, 7])
+    floor = compare(data, Compare()).floors[-1]
+    assert (floor.examples, floor.bits) == (3, 3.0)  # two labels: a bit each
+    assert (floor.heads, floor.parameters) == (1, 2 * 2 + 2 + 1)
+
+
+def test_two_figures_with_one_legend() -> None:
+    drawn = figure(compared())
+    assert len(drawn.axes) == 2 and len(drawn.legends) == 1
+    assert all(axes.get_xscale() == axes.get_yscale() == "log" for axes in drawn.axes)
+    for axes, cost in zip(drawn.axes, ("parameters", "bits in all"), strict=True):
+        line = next(x for x in axes.get_lines() if x.get_label() == "relu")
+        assert list(line.get_ydata()) == [
+            x.costs[cost] for x in compared().table if x.method.name == "relu"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"sizes": "0"}, "sizes"),
+        ({"sizes": [1, -2]}, "sizes"),
+        ({"sizes": 7}, "sizes"),
+        ({"round": "auto"}, "round"),
+        ({"seed": -1}, "seed"),
+        ({"time_limit": "soon"}, "time_limit"),
+    ],
+)
+def test_bad_settings_are_named(settings: dict[str, Any], name: str) -> None:
+    with pytest.raises(InputError) as error:
+        Compare(**settings)
+    assert error.value.argument == name
+
+
+def test_bad_data_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="at most the 9 examples"):
+        compare(DATA, Compare(sizes="10"))
+    with pytest.raises(InputError, match="Dataset"):
+        compare("digits")  # type: ignore[arg-type]
+    assert attncert.main(["compare", "examples/tiny.json", "--sizes", "9"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_rounded_data_are_said_to_be_rounded() -> None:
+    answer = compare(OWN_DATA, Compare(round="1/2", sizes="2"))
+    assert "rounding" in answer.trace and answer.holds
+    assert "rounded to multiples of 1/2" in answer.statement

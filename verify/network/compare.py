@@ -1,0 +1,251 @@
+"""`attncert compare` as a function: every construction on the same data, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError, OutOfTime
+from attncert.constructions.given.law import law
+from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.methods import registry
+from attncert.verify.methods.registry import AnyMethod
+from attncert.verify.network import claims, growth
+from attncert.verify.network.method import NetworkMethod
+from attncert.verify.origins.conclusion import about_data
+from attncert.verify.origins.rounded import on_grid
+from attncert.verify.pipeline.run import versions
+from attncert.verify.prove import prove
+from attncert.verify.questions.compare import Compare
+from attncert.verify.questions.prove import Prove
+
+__all__ = ["Comparison", "Entry", "Floor", "compare"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a construction makes of the first so many examples.
+
+    standing, reason: of its proof; why it does not hold. hypotheses: the claims about them, with
+    their standing. steered: whether heads make earlier examples attend to one token each. costs:
+    as of any network; empty where nothing was built. Where the readout of a layer was too long to
+    be written, only the full rank of its features is known: `costs` then has no bits, and its
+    parameters are at most so many. within: what is known of a retrieval, which is not about labels.
+    """
+
+    method: AnyMethod
+    examples: int
+    standing: Level
+    reason: str = ""
+    hypotheses: tuple[tuple[Claim, Level], ...] = ()
+    steered: bool = False
+    within: str = ""
+    costs: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        own = self.method
+        return own.title if isinstance(own, NetworkMethod) else own.voice.title or own.name
+
+    @property
+    def exact(self) -> bool:
+        """That the labels are output: proved, and nothing less."""
+        return self.standing.holds and not (self.within or self.standing < Level.PROVED)
+
+    @property
+    def written(self) -> bool:
+        """Whether all numbers are: the bits are known."""
+        return "bits in all" in self.costs
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What no construction of so many examples can do without.
+
+    heads: of width one, the fewest that the dimension count N does not exclude for almost all
+    labels (constructions/given/law.py), None where no number is enough; parameters: all of theirs.
+    bits: T log2 V, which almost all labellings need in any encoding.
+    """
+
+    examples: int
+    heads: int | None
+    parameters: int | None
+    bits: float
+
+    @classmethod
+    def of(cls, data: Dataset) -> Floor:
+        heads = law(data).fewest_heads(1, data.m)
+        count = heads and parameter_count(data.d, data.m, heads, 1, data.m)
+        return cls(data.T, heads, count, claims.information(data))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparison(Answer):
+    """table: each construction at each size, sizes increasing. floors: one for each size."""
+
+    question: Compare
+    data: Dataset
+    table: tuple[Entry, ...]
+    floors: tuple[Floor, ...]
+
+    @property
+    def rows(self) -> tuple[Entry, ...]:
+        """Of all examples."""
+        return tuple(entry for entry in self.table if entry.examples == self.data.T)
+
+    def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
+        """About the T from which on it takes fewer parameters than the other, or than attention
+        alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
+        formula = getattr(entry.method, "growth", None)
+        other = growth.attention if than is None else getattr(than.method, "growth", None)
+        if formula is None or other is None:
+            return None
+        return growth.cheaper_from(formula, other, growth.Shape.of(self.data))
+
+
+def compare(
+    data: Dataset, question: Compare | None = None, progress: StageProgress = silent
+) -> Comparison:
+    """Memorize the data by every registered construction, those of others too, and count.
+
+    The conclusion names those whose weights are proved to output the labels, or whose features are
+    proved to have full rank: exact. Fails a construction, its entry says why. Raises InputError for
+    data without labels and for sizes above T.
+
+    >>> from attncert import Compare, Dataset, compare
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> answer = compare(data, Compare(sizes=[2]))
+    >>> [(x.examples, x.costs["parameters"]) for x in answer.table if x.method.name == "relu"]
+    [(2, 8), (3, 11)]
+    """
+    question = question or Compare()
+    if not isinstance(data, Dataset):
+        raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
+    data = question.of(data)
+    _ = data.labels  # raises InputError where there are none
+    if question.round:
+        data, _ = on_grid(data, Fraction(question.round))
+    seconds: dict[str, float] = {}
+    table, floors = list[Entry](), list[Floor]()
+    methods = [registry.method(name) for name in registry.names()]
+    for T in question.all_sizes(data.T):
+        some = data if data.T == T else data.take(T)
+        for number, method in enumerate(methods):
+            progress(f"{T} examples", number, len(methods))
+            with timed(seconds, f"{method.name}, {T} examples"):
+                table.append(_entry(some, method, question))
+        floors.append(Floor.of(some))
+    rows = table[-len(methods) :]
+    return Comparison(
+        question=question,
+        data=data,
+        trace=ProofTrace([*data.origin.claims(data), *_claims(data, rows)]),
+        conclusion=ids.COMPARISON,
+        uncertified="attncert prove writes that of each construction",
+        seconds=seconds,
+        versions=versions(),
+        table=tuple(table),
+        floors=tuple(floors),
+    )
+
+
+def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
+    asked = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
+    try:
+        proof = prove(data, asked)
+    except (InputError, OutOfTime) as failure:
+        return Entry(method, data.T, Level.UNDECIDED, str(failure))
+    hypotheses = [claim for claim in proof.trace if ids.hypothesis_name(claim.id)]
+    layer = None if isinstance(method, NetworkMethod) else proof.layer
+    network = getattr(getattr(proof, "built", None), "network", None)
+    if layer is not None and layer.output is not None:
+        network = Network.of_layer(layer)
+    return Entry(
+        method,
+        data.T,
+        proof.standing,
+        "" if proof.holds else _reason(proof),
+        tuple((claim, proof.trace.standing(claim.id)) for claim in hypotheses),
+        any((ids.head_and_step(x.id) or (0, ""))[1] == ids.SATURATION for x in proof.trace),
+        proof.statement if getattr(method, "retrieves", False) else "",
+        _without_readout(layer, data) if network is None else claims.costs(network),
+    )
+
+
+def _reason(proof: Answer) -> str:
+    """Its own, or the first hypothesis that fails."""
+    failing = [c.statement for c in proof.trace.failures() if ids.hypothesis_name(c.id)]
+    return proof.reason or next(iter(failing), proof.statement)
+
+
+def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
+    """With rank T the labels are read off T independent features: T·m values, and m output weights
+    for each head."""
+    if layer is None:
+        return {}
+    entries = [x for head in layer.heads for w in (head.key, head.query) for x in w.entries()]
+    readout = (data.T + len(layer.heads)) * data.m
+    return {"parameters": sum(x != 0 for x in entries) + readout, "hidden units": 0, "blocks": 1}
+
+
+def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
+    """One for each construction, the hypotheses that fail, and the conclusion."""
+    for row in rows:
+        yield from _failing(row)
+        yield _claim(data, row)
+    exact = [row for row in rows if row.exact]
+    names = ", ".join(row.method.name for row in exact)
+    conflict = claims.distinct_inputs(data)
+    yield conflict
+    every = counted(data.T, "example", "these")
+    if exact:
+        share = f"{len(exact)} of {counted(len(rows), 'construction')}"
+        verb = "memorizes" if len(exact) == 1 else "memorize"
+        level, witness, on = Level.PROVED, None, tuple(_id(row) for row in exact)
+        statement = f"{share} {verb} {every} exactly: {names}."
+    else:
+        statement, on = f"A construction memorizes {every} exactly.", ()
+        level = Level.UNDECIDED if conflict.level.holds else Level.REFUTED
+        reason = "each fails, for the reason that stands with it"
+        if not conflict.level.holds:
+            reason = "no function has these labels: two equal examples have different ones"
+        witness = {"reason": reason, **(conflict.witness or {})}
+    yield about_data(data, ids.COMPARISON, statement, level, rests_on=on, witness=witness)
+
+
+def _claim(data: Dataset, row: Entry) -> Claim:
+    every, name = counted(data.T, "example", "all"), row.method.name
+    statement = f"Construction {name} gives weights that output exactly the labels of {every}."
+    if row.exact and not row.written:
+        statement = (
+            f"Construction {name} gives features of rank {data.T:,}: with them some values and "
+            f"output, not written, give exactly the labels of {every}."
+        )
+    unwritten = "" if row.written else " at most"
+    return Claim(
+        _id(row),
+        row.within or statement,
+        row.standing,
+        numbers={f"{k}{unwritten * (k == 'parameters')}": x for k, x in row.costs.items()},
+        witness={"reason": row.reason} if row.reason else None,
+        arithmetic=RATIONAL,
+        source=row.method.source,
+    )
+
+
+def _failing(row: Entry) -> Iterator[Claim]:
+    for claim, standing in row.hypotheses:
+        if not standing.holds and claim.id != ids.DISTINCT_INPUTS:
+            yield replace(claim, id=ids.ClaimId(f"{_id(row)}.{claim.id}"), rests_on=())
+
+
+def _id(row: Entry) -> ids.ClaimId:
+    return ids.ClaimId(f"compare.{row.method.name}")

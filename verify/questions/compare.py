@@ -1,0 +1,58 @@
+"""The question of `attncert compare`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attncert.constructions.errors import InputError
+from attncert.verify.questions.question import Question, option
+from attncert.verify.questions.rules import SEED, counts, duration, grid
+
+__all__ = ["Compare"]
+
+
+@dataclass(frozen=True)
+class Compare(Question):
+    """Memorize DATA by every construction that there is, and say what each costs.
+
+    >>> Compare(sizes=[25, 97]).line()
+    'attncert compare DATA --sizes 25,97'
+    """
+
+    command: ClassVar[str] = "compare"
+    example: ClassVar[str] = "attncert compare digits --examples 25"
+
+    sizes: str | None = option(
+        None,
+        counts(),
+        "the first so many examples as well, such as 25,97; default: a 16th and a quarter",
+    )
+    round: str | None = option(
+        None, grid(), "round the data to multiples of a step, such as 1/64 or 0.1"
+    )
+    time_limit: float | None = option(
+        None,
+        duration(),
+        "for each construction, such as 60s or 1h: undecided by then",
+        repeats=False,
+    )
+    seed: int = option(0, SEED, "random seed of the searches")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.round == "auto":
+            raise InputError("round", "a step, such as 1/64: one for all constructions", "auto")
+
+    def all_sizes(self, examples: int) -> tuple[int, ...]:
+        """Increasing, the last is `examples`. Raises InputError for a size above it.
+
+        >>> Compare().all_sizes(385), Compare(sizes="25,97").all_sizes(97)
+        ((24, 96, 385), (25, 97))
+        """
+        some = [examples // 16, examples // 4]
+        if self.sizes is not None:
+            some = [int(size) for size in self.sizes.split(",")]
+        if max(some) > examples:
+            raise InputError("sizes", f"at most the {examples:,} examples", max(some))
+        return tuple(sorted({*filter(None, some), examples}))
