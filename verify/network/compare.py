@@ -14,8 +14,9 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import RATIONAL, Claim, Level, counted
+from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.network import claims, growth
@@ -236,7 +237,7 @@ def _claim(data: Dataset, row: Entry) -> Claim:
         row.standing,
         numbers={f"{k}{unwritten * (k == 'parameters')}": x for k, x in row.costs.items()},
         witness={"reason": row.reason} if row.reason else None,
-        arithmetic=RATIONAL,
+        arithmetic=OVER_Q,
         source=row.method.source,
     )
 
