@@ -125,7 +125,7 @@ def compare(
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> answer = compare(data, Compare(sizes=[2]))
     >>> [(x.examples, x.costs["parameters"]) for x in answer.table if x.method.name == "relu"]
-    [(2, 8), (3, 11)]
+    [(2, 7), (3, 10)]
     """
     question = question or Compare()
     if not isinstance(data, Dataset):
