@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.rules import SEED, counts, duration, grid
+from attncert.verify.questions.values import SEED, counts, duration, grid
 
 __all__ = ["Compare"]
 
