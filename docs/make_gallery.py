@@ -28,8 +28,10 @@ from attncert.reports.words.text import sentence
 from attncert.verify.assume.assume import assume
 from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims import ids
+from attncert.verify.network.compare import compare
 from attncert.verify.prove import prove
 from attncert.verify.questions.assume import Assume
+from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
@@ -123,6 +125,12 @@ def hypotheses() -> Files:
     from hypotheses.page import render
 
     return render()
+
+
+def digits_compared() -> Files:
+    """Two minutes."""
+    question = Compare(sizes="25,97", examples=385)
+    return _kept(report(compare(digits(), question)).files)
 
 
 def capacity() -> Files:
@@ -304,6 +312,10 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         "What each hypothesis of Theorem 1 is for: weakened one by one, with the smallest data on "
         "which a step then fails",
         hypotheses,
+    ),
+    "digits-compared": (
+        "What memorizes 385 handwritten digits, by each construction: parameters, bits, figures",
+        digits_compared,
     ),
     "capacity": (
         "Certified capacity against H, n and d_h, beside every published bound",
