@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.adversarial_certificates import layer
+from support.every_claim import TRUE
 from support.shares import share
 from support.small_certificates import (
     CASES,
@@ -24,6 +25,7 @@ from support.small_certificates import (
     written,
 )
 
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import full_rank
@@ -232,10 +234,16 @@ def test_other_claims_are_refused(name: str, tmp_path: Path) -> None:
     assert verdict.message.endswith("can be checked this way: leave out --fast")
 
 
-@pytest.mark.parametrize("limit", [0.0, 1e-9, float("nan")])
-def test_work_above_the_limit(limit: float, tmp_path: Path) -> None:
-    verdict = fast.check_file(written(CASES["full-rank"](), tmp_path), limit)
-    assert verdict.status == "over limit"
+@pytest.mark.parametrize("claim", fast.JUDGES)
+def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -> None:
+    true = TRUE[claim]
+    if claim == "every-labelling":  # whose prime is beyond float64
+        true = changed(true, "rank.prime", str(PRIMES_FLOAT64[0]))
+    path = written(true, tmp_path)
+    assert fast.check_file(path).status == "holds"
+    for limits in ((0.0,), (1e-9,), (float("nan"),), (600.0, 0.001)):
+        verdict = fast.check_file(path, *limits)
+        assert verdict.status == "over limit" and "above --limit-" in verdict.message
 
 
 def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
@@ -248,11 +256,6 @@ def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
     assert "head 0, example 0: 1-p >= 2^-" in fast.check_file(path).message
     assert time.process_time() - start < 0.25
     assert fast.check_file(path, 600.0, 2.5).status == "over limit"
-
-
-def test_memory_above_the_cap(tmp_path: Path) -> None:
-    verdict = fast.check_file(written(CASES["full-rank"](), tmp_path), limit_mib=0.01)
-    assert verdict.status == "over limit" and "above --limit-mib" in verdict.message
 
 
 def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

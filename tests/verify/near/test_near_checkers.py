@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.adversarial_near import near
@@ -108,6 +110,28 @@ def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_p
     p, _, q = file["data"]["labels"][0][0].partition("/")
     file["data"]["labels"][0][0] = f"{int(p) * 10**9 + 1}/{int(q or 1) * 10**9}"
     assert check(written(digested(sealed(file)), tmp_path)).status == "wrong"
+
+
+@both
+@pytest.mark.parametrize(
+    ("path", "value", "status"),
+    [
+        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # bits of every ball
+        (("layer", "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # of every logit
+        (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
+        (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
+    ],
+)
+def test_long_numbers_are_judged_in_time(
+    path: tuple[str | int, ...], value: str, status: str, check: Any, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    put(*path, to=value)(file)
+    start = time.process_time()
+    verdict = check(written(sealed(file), tmp_path), 2.0)
+    assert time.process_time() - start < 4.0
+    floats = check is fast.check_file and verdict.status == "wrong"  # and their balls infinite
+    assert verdict.status == status or floats
 
 
 # What is beyond float64.
