@@ -44,11 +44,11 @@ def loaded(source: str | os.PathLike[str]) -> Network:
     return read_source(source, {"json": _parsed}, _FILE)
 
 
-def _parsed(file: BinaryIO, name: str, shown: str) -> Network:
-    value = json_value(file.read(MAX_JSON_BYTES + 1), shown)
+def _parsed(file: BinaryIO, name: str, source: str) -> Network:
+    value = json_value(file.read(MAX_JSON_BYTES + 1), source)
     whole = isinstance(value, dict) and ("format" in value or list(value) == ["network"])
     if not whole or "network" not in value:
-        raise InputError(shown, _FILE, describe(value))
+        raise InputError(source, _FILE, describe(value))
     return of_json(value["network"])
 
 

@@ -18,8 +18,10 @@ from attncert.constructions.layer import Head
 from attncert.constructions.network import relu
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.verify.audit.attack import networks
+from attncert.verify.audit.attack import networks, search
 from attncert.verify.audit.attack.search import case_number
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.methods import registry
 from attncert.verify.network.method import NetworkMethod
 
@@ -149,6 +151,15 @@ def test_a_planted_fault_is_found_and_shrunk(build: Any, reason: str) -> None:
         assert wrong(blocks(off(data, 0).network), data) == [0]
     witness = answer.claim.witness
     assert witness is not None and witness["labels"] == small.labels.tolist()
+
+
+def test_the_checker_sees_what_flint_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    equal = Claim.checked(ids.NETWORK_OUTPUTS, "The outputs are the labels.", True)
+    monkeypatch.setattr(search, "outputs", lambda data, network: equal)
+    third_party(off)
+    failure = attack(Attack("mine", cases=300, seed=4)).failure
+    assert failure is not None
+    assert failure.reason == "the checker says that the output of example 0 is not its label"
 
 
 def test_a_case_as_data() -> None:
