@@ -35,6 +35,7 @@ from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.verify.network.certificate import certificate
+from attncert.verify.origins.domain import whole_domain
 
 LETTERS, LENGTH, SCALE, WITHIN = 3, 6, 64, Fraction(1, 10**12)
 START, PLACE = LETTERS, LETTERS + 1
@@ -72,7 +73,8 @@ def strings() -> Dataset:
     words = list(product(range(LETTERS), repeat=LENGTH))
     contexts = [[_token(0, START), *(_token(i, x) for i, x in enumerate(w, 1))] for w in words]
     queries = [_token(LENGTH + 1)] * len(words)
-    return Dataset.of(contexts, queries, list(map(continued, words)), "all-strings")
+    data = Dataset.of(contexts, queries, list(map(continued, words)), "all-strings")
+    return whole_domain(data)
 
 
 def _token(place: int, *marks: int) -> list[int]:

@@ -216,6 +216,11 @@ def further(cert: Mapping[str, Any]) -> tuple[str, str]:
             "and no label. Nothing is claimed about the original inputs."
         )
         argument += " Every number is compared with what it was before."
+    if cert.get("domain"):
+        statement += (
+            " The examples are all inputs of a domain: its contexts, each with its queries."
+        )
+        argument += " All pairs are listed and compared with the examples."
     return statement, argument
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import every_labelling, full_rank, interpolation, near, network, relations
 from .limits import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, need
-from .origin import data_file, rounding
+from .origin import data_file, domain, rounding
 from .reading import MAX_ITEMS, contents, same_digests, typed, values
 
 Verdict = namedtuple("Verdict", "status claim message numbers")
@@ -42,6 +42,8 @@ FORMATS = {  # their further keys, each null where it says nothing
     "attncert/3": "saturation origin data_file tokens",
 }
 
+ORIGINS = {"rounded": "grid largest_change data", "domain": "contexts queries"}
+
 
 def parse(path: str, limits: Limits) -> dict[str, Any]:
     """The certificate, with the right keys and its dims in order; data in a file are not read."""
@@ -65,19 +67,21 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
 
 
 def in_format_2(cert: dict[str, Any]) -> dict[str, Any]:
-    """With the keys that `attncert/2` has for the same: `layer`, `rounding`."""
-    return with_layer(with_rounding(cert))
+    """With the keys that `attncert/2` has for the same: `layer`, `rounding`; and `domain`."""
+    return with_layer(with_origin(cert))
 
 
-def with_rounding(cert: dict[str, Any]) -> dict[str, Any]:
+def with_origin(cert: dict[str, Any]) -> dict[str, Any]:
     if cert["format"] != "attncert/3":
         return cert
     before = cert["origin"]
+    kind: Any = before.get("kind") if type(before) is dict else None
+    need(before is None or kind in list(ORIGINS), "origin.kind must be rounded or domain")
     if before is not None:
-        typed(before, dict, "origin", "kind grid largest_change data")
-        need(before["kind"] == "rounded", "origin.kind must be rounded")
+        typed(before, dict, "origin", f"kind {ORIGINS[kind]}")
         before = {key: before[key] for key in before if key != "kind"}
-    return cert | {"rounding": before}
+    domain = before if kind == "domain" else None
+    return cert | {"rounding": None if domain else before, "domain": domain}
 
 
 def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
@@ -121,11 +125,11 @@ def check_file(
         limits = Limits(limit_seconds, limit_mib)
         cert = parse(path, limits)
         same_digests(cert)
-        cert = with_rounding(cert)
+        cert = with_origin(cert)
         if cert.get("data_file"):
             keys = CLAIMS[cert["claim"]].data
             cert["data"] = data_file(cert, path, limits, tables, keys)
-        more = rounding(cert, limits)
+        more = rounding(cert, limits) + domain(cert, limits)
         cert = with_layer(cert)
         if "layer" in cert and len(cert.get("network", "")) > 1:
             cert["data"] = network.derived(cert, limits)

@@ -1,4 +1,4 @@
-"""Where the data come from: rounded from others; read from a file of their own."""
+"""Where the data come from: rounded from others; all of a domain; read from a file of their own."""
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
@@ -8,6 +8,7 @@ import os
 import re
 from fractions import Fraction
 from hashlib import sha256
+from itertools import pairwise, product
 from typing import Any
 
 from .layer import contexts_of
@@ -55,6 +56,41 @@ def rounding(cert: Any, limits: Limits) -> str:
     need(Fraction(change, q) == largest, "rounding.largest_change is another", "wrong")
     grid = claim["grid"] if len(claim["grid"]) < 40 else "rounding.grid"
     return f"; of data rounded to multiples of {grid}"
+
+
+def domain(cert: Any, limits: Limits) -> str:
+    """The examples are all pairs of one of these contexts and one of these queries, each once: two
+    lists of pairs, sorted, are equal, and nothing stands twice in them."""
+    claim = cert.get("domain")
+    if claim is None:
+        return ""
+    data = typed(cert["data"], dict, "data of a domain", "contexts queries labels")
+    T, _, d, *_ = cert["dims"].values()
+    counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
+    count = len(typed(claim["queries"], list, "origin.queries"))
+    need(len(counts) * count == T, "the examples are not as many as origin has pairs", "wrong")
+    pairs = []
+    for contexts, queries in (
+        (contexts_of(limits, cert, data), numbers(limits, data["queries"], "queries", T, d)),
+        (
+            numbers(limits, claim["contexts"], "origin.contexts", len(counts), counts, d),
+            numbers(limits, claim["queries"], "origin.queries", count, d),
+        ),
+    ):
+        pairs.append([[list(flat(x)) for x in contexts.rows], contexts.unit, *queries[:2]])
+    units = [limits.lcm(pairs[0][k], pairs[1][k]) for k in (1, 3)]
+    for pair in pairs:
+        for k, unit in zip((0, 2), units, strict=True):
+            limits.allow(unit.bit_length(), sum(map(len, pair[k])))
+            pair[k] = [[x * (unit // pair[k + 1]) for x in row] for row in pair[k]]
+    (contexts, _, queries, _), (every, _, all_queries, _) = pairs
+    repeated = contexts * T if len(contexts) == 1 else contexts
+    examples = sorted(zip(repeated, queries, strict=True))
+    limits.on_time()
+    whole = sorted(product(every, all_queries))
+    need(examples == whole, "the examples are not the pairs of origin, each once", "wrong")
+    need(all(a < b for a, b in pairwise(whole)), "origin holds a pair twice", "wrong")
+    return f"; all inputs of a domain, contexts times queries: {len(counts)} x {count}"
 
 
 def flat(nested: Any) -> Any:

@@ -77,6 +77,16 @@ def halves_below(certificate: Certificate) -> Any:
     return [[str(Fraction(x) - Fraction(1, 2)) for x in row] for row in rows]
 
 
+def on_domain(contexts: Any, queries: Any) -> Certificate:
+    """One context and one query, four times, and what is said to be all pairs."""
+    content = {
+        "contexts": LAYER["data"]["contexts"][:1],
+        "queries": LAYER["data"]["queries"][:1] * 4,
+    }
+    origin = {"kind": "domain", "contexts": contexts, "queries": queries}
+    return sealed(third(LAYER) | {"data": LAYER["data"] | content, "origin": origin})
+
+
 def outside(name: str, size: int) -> dict[str, Any]:
     """The certificate where its data are said to be in this file."""
     return digested(TWO | {"data": None, "data_file": {"name": name, "bytes": size}})
@@ -230,9 +240,20 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
         "with the keys",
     ),
     "an origin of another kind": (
-        changed(third(TWO), "origin.kind", "domain"),
+        changed(third(TWO), "origin.kind", "guessed"),
         "unusable",
-        "origin.kind must be rounded",
+        "origin.kind must be rounded or domain",
+    ),
+    "a domain without a pair": (on_domain([], []), "wrong", "as many as origin has pairs"),
+    "a domain of other pairs": (
+        on_domain([LAYER["data"]["contexts"][0]], [["9", "9", "9"]] * 4),
+        "wrong",
+        "each once",
+    ),
+    "a domain that holds a pair twice": (
+        on_domain([LAYER["data"]["contexts"][0]], [LAYER["data"]["queries"][0]] * 4),
+        "wrong",
+        "a pair twice",
     ),
     "tokens that are all equal": (
         changed(third(LAYER), "tokens", [2] * 4),

@@ -150,8 +150,8 @@ def test_a_new_kind_of_origin_is_one_record(tmp_path: Path) -> None:
     assert proof.certificate is not None
     assert proof.certificate["format"] == "attncert/3"
     assert proof.certificate["origin"]["kind"] == "domain" and proof.certificate["tokens"] is None
-    refusal = checked(proof.certificate, tmp_path)  # not read today
-    assert refusal.status == "unusable" and "origin" in refusal.message
+    refusal = checked(proof.certificate, tmp_path)  # its keys hold no pair
+    assert refusal.status == "wrong" and "origin" in refusal.message
     files = report(proof).files
     assert b"They are all that there are." in files["report.md"]
     assert b'"inputs": 5' in files["answer.json"]
