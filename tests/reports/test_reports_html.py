@@ -104,14 +104,6 @@ def test_only_our_tags_and_nothing_to_load(kind: str) -> None:
             assert attributes["alt"]
 
 
-def test_equal_reports_give_equal_bytes() -> None:
-    assert page.__wrapped__("small") == page("small")
-
-
-def test_a_report_of_600_heads_stays_small() -> None:
-    assert len(page("large")) < 1_500_000
-
-
 FOREIGN = (
     HOSTILE,
     "<script>alert(1)</script>",

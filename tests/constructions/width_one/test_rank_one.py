@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import (
@@ -18,7 +17,7 @@ from support.oracles import (
     rank,
     rank_mod,
 )
-from support.small_layers import features, fractions
+from support.small_layers import fractions
 from support.strategies import families
 
 from attncert.constructions.construction import Construction
@@ -256,17 +255,6 @@ def test_builds_exactly_where_the_hypotheses_hold(
         with pytest.raises(HypothesisFails) as refusal:
             build(data, heads=wanted, short_heads=not saturated)
         assert refusal.value.hypothesis in ("capacity", "some-partition")
-
-
-def test_the_hand_example_of_the_page() -> None:
-    """docs/width-one.md, section 1: features (1/2, 1/2) and (2/3, 1/3), T = 2 at d_h = 1."""
-    data, _ = CASES["identity"]
-    u, v = fmpq_mat([[1], [0]]), fmpq_mat([[0], [1]])
-    layer = Layer((Head(u, v),))
-    assert features(data, layer) == [
-        [Fraction(1, 2), Fraction(1, 2)],
-        [Fraction(2, 3), Fraction(1, 3)],
-    ]
 
 
 @settings(max_examples=40, deadline=None)

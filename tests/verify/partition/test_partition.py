@@ -101,14 +101,6 @@ def test_memorization_is_proved_where_a1_is_false(build: Callable[..., Construct
     assert rank_mod(features_mod(data, layer), SAFE_PRIME) == data.T  # so rank Z = T over ℚ
 
 
-@pytest.mark.parametrize("width_one", [False, True])
-def test_a_theorem_is_named_for_each_width_that_is_claimed(width_one: bool) -> None:
-    claim = partition.memorizes([[0, 1]], 2, of=2, width_one=width_one)
-    assert "theorem steering_real of" in claim.arithmetic
-    assert ("width 1" in claim.statement) is ("theorem width_one_real of" in claim.arithmetic)
-    assert ("width 1" in claim.statement) is width_one
-
-
 # The largest part.
 
 
