@@ -21,9 +21,8 @@ from .constructions.weights.weights import Weights as Weights
 from .reports.answers import write_report as write_report
 from .terminal.progress import Stages as Stages
 from .verify.assume.assume import assume as assume
-from .verify.audit.attack.search import attack as attack
+from .verify.attack.search import attack as attack
 from .verify.audit.audit import audit as audit
-from .verify.audit.layer.layer import layer as layer
 from .verify.capacity.capacity import capacity as capacity
 from .verify.check import check as check
 from .verify.claims.evidence import Claim as Claim
@@ -34,6 +33,7 @@ from .verify.claims.proof import Outline as Outline
 from .verify.claims.proof import Proof as Proof
 from .verify.claims.proof import Voice as Voice
 from .verify.kruskal.kruskal import kruskal as kruskal
+from .verify.layer.layer import layer as layer
 from .verify.methods.method import Method as Method
 from .verify.methods.method import Request as Request
 from .verify.methods.method import Target as Target

@@ -26,8 +26,8 @@ from attncert.reports.report import MARK
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.text import sentence
 from attncert.verify.assume.assume import assume
-from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims import ids
+from attncert.verify.layer.layer import layer
 from attncert.verify.network.compare import compare
 from attncert.verify.prove import prove
 from attncert.verify.questions.assume import Assume

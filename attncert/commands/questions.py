@@ -46,9 +46,9 @@ _QUESTIONS = (
     _Entry(Compare, "attncert.verify.network.compare:compare"),
     _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
     _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
-    _Entry(Attack, "attncert.verify.audit.attack.search:attack"),
+    _Entry(Attack, "attncert.verify.attack.search:attack"),
     _Entry(Audit, "attncert.verify.audit.audit:audit"),
-    _Entry(LayerQuestion, "attncert.verify.audit.layer.layer:layer"),
+    _Entry(LayerQuestion, "attncert.verify.layer.layer:layer"),
 )
 
 

@@ -13,7 +13,7 @@ from attncert.constructions.construction import Groups
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.audit.attack.cases import Case
+from attncert.verify.attack.cases import Case
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.verify.audit.attack.cases import every_subset_independent
+from attncert.verify.attack.cases import every_subset_independent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.verify.audit.attack.search import shrink
+from attncert.verify.attack.search import shrink
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.universal import universal

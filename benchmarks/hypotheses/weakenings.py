@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncert.constructions.arrays import IntArray
-from attncert.verify.audit.attack.cases import every_subset_independent
+from attncert.verify.attack.cases import every_subset_independent
 from hypotheses.instance import Instance, affine_rank, rank
 
 _DRAWS = 20_000  # instances looked at for one that meets the condition

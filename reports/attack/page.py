@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from attncert.reports.answers import Room
-from attncert.verify.audit.attack.search import AttackAnswer
+from attncert.verify.attack.search import AttackAnswer
 
 
 def room(answer: AttackAnswer) -> Room:

@@ -22,11 +22,11 @@ from attncert.reports.words.claims import lines
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.table import Table
 from attncert.reports.words.text import plain
-from attncert.verify.audit.layer.error import LayerAudit, bounds, interval
-from attncert.verify.audit.layer.layer import LayerAnswer
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import widened
+from attncert.verify.layer.error import LayerAudit, bounds, interval
+from attncert.verify.layer.layer import LayerAnswer
 
 
 def room(answer: LayerAnswer) -> Room:

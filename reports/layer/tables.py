@@ -10,9 +10,9 @@ from flint import arb
 
 from attncert.constructions.arrays import FloatArray
 from attncert.reports.words.table import Table
-from attncert.verify.audit.layer.error import LayerAudit, interval
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import listed
+from attncert.verify.layer.error import LayerAudit, interval
 
 _SHOWN = 60  # examples in a table; the JSON holds all
 

@@ -11,9 +11,9 @@ from attncert.reports.answers import Room
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
 from attncert.reports.words.table import Table
-from attncert.verify.audit.layer.error import interval
 from attncert.verify.claims import ids
 from attncert.verify.claims.words import counted
+from attncert.verify.layer.error import interval
 from attncert.verify.network.prove import NetworkProof
 
 _SHOWN = 20  # examples in a table

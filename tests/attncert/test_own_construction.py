@@ -23,7 +23,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import Head, features
 from attncert.reports.answers import report, report_page
-from attncert.verify.audit.attack.cases import Case
+from attncert.verify.attack.cases import Case
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import paper, registry
 

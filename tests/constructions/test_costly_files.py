@@ -19,9 +19,9 @@ from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.assume.embeddings import load_embeddings
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import half_the_gap
-from attncert.verify.audit.layer.property import load_property
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.error import half_the_gap
+from attncert.verify.layer.property import load_property
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
 STATES = random_states(6, 3, 4)
@@ -111,6 +111,6 @@ def test_the_least_gap_between_labels(monkeypatch: pytest.MonkeyPatch) -> None:
         assert half_the_gap(data) == Fraction(min(gaps), 14)
     same_hash = [[str((2**61 - 1) * k)] for k in range(1, 8001)]
     assert half_the_gap(Dataset.of([[1]], [[1]] * 8000, same_hash)) == Fraction(2**61 - 1, 2)
-    monkeypatch.setattr("attncert.verify.audit.layer.error._MOST_COMPARED", 1000)
+    monkeypatch.setattr("attncert.verify.layer.error._MOST_COMPARED", 1000)
     with pytest.raises(InputError, match="tolerance: must be given where over 1000 numbers"):
         half_the_gap(Dataset.of([[1]], [[1]] * 60, [[0, k] for k in range(60)]))

@@ -19,9 +19,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims.evidence import Level
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.layer import layer
 from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(5)

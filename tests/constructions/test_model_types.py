@@ -23,10 +23,10 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.model_types import BY_NAME, MODEL_TYPES, TORCH, option
 from attncert.constructions.weights.naming import places
 from attncert.constructions.weights.namings import NAMINGS
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.mask import Recorded
-from attncert.verify.audit.layer.reading import read_claim
 from attncert.verify.claims.evidence import Level
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.mask import Recorded
+from attncert.verify.layer.reading import read_claim
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
 transformers = pytest.importorskip(

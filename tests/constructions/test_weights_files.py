@@ -20,7 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.mask import read_mask
+from attncert.verify.layer.mask import read_mask
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 

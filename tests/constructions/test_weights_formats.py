@@ -16,8 +16,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.mask import visible_rows
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.mask import visible_rows
 
 RNG = np.random.default_rng(15)
 T, N, D = 5, 4, 6

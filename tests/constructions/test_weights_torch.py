@@ -20,8 +20,8 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import at_most, audit_layer
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.error import at_most, audit_layer
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
 

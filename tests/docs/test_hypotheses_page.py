@@ -14,9 +14,9 @@ from support import oracles
 from support.paths import ROOT
 
 from attncert.reports.words.table import Table
-from attncert.verify.audit.attack import cases as attack_data
-from attncert.verify.audit.attack.cases import independent, partition_holds
-from attncert.verify.audit.attack.search import smaller
+from attncert.verify.attack import cases as attack_data
+from attncert.verify.attack.cases import independent, partition_holds
+from attncert.verify.attack.search import smaller
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove

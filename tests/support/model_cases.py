@@ -18,7 +18,7 @@ from attncert.constructions.weights.namings import NAMINGS
 from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
-from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.layer.attention import Attention
 
 _WIDTH, _HEADS, _WORDS = 12, 3, 20
 _SIZES: dict[str, Any] = {

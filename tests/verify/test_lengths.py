@@ -39,12 +39,12 @@ from attncert.constructions.search.dimensions import dimensions
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.weights.own import of_json
 from attncert.verify import features
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.mask import causal_mask
 from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.checker import check_file
 from attncert.verify.interpolation.multiprecision import multiprecision
 from attncert.verify.interpolation.rational import rational
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.mask import causal_mask
 from attncert.verify.near import enclosure
 from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows

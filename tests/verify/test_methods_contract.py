@@ -16,7 +16,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
 from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.certificate.explain import explain, text
-from attncert.verify.audit.attack.search import attack
+from attncert.verify.attack.search import attack
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace

@@ -1,1 +1,1 @@
-"""The audit: edge cases, hypotheses weakened, third-party layers, attacks."""
+"""The audit: edge cases, and what is known of a user's data, step by step."""

@@ -64,7 +64,7 @@ class Target:
     promises:  whether the theorem promises to place these data (H, d_h). None: what the search
                decides by itself, A2 and A1 or the partition condition; T ≤ H(r-1)+1 with
                r = min(n, d_h) (width one: n) in every case.
-    adapt:     changes a drawn case (`verify.audit.attack.cases.Case`) so that it meets a hypothesis
+    adapt:     changes a drawn case (`verify.attack.cases.Case`) so that it meets a hypothesis
                that chance rarely meets: a coordinate that is always 1, one shared context.
 
     >>> Target(width_one=False).width_one

@@ -10,14 +10,14 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
-from attncert.verify.audit.layer.error import (
+from attncert.verify.certificate import produced_by
+from attncert.verify.layer.error import (
     at_most,
     default_limit,
     judged_errors,
     measured,
     spread,
 )
-from attncert.verify.certificate import produced_by
 from attncert.verify.network import claims
 from attncert.verify.network.method import NetworkMethod, Part
 from attncert.verify.network.prove import NetworkProof, concluded

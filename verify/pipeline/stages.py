@@ -20,7 +20,6 @@ from attncert.constructions.readout.solve import (
     with_readout,
 )
 from attncert.constructions.weights.own import of_arrays
-from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
@@ -36,6 +35,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
+from attncert.verify.layer.attention import Attention
 from attncert.verify.pipeline.data_file import data_file
 from attncert.verify.pipeline.grids import estimated_seconds, remedy
 from attncert.verify.pipeline.run import Run, versions

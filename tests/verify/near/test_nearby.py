@@ -14,8 +14,8 @@ from support.newton import data_set
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.layer import Layer
-from attncert.verify.audit.layer.layer import layer
 from attncert.verify.claims.evidence import Level
+from attncert.verify.layer.layer import layer
 from attncert.verify.near.certificate import layer_of
 from attncert.verify.near.nearby import nearby, nearby_claim
 from attncert.verify.questions.layer import LayerQuestion

@@ -18,9 +18,9 @@ import attncert
 from attncert import Dataset, InputError, LayerQuestion, Weights, check, layer
 from attncert.constructions.network.file import loaded, of_json
 from attncert.reports.answers import report
-from attncert.verify.audit.layer.layer import LayerAnswer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.fast import check as fast
+from attncert.verify.layer.layer import LayerAnswer
 from attncert.verify.network.prove import NetworkProof
 
 FED: dict[str, Any] = {

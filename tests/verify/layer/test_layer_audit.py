@@ -20,8 +20,10 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import (
+from attncert.verify.claims.evidence import Level
+from attncert.verify.interpolation.enclosure import enclosed_error
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.error import (
     LayerAudit,
     Limit,
     at_most,
@@ -30,10 +32,8 @@ from attncert.verify.audit.layer.error import (
     half_the_gap,
     share,
 )
-from attncert.verify.audit.layer.layer import LayerAnswer, layer
-from attncert.verify.audit.layer.mask import causal_mask, visible_rows
-from attncert.verify.claims.evidence import Level
-from attncert.verify.interpolation.enclosure import enclosed_error
+from attncert.verify.layer.layer import LayerAnswer, layer
+from attncert.verify.layer.mask import causal_mask, visible_rows
 from attncert.verify.prove import prove
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove

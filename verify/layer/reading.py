@@ -16,12 +16,12 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.mask import Recorded
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.interpolation.enclosure import decimal
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.mask import Recorded
 
 _TIMES = 8  # as far as libraries may be apart that add in other orders
 _BITS = 128

@@ -14,10 +14,10 @@ from flint import arb, fmpq_mat, nmod_mat
 from attncert.constructions.construction import Bound
 from attncert.constructions.exact.primes import PRIME_62
 from attncert.constructions.layer import Head
-from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.enclosure import decimal
+from attncert.verify.layer.attention import Attention
 from attncert.verify.steps import hypotheses
 
 SATURATED = arb(1) / 2**10  # a row with all but this much of the attention

@@ -18,13 +18,13 @@ from attncert.constructions import width_one
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.audit.attack.cases import (
+from attncert.verify.attack.cases import (
     Case,
     contexts_independent,
     partition_holds,
     queries_independent,
 )
-from attncert.verify.audit.attack.search import attack, case_number, examine, shrink
+from attncert.verify.attack.search import attack, case_number, examine, shrink
 from attncert.verify.questions.attack import Attack
 
 

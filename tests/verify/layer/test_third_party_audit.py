@@ -21,13 +21,13 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import at_most, audit_layer
-from attncert.verify.audit.layer.layer import LayerAnswer, layer
-from attncert.verify.audit.layer.mask import visible_rows
-from attncert.verify.audit.layer.near import exact_near
-from attncert.verify.audit.layer.property import judge, load_property
 from attncert.verify.claims.evidence import Level
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.error import at_most, audit_layer
+from attncert.verify.layer.layer import LayerAnswer, layer
+from attncert.verify.layer.mask import visible_rows
+from attncert.verify.layer.near import exact_near
+from attncert.verify.layer.property import judge, load_property
 from attncert.verify.near.nearby import nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
 

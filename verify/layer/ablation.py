@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb_mat
 
-from attncert.verify.audit.layer.attention import Attention
 from attncert.verify.interpolation.enclosure import decimal, row_bounds
+from attncert.verify.layer.attention import Attention
 from attncert.verify.near.heads import Heads, carried
 
 

@@ -18,8 +18,8 @@ from attncert.constructions.layer import Head
 from attncert.constructions.network import relu
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.verify.audit.attack import networks, search
-from attncert.verify.audit.attack.search import case_number
+from attncert.verify.attack import networks, search
+from attncert.verify.attack.search import case_number
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.methods import registry

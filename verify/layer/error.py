@@ -33,19 +33,19 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.audit.layer.ablation import Ablation, ablation
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.heads import (
-    HeadView,
-    head_view,
-    peak,
-    theorem_claims,
-)
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, listed, widened
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
+from attncert.verify.layer.ablation import Ablation, ablation
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.heads import (
+    HeadView,
+    head_view,
+    peak,
+    theorem_claims,
+)
 from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 from attncert.verify.rank.rational import rank as rational_rank

@@ -29,8 +29,8 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.audit.attack import networks
-from attncert.verify.audit.attack.cases import (
+from attncert.verify.attack import networks
+from attncert.verify.attack.cases import (
     Case,
     contexts_independent,
     draw,
@@ -189,7 +189,7 @@ def _claim(name: str, served: int, cases: str, failure: Failure | None) -> Claim
         numbers,
         witness,
         arithmetic="small data; hypotheses by all subsets, ranks and outputs as `prove` has them",
-        source="ours; verify/audit/attack/search.py",
+        source="ours; verify/attack/search.py",
     )
 
 

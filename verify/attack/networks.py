@@ -15,7 +15,7 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.network.network import Network
-from attncert.verify.audit.attack.cases import Case
+from attncert.verify.attack.cases import Case
 from attncert.verify.methods import registry
 from attncert.verify.network.method import NetworkMethod
 

@@ -22,8 +22,12 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import (
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.error import (
     LayerAudit,
     Limit,
     at_most,
@@ -32,14 +36,10 @@ from attncert.verify.audit.layer.error import (
     measured,
     spread,
 )
-from attncert.verify.audit.layer.mask import Recorded, causal_mask, read_mask, visible_rows
-from attncert.verify.audit.layer.near import exact_near
-from attncert.verify.audit.layer.property import Property, judge, load_property
-from attncert.verify.audit.layer.reading import read_claim
-from attncert.verify.claims import ids
-from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.layer.mask import Recorded, causal_mask, read_mask, visible_rows
+from attncert.verify.layer.near import exact_near
+from attncert.verify.layer.property import Property, judge, load_property
+from attncert.verify.layer.reading import read_claim
 from attncert.verify.near.nearby import nearby_claim
 from attncert.verify.network.given import given_network
 from attncert.verify.questions.layer import LayerQuestion

@@ -14,7 +14,7 @@ from fractions import Fraction
 from flint import arb, ctx, fmpq
 
 from attncert.constructions.layer import Layer
-from attncert.verify.audit.layer.attention import Attention
+from attncert.verify.layer.attention import Attention
 from attncert.verify.near.nearby import MOST_UNKNOWNS, Nearby, nearby
 
 _BITS = 128

@@ -17,8 +17,11 @@ from flint import arb, ctx
 
 from attncert.constructions.data.loading import read_source
 from attncert.constructions.errors import InputError
-from attncert.verify.audit.layer.attention import Attention
-from attncert.verify.audit.layer.error import (
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
+from attncert.verify.layer.attention import Attention
+from attncert.verify.layer.error import (
     BITS,
     SOURCE,
     at_most,
@@ -27,10 +30,7 @@ from attncert.verify.audit.layer.error import (
     least_singular_value,
     rank_claim,
 )
-from attncert.verify.audit.layer.heads import peak
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.words import counted
+from attncert.verify.layer.heads import peak
 from attncert.verify.questions.values import exact, one_of, whole
 
 Property = dict[str, Any]  # examples and heads from 0, and the conditions, as _RULES read them
