@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, nmod_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from attncert.constructions.arrays import BoolArray, IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
@@ -160,23 +160,6 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
             if best == min(matrix.shape):
                 break
     return best, prime
-
-
-def exact_columns(table: ObjectArray, data: Dataset, columns: Sequence[int]) -> list[list[fmpq]]:
-    """These columns of one head's features, Σ_i 2^k_ti E_tij / Σ_i 2^k_ti, over ℚ: T lists."""
-    out = []
-    contexts = data.contexts.numerators
-    for t, row in enumerate(table.tolist()):
-        low = min(row)
-        powers = [fmpz(1) << (k - low) for k in row[: data.tokens(t)]]
-        below = sum(powers, fmpz(0)) * data.contexts.denominator
-        context = contexts[0 if data.shared else t][: len(powers), list(columns)].tolist()
-        tops = [
-            sum((w * x for w, x in zip(powers, column, strict=True)), fmpz(0))
-            for column in zip(*context, strict=True)
-        ]
-        out.append([fmpq(top, below) for top in tops])
-    return out
 
 
 class Progressive:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpq_mat
 
+from attncert.constructions import layer as layers
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer, scaled_head
@@ -45,7 +46,6 @@ def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
     spans = (int(x) for table in tables for x in table.max(axis=1) - table.min(axis=1))
     if sum(spans) > _EXACT_BITS:
         return None
-    every = range(data.d)
-    blocks = [features.exact_columns(table, data, every) for table in tables]
+    blocks = [layers.features(head, data).tolist() for head in layer.heads]
     rows = [x for t in range(data.T) for block in blocks for x in block[t]]
     return fmpq_mat(data.T, len(layer.heads) * data.d, rows)

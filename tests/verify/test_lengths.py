@@ -81,10 +81,6 @@ KNOWN = Registry().with_resources(
 WEIGHTS = np.linspace(-1, 1, SHAPE.parameters)
 
 
-def logits(data: Dataset) -> Any:
-    return all_logits(data)[0]
-
-
 def all_logits(data: Dataset) -> list[Any]:
     return [features.logits(head, data) for head in LAYER.heads]
 
@@ -102,13 +98,13 @@ def in_blocks(data: Dataset) -> Any:
     by, keys = np.array([1, 3, -2, 4]), np.array([[1], [0], [2]])
     table = (data.contexts.numerators @ keys)[:, :, 0]
     parts = [blocks.of(by[:, None] * table), blocks.points(3, by[:2, None] * table[3])]
+    parts += [blocks.of_products(by, table), blocks.points_of_products(3, by[:2], table[3])]
     return np.vstack([part.mod for part in parts]), np.vstack([part.float for part in parts])
 
 
 COMPUTED: dict[str, Callable[[Dataset], Any]] = {
     "exact features": lambda data: layers.features(LAYER.heads[0], data).tolist(),
     "features mod p": lambda data: features.features_mod(data, all_logits(data), P).tolist(),
-    "columns over Q": lambda data: features.exact_columns(logits(data), data, (0, 2)),
     "of a search": in_blocks,
     "rows of Z": lambda data: FeatureRows(data, LAYER, SMALL).rows(0, 4),
     "rows of Z, two": lambda data: FeatureRows(data, LAYER, SMALL).rows(1, 3),
