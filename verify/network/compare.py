@@ -109,7 +109,7 @@ class Comparison(Answer):
         other = growth.attention if than is None else getattr(than.method, "growth", None)
         if formula is None or other is None:
             return None
-        return growth.cheaper_from(formula, other, growth.Shape.of(self.data))
+        return growth.cheaper_from(formula, other, growth.DataShape.of(self.data))
 
 
 def compare(

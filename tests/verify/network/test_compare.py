@@ -241,7 +241,7 @@ def random_data(T: int, d: int, m: int, most: int = 10**4) -> Dataset:
 @pytest.mark.parametrize(("T", "d", "m"), [(80, 8, 1), (300, 16, 1), (120, 6, 3)])
 def test_formulas_are_near_what_is_built(T: int, d: int, m: int) -> None:
     data = random_data(T, d, m)
-    shape = growth.Shape.of(data)
+    shape = growth.DataShape.of(data)
     for method in map(registry.method, NETWORKS):
         built = method.build(data, 0).network.parameters
         assert method.growth is not None
@@ -253,11 +253,13 @@ def test_formulas_are_near_what_is_built(T: int, d: int, m: int) -> None:
 def test_the_formula_of_attention_is_what_generic_heads_take() -> None:
     data = random_data(9, 6, 2, most=99)
     proof = prove(data, Prove(construction="generic"))
-    assert growth.attention(growth.Shape.of(data), 9) == Network.of_layer(proof.layer).parameters
+    assert (
+        growth.attention(growth.DataShape.of(data), 9) == Network.of_layer(proof.layer).parameters
+    )
 
 
 def test_where_one_becomes_cheaper() -> None:
-    shape = growth.Shape.of(DATA)
+    shape = growth.DataShape.of(DATA)
     start = growth.cheaper_from(lambda _, T: 1000 + T, lambda _, T: 3 * T, shape)
     assert start is not None and 501 <= start <= 501 * 1.05
     assert growth.cheaper_from(lambda _, T: T, lambda _, T: T, shape) is None
