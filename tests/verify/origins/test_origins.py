@@ -39,7 +39,7 @@ RUNS = {
     "a long readout": (FLOATS, Prove(claim="full-rank")),
     "refused": (DATA, Prove(heads=1, round="1/2")),
 }
-STAGES = ("hypotheses", "premises", "steps", "saturation", "rank", "follows")
+STAGES = ("hypotheses", "premises", "steps", "saturation", "rank", "consequences")
 
 
 def spoken(question: Callable[[], Proof], patch: pytest.MonkeyPatch) -> tuple[list[Claim], Proof]:
@@ -49,12 +49,13 @@ def spoken(question: Callable[[], Proof], patch: pytest.MonkeyPatch) -> tuple[li
     def heard(stage: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
             answer = stage(*arguments, **options)
-            claims.extend(getattr(answer, "claims", answer))
+            parts = answer[0] if isinstance(answer, tuple) else answer  # the rank has its prime
+            claims.extend(getattr(parts, "claims", parts))
             return answer
 
         return call
 
-    for name in (*STAGES, "answer"):
+    for name in (*(f"check_{stage}" for stage in STAGES), "answer"):
         patch.setattr(stages, name, heard(getattr(stages, name)))
     patch.setattr(refusal, "conclusion", heard(refusal.conclusion))
     return claims, question()
