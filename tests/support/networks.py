@@ -6,13 +6,15 @@ on docs/certificate.md.
 
 from __future__ import annotations
 
+import copy
 import random
+from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import chain
 from typing import Any
 
-from support.small_certificates import Certificate, sealed
+from support.small_certificates import Certificate, sealed, third
 
 Vector = list[Fraction]
 
@@ -202,3 +204,94 @@ def rational(count: int, first: int = 0) -> list[Certificate]:
 def nearly(certificate: Certificate, within: str = "1/1000000") -> Certificate:
     """The claim "outputs-within" of the same network."""
     return sealed(certificate | {"claim": "outputs-within", "within": within})
+
+
+def behind(certificate: Certificate, seed: int) -> Certificate:
+    """The same claim about a layer, behind two blocks: their input is chosen so that its data come
+    out. The first adds a mean of the tokens to the query, the second makes 2 x + b of each vector.
+    """
+    draw = random.Random(seed)
+    certificate = certificate if "network" in certificate else third(certificate)
+    data, d = certificate["data"], certificate["dims"]["width"]
+    plain = {
+        "kind": "attention", "of": "query", "rule": "softmax",
+        "logit_unit": draw.choice(["1", "ln 2"]),
+        "heads": [{"key": numbers(draw, d, 1), "query": [["0"]] * d, "value": numbers(draw, d, 2)}],
+        "output": numbers(draw, 2, d), "mask": draw.choice([None, "causal"]), "residual": True,
+    }  # fmt: skip
+    one = [[str(int(i == j)) for j in range(d)] for i in range(d)]
+    bias = numbers(draw, 1, d)[0]
+    double = {
+        "kind": "feed-forward", "of": "all", "activation": "identity",
+        "weights": one, "bias": bias, "residual": True,
+    }  # fmt: skip
+
+    def half(rows: Any) -> list[Vector]:
+        return [
+            [(Fraction(x) - Fraction(b)) / 2 for x, b in zip(r, bias, strict=True)] for r in rows
+        ]
+
+    contexts = [half(context) for context in data["contexts"]]
+    queries = []
+    for t, query in enumerate(half(data["queries"])):
+        tokens = contexts[t if len(contexts) > 1 else 0]
+        more = attended(plain, query, tokens, [1] * len(tokens))
+        queries.append([x - y for x, y in zip(query, more, strict=True)])
+    data = data | {"contexts": contexts, "queries": queries}
+    data = {key: as_text(rows) for key, rows in data.items()}
+    return sealed(certificate | {"network": [plain, double, *certificate["network"]], "data": data})
+
+
+def as_text(rows: Any) -> Any:
+    return [as_text(x) for x in rows] if isinstance(rows, list) else str(rows)
+
+
+# Mutants.
+
+_PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format", "saturation"]
+_LEAVES: list[Any] = [
+    "0", "1", "-1", "1/2", "2", "3/7", "-0", "1/0", "1/01", "", "x", "1" + "0" * 30,
+    "1/1" + "0" * 30, "16777217", "-16777216", "ln 2", "query", "all", "row", "softmax", "hardmax",
+    "linear", "identity", "relu", "threshold", "causal", "attention", "feed-forward", 0, 1, 2, True,
+    False, None, [], {}, [[1]], [[0]], [[1, 0]], [[1], [1]], [[True]], [["1"]], ["1"],
+]  # fmt: skip
+
+
+def places(part: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    steps = part if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else []
+    for step in steps:
+        yield from places(part[step], (*place, step))
+
+
+def at(part: Any, place: tuple[Any, ...]) -> Any:
+    for step in place:
+        part = part[step]
+    return part
+
+
+def mutant(certificate: Certificate, draw: random.Random, changes: int = 1) -> Certificate:
+    """With changes somewhere: of a leaf, of a list, of a key, of one part for another."""
+    certificate = copy.deepcopy(certificate)
+    for _ in range(changes):
+        name = draw.choice(_PARTS)
+        spots = [
+            place for place in places(certificate) if place and place[0] in (*_PARTS, "groups")
+        ]
+        *path, step = draw.choice([place for place in spots if place[0] == name] or spots)
+        parent, other = at(certificate, tuple(path)), at(certificate, draw.choice(spots))
+        kind, listed = draw.random(), isinstance(parent, list)
+        if kind < 0.5:
+            alike = [x for x in _LEAVES if type(x) is type(parent[step])]
+            parent[step] = draw.choice(alike if alike and draw.random() < 0.7 else _LEAVES)
+        elif kind < 0.6:
+            parent[step] = copy.deepcopy(other)
+        elif kind < 0.7 and listed:
+            parent.append(copy.deepcopy(draw.choice(parent)))
+        elif kind < 0.8 and listed:
+            draw.shuffle(parent)
+        elif kind < 0.9:
+            del parent[step]
+        elif isinstance(parent[step], str) and "/" not in parent[step]:
+            parent[step] += "/2"
+    return certificate

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 from attncert.constructions.errors import InputError
@@ -29,7 +30,7 @@ PACKAGES = (  # of Debian 12 and Ubuntu
     "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "
     "libzarith-ocaml-dev make"
 )
-STATED = ("interpolation", "full-rank", "dependent-set", "impossible")
+STATED = ("interpolation", "full-rank", "dependent-set", "impossible", "network")
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 _LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
@@ -120,10 +121,10 @@ def check_file(
     return Verdict(status, claim, f"verified: {message}", dims)
 
 
-def require_stated(option: str, claim: str) -> None:
-    """Raises InputError for a claim that Spec.v does not state."""
-    if claim not in STATED:
-        raise InputError(option, f"used for a claim that Coq states: {', '.join(STATED)}", claim)
+def require_stated(option: str, claim: str, stated: Collection[str] = STATED) -> None:
+    """Raises InputError for a claim that is not one of these."""
+    if claim not in stated:
+        raise InputError(option, f"used for a claim that Coq states: {', '.join(stated)}", claim)
 
 
 def _heading(

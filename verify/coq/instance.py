@@ -50,13 +50,15 @@ def instance(
     def judged(cert: dict[str, Any], limits: Limits) -> str:
         outside = cert.get("data_file") is not None
         need(not outside, "--kernel reads no certificate with a data_file")
+        behind = "layer" in cert and len(cert.get("network", "")) > 1
+        need(not behind, "--kernel reads no layer behind other blocks")
         certificates.append(cert)
         return judge(cert, limits)
 
     verdict = check_file(path, limit_seconds, limit_mib, judged)
     if verdict.status != "holds":
         return verdict, None
-    require_stated("--kernel", str(verdict.claim))
+    require_stated("--kernel", str(verdict.claim), _THEOREMS)
     return verdict, theorem_of(certificates[0])
 
 

@@ -2,33 +2,32 @@
    of the specification. A file that is not one is [Unusable]; one whose groups, indices, prime or rounded labels break a
    rule is [Wrong]. Not here: the digests (SHA-256). *)
 From Coq Require Import ZArith Reals Bool Ascii String List.
-Require Import Spec Json Numeral residues.
+Require Import Spec Json Numeral residues Blocks.
 Import ListNotations.
 Open Scope Z_scope.
 Local Notation length := List.length.
 
+(* A claim about a layer is one about what the blocks before it make of the data. *)
 Inductive claim :=
-  | Interpolation (c : cert Z)
-  | FullRank (prime : Z) (c : cert Z)
+  | Interpolation (before : list (block (mat Z))) (c : cert Z)
+  | FullRank (before : list (block (mat Z))) (prime : Z) (c : cert Z)
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
-  | Impossible (relation : vec Z) (c : cert Z).
+  | Impossible (relation : vec Z) (c : cert Z)
+  | Network (blocks : list (block (mat Z))) (c : cert Z).
 
 (* In attncert/1, and where a later key is null: None. *)
 Record certificate := Certificate { claimed : claim; steering : option saturation; of_rounded : option (rounding Z) }.
 
 Definition states (x : certificate) : Prop :=
   let id := fun z : Z => z in
+  let steered c := match steering x with None => True | Some s => saturates id s c end in
   match claimed x with
-  | Interpolation c => data_ok id c /\ readout_ok id c /\ interpolates id c
-  | FullRank _ c => data_ok id c /\ full_rank id c
+  | Interpolation before c => exists c', behind before c c' /\ (data_ok id c' /\ readout_ok id c' /\ interpolates id c') /\ steered c'
+  | FullRank before _ c => exists c', behind before c c' /\ (data_ok id c' /\ full_rank id c') /\ steered c'
   | DependentSet N d vectors indices coefficients =>
-      mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients
-  | Impossible _ c => inputs_ok id c /\ no_weights id c
-  end /\
-  match steering x, claimed x with
-  | None, _ => True
-  | Some s, (Interpolation c | FullRank _ c) => saturates id s c
-  | Some _, _ => False
+      (mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients) /\ steering x = None
+  | Impossible _ c => (inputs_ok id c /\ no_weights id c) /\ steering x = None
+  | Network blocks c => (inputs_ok id c /\ computes blocks c) /\ steering x = None
   end /\
   match of_rounded x with None => True | Some r => rounded id r end.
 
@@ -108,6 +107,7 @@ Definition claim_interpolation := codes "interpolation".
 Definition claim_full_rank := codes "full-rank".
 Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
+Definition claim_network := codes "network".
 Definition layer_key := codes "layer".
 Definition network_key := codes "network".
 Definition keys_interpolation := layer_key :: map codes ["groups"]%string.
@@ -124,8 +124,16 @@ Definition keys_head := map codes ["key"; "query"]%string.
 Definition keys_head_value := keys_head ++ [codes "value"].
 Definition keys_attention := map codes ["kind"; "of"; "rule"; "logit_unit"; "heads"; "output"; "mask"; "residual"]%string.
 Definition attention := codes "attention".
+Definition feed_forward := codes "feed-forward".
+Definition whole_row := codes "row".
 Definition of_query := codes "query".
+Definition keys_feed_forward := map codes ["kind"; "of"; "activation"; "weights"; "bias"; "residual"]%string.
+Definition reach_names := [(of_query, OfQuery); (codes "all", OfAll)].
+Definition activation_names := [(codes "identity", Identity); (codes "relu", Relu); (codes "threshold", Threshold)].
+Definition causal := codes "causal".
 Definition softmax_rule := codes "softmax".
+Definition rule_names := [(softmax_rule, Softmax true); (codes "hardmax", Hardmax); (codes "linear", Linear)].
+Definition unit_names := [(ln_2, true); (codes "1", false)].
 Definition keys_rank := map codes ["prime"; "value"]%string.
 Definition keys_dependence := map codes ["indices"; "coefficients"]%string.
 
@@ -163,6 +171,10 @@ Definition number_of (j : json) : result (frac Z) :=
   | Str i => match number (text_at f i) with Some x => Got x | None => No Unusable end
   | _ => No Unusable
   end.
+Definition bool_of (j : json) : result bool :=
+  match j with Literal 1 => Got false | Literal 2 => Got true | _ => No Unusable end.
+Fixpoint chosen {A} (names : list (text * A)) (j : json) : result A :=
+  match names with [] => No Unusable | (name, a) :: r => if is_text name j then Got a else chosen r j end.
 Definition vector : json -> result (vec Z) := of_list number_of.
 Definition matrix : json -> result (mat Z) := of_list vector.
 
@@ -204,28 +216,100 @@ Definition opened (doc : json) : result parts :=
     else if is_text claim_full_rank name then read claim_full_rank keys_full_rank keys_inputs dims_layer
     else if is_text claim_dependent_set name then read claim_dependent_set keys_relation keys_vectors dims_vectors
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
+    else if is_text claim_network name && is_text attncert_3 format then read claim_network [network_key] keys_inputs dims_inputs
     else No Unusable
   | _ => No Unusable
   end.
 
-(* A layer of attncert/1, and the one block of attncert/3 that is one: the heads and the output. In full-rank there is no
-   output and there are no values; attncert/3 has null in their place. *)
-Definition opened_layer (p : parts) (readout : bool) (layer : json) : result (list json * option json) :=
+(* A matrix that says its own size; a linear map x -> (x, 1) M is the columns of M. *)
+Definition shaped (rows : mat Z) : result (mat Z) :=
+  match rows with
+  | (_ :: _) as row :: _ => let* _ := need Unusable (mat_okb above_0 (length rows) (length row) rows) in Got rows
+  | _ => No Unusable
+  end.
+Definition width (rows : mat Z) : nat := length (hd [] rows).
+Definition columns (rows : mat Z) : mat Z :=
+  fold_right (fun row columns => map (fun p => fst p :: snd p) (combine row columns)) (repeat [] (width rows)) rows.
+Definition without_bias (rows : mat Z) : mat Z := columns (rows ++ [repeat (Frac 0 1) (width rows)]).
+
+(* The heads of a block, each with its rows of the output. *)
+Fixpoint parts_of (heads : list (list json)) (output : mat Z) : result (list (part (mat Z))) :=
+  match heads with
+  | [] => let* _ := need Unusable (Nat.eqb (length output) 0) in Got []
+  | [key; query; value] :: r =>
+    let* K := matrix key in let* K := shaped K in
+    let* Q := matrix query in let* Q := shaped Q in
+    let* V := matrix value in let* V := shaped V in
+    let* _ := need Unusable (Nat.eqb (width K) (width Q) && Nat.leb (width V) (length output)) in
+    let* rest := parts_of r (skipn (width V) output) in
+    Got (Part (without_bias K) (without_bias Q) (without_bias V) (without_bias (firstn (width V) output)) :: rest)
+  | _ => No Unusable
+  end.
+Definition mask_row (j : json) : result (list bool) :=
+  let* row := of_list int_of j in
+  let* _ := need Unusable (forallb (between 0 1) row && existsb (Z.eqb 1) row) in Got (map (Z.eqb 1) row).
+Definition mask_of (j : json) : result mask :=
+  if is_null j then Got Everything else if is_text causal j then Got Causal
+  else let* rows := of_list mask_row j in Got (Rows rows).
+Definition rule_of (rule logit_unit : json) : result Blocks.rule :=
+  let* weigh := chosen rule_names rule in
+  match weigh with
+  | Softmax _ => let* in_ln_2 := chosen unit_names logit_unit in Got (Softmax in_ln_2)
+  | _ => let* _ := need Unusable (is_null logit_unit) in Got weigh
+  end.
+Definition block_of (j : json) : result (block (mat Z)) :=
+  let* kind := match j with Obj pairs => lookup pairs (codes "kind") | _ => No Unusable end in
+  if is_text attention kind then
+    let* values := fields keys_attention j in
+    match values with
+    | [_; of; rule; logit_unit; Arr heads; output; mask; residual] =>
+      let* residual := bool_of residual in
+      let* of := chosen reach_names of in
+      let* weigh := rule_of rule logit_unit in
+      let* _ := need Unusable (negb (Nat.eqb (length heads) 0)) in
+      let* heads := each (fields keys_head_value) heads in
+      let* output := matrix output in
+      let* output := shaped output in
+      let* parts := parts_of heads output in
+      let* seen := mask_of mask in Got (Attention of weigh parts seen residual)
+    | _ => No Unusable
+    end
+  else
+    let* _ := need Unusable (is_text feed_forward kind) in
+    let* values := fields keys_feed_forward j in
+    match values with
+    | [_; of; act; weights; bias; residual] =>
+      let* residual := bool_of residual in
+      let* of := chosen ((whole_row, OfRow) :: reach_names) of in
+      let* act := chosen activation_names act in
+      let* weights := matrix weights in
+      let* bias := vector bias in
+      let* rows := shaped (weights ++ [bias]) in Got (FeedForward of act (columns rows) residual)
+    | _ => No Unusable
+    end.
+
+(* A layer of attncert/1, and the last block of attncert/3 where it is one: the blocks before it, the heads and the output.
+   In full-rank there is no output and there are no values; attncert/3 has null in their place. *)
+Definition opened_layer (p : parts) (readout : bool) (layer : json) : result (list (block (mat Z)) * list json * option json) :=
   if third p then
-    let* block := match layer with Arr [block] => Got block | _ => No Unusable end in
+    let* (block, before) := match layer with
+      | Arr blocks => match rev_append blocks [] with last :: before => Got (last, rev_append before []) | [] => No Unusable end
+      | _ => No Unusable
+      end in
     let* values := fields keys_attention block in
     match values with
     | [kind; of; rule; logit_unit; Arr heads; output; mask; residual] =>
       let* _ := need Unusable (is_text attention kind && is_text of_query of && is_text softmax_rule rule &&
         is_text ln_2 logit_unit && is_null mask && is_false residual && Bool.eqb readout (negb (is_null output))) in
-      Got (heads, if readout then Some output else None)
+      let* before := each block_of before in
+      Got (before, heads, if readout then Some output else None)
     | _ => No Unusable
     end
   else
     let* values := fields (if readout then keys_readout else keys_layer) layer in
     match values with
     | logit_unit :: Arr heads :: output =>
-      let* _ := need Unusable (is_text ln_2 logit_unit) in Got (heads, hd_error output)
+      let* _ := need Unusable (is_text ln_2 logit_unit) in Got ([], heads, hd_error output)
     | _ => No Unusable
     end.
 
@@ -280,21 +364,21 @@ Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : res
   | _, _ => No Unusable
   end.
 
-Definition layer_of (readout : bool) (layer groups : json) (p : parts) : result (cert Z) :=
-  let* (heads, output) := opened_layer p readout layer in
+Definition layer_of (readout : bool) (layer groups : json) (p : parts) : result (list (block (mat Z)) * cert Z) :=
+  let* (before, heads, output) := opened_layer p readout layer in
   (* every head has its keys, and the groups are in order, before a number is read *)
   let* heads := each (opened_head p readout) heads in
   let* _ := grouped (nth 0 (dims p) 0%nat) groups in
   let* heads := each head_of heads in
   let* output := match output with Some o => matrix o | None => Got [] end in
   let* c := with_heads p heads output in
-  let* _ := need Unusable (data_okb above_0 c) in Got c.
+  let* _ := need Unusable (data_okb above_0 c) in Got (before, c).
 
 Definition interpolation_of (p : parts) : result claim :=
   match own_parts p with
   | [layer; groups] =>
-    let* c := layer_of true layer groups p in
-    let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation c)
+    let* (before, c) := layer_of true layer groups p in
+    let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation before c)
   | _ => No Unusable
   end.
 Definition full_rank_of (p : parts) : result claim :=
@@ -307,7 +391,7 @@ Definition full_rank_of (p : parts) : result claim :=
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
       let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (nth 0 (dims p) 0%nat)) in
-      let* c := layer_of false layer groups p in Got (FullRank (numer q) c)
+      let* (before, c) := layer_of false layer groups p in Got (FullRank before (numer q) c)
     | _ => No Unusable
     end
   | _ => No Unusable
@@ -338,6 +422,15 @@ Definition impossible_of (p : parts) : result claim :=
     let* _ := need Unusable (inputs_okb above_0 c) in Got (Impossible relation c)
   | _ => No Unusable
   end.
+Definition network_of (p : parts) : result claim :=
+  match own_parts p with
+  | [network] =>
+    let* blocks := of_list block_of network in
+    let* _ := need Unusable (negb (Nat.eqb (length blocks) 0)) in
+    let* c := with_heads p [] [] in
+    let* _ := need Unusable (inputs_okb above_0 c) in Got (Network blocks c)
+  | _ => No Unusable
+  end.
 
 Definition content (p : parts) : result claim :=
   if same (name p) claim_interpolation then interpolation_of p
@@ -345,11 +438,10 @@ Definition content (p : parts) : result claim :=
   else
     let* _ := need Unusable (is_null (saturation_part p)) in
     if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
+    else if same (name p) claim_network then network_of p
     else impossible_of p.
 
 (* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
-Definition bool_of (j : json) : result bool :=
-  match j with Literal 1 => Got false | Literal 2 => Got true | _ => No Unusable end.
 Definition saturation_of (p : parts) : result (option saturation) :=
   if is_null (saturation_part p) then Got None
   else

@@ -62,10 +62,10 @@ Definition memorizes_universally (c : Spec.cert Z) : Prop :=
 Theorem full_rank_memorizes (c : Spec.cert Z) : Spec.full_rank id c -> memorizes_universally c.
 Proof. by case=> /leP W free Y; apply: (solved (feat := fun t => Spec.feature _ _ _ _ _ _ _) free Y W). Qed.
 
-Theorem accepted_memorizes digests affordable common gcd f x p c :
-  verified.judge digests affordable common gcd f = Json.Got x -> Certificate.claimed x = Certificate.FullRank p c ->
-  memorizes_universally c.
+Theorem accepted_memorizes digests affordable common gcd f x before p c :
+  verified.judge digests affordable common gcd f = Json.Got x -> Certificate.claimed x = Certificate.FullRank before p c ->
+  exists c', Blocks.behind before c c' /\ memorizes_universally c'.
 Proof.
 case/verified.judged => _; rewrite /Certificate.states => -[].
-by case: x => claimed s r /= + _ E; rewrite E => -[_ /full_rank_memorizes].
+by case: x => claimed s r /= + _ E; rewrite E => -[c' [B [[_ /full_rank_memorizes W] _]]]; exists c'.
 Qed.

@@ -2,6 +2,7 @@
 From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
+Require Import Blocks network network_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -46,6 +47,14 @@ Proof.
   split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_tied_inputs_sound gcd L uE uq uy uc c relation H2).
 Qed.
 
+Definition network_verified (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
+  let* _ := need Unusable (inputs_okb above_0 c) in check_network common gcd blocks c.
+Theorem network_proved common gcd blocks c u : network_verified common gcd blocks c = Got u -> inputs_ok id c /\ computes blocks c.
+Proof.
+  unfold network_verified. intros H. apply bind_got in H as (v & H1 & H2). apply need_got in H1.
+  split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_network_sound common gcd blocks c u H2).
+Qed.
+
 (* From the bytes to the verdict. Nothing is believed of the four functions that are given: [digests] says whether the
    digests are those of the content, [affordable] whether time and memory suffice, [common] finds a common denominator
    of matrices, [gcd] a common divisor. *)
@@ -58,31 +67,47 @@ Definition units_of (c : cert Z) : units Z :=
 (* A common multiple of the numbers of tokens. *)
 Definition common_count (c : cert Z) : Z :=
   fold_left (fun L M => let n := Z.of_nat (length M) in L / gcd L n * n)%Z (contexts c) 1%Z.
-Definition check_claim (x : claim) : bool :=
+(* The claim about what the blocks before a layer make of the data. *)
+Definition advanced (x : claim) : result claim :=
   match x with
-  | Interpolation c => interpolation_verified (units_of c) c
-  | FullRank p c => full_rank_verified (units_of c) p c
+  | Interpolation before c => let* c' := derived common gcd before c in
+      let* _ := need Unusable (inputs_okb above_0 c') in Got (Interpolation before c')
+  | FullRank before p c => let* c' := derived common gcd before c in
+      let* _ := need Unusable (inputs_okb above_0 c') in Got (FullRank before p c')
+  | x => Got x
+  end.
+Definition check_claim (x : claim) : result unit :=
+  match x with
+  | Interpolation _ c => need Wrong (interpolation_verified (units_of c) c)
+  | FullRank _ p c => need Wrong (full_rank_verified (units_of c) p c)
   | DependentSet N d vectors indices coefficients =>
-      dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients
-  | Impossible relation c =>
-      impossible_verified gcd (common_count c) (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c
+      need Wrong (dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients)
+  | Impossible relation c => need Wrong
+      (impossible_verified gcd (common_count c) (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c)
+  | Network blocks c => network_verified common gcd blocks c
   end.
 Definition check_steering (s : option saturation) (x : claim) : bool :=
   match s, x with
   | None, _ => true
-  | Some s, (Interpolation c | FullRank _ c) => CheckZ.check_saturation (units_of c) s c
+  | Some s, (Interpolation _ c | FullRank _ _ c) => CheckZ.check_saturation (units_of c) s c
   | Some _, _ => false
   end.
 Definition check_rounded (r : option (rounding Z)) : bool := match r with None => true | Some r => check_rounding r end.
 
-Theorem checked x s r : check_claim x = true -> check_steering s x = true -> check_rounded r = true -> states (Certificate x s r).
+Theorem checked x y s r u : advanced x = Got y -> check_claim y = Got u -> check_steering s y = true -> check_rounded r = true ->
+  states (Certificate x s r).
 Proof.
-  intros Hx Hs Hr. unfold states. cbn [claimed steering of_rounded]. split; [|split].
-  - destruct x; cbn in Hx; first
-      [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx) | exact (dependent_set_proved _ _ _ _ _ _ _ Hx)
-      |exact (impossible_proved _ _ _ _ _ _ _ _ Hx)].
-  - destruct s as [s|], x; cbn in Hs; try exact I; try discriminate; exact (saturation_proved _ _ _ Hs).
-  - destruct r; [exact (rounding_proved _ Hr)|exact I].
+  intros Ha Hx Hs Hr. unfold states. cbn [claimed steering of_rounded]. split.
+  2:{ destruct r; [exact (rounding_proved _ Hr)|exact I]. }
+  destruct x; cbn [advanced] in Ha.
+  1,2: apply bind_got in Ha as (c' & Hc & Ha); apply bind_got in Ha as (v & _ & Ha); injection Ha as <-; cbn in Hx;
+    apply need_got in Hx; exists c'; split; [exact (derived_sound _ _ _ _ _ Hc)|]; split;
+    [first [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx)]
+    |destruct s; [exact (saturation_proved _ _ _ Hs)|exact I]].
+  all: injection Ha as <-; split; [|destruct s; [discriminate|reflexivity]]; cbn in Hx.
+  - apply need_got in Hx. exact (dependent_set_proved _ _ _ _ _ _ _ Hx).
+  - apply need_got in Hx. exact (impossible_proved _ _ _ _ _ _ _ _ Hx).
+  - exact (network_proved _ _ _ _ _ Hx).
 Qed.
 
 Definition judge (f : file) : result certificate :=
@@ -93,19 +118,11 @@ Definition judge (f : file) : result certificate :=
   let* _ := need Wrong (check_rounded r) in
   let* x := content f p in
   let* _ := need Over (affordable x) in
-  let* _ := need Wrong (check_claim x) in
+  let* y := advanced x in
+  let* _ := check_claim y in
   let* s := saturation_of f p in
-  let* _ := need Wrong (check_steering s x) in Got (Certificate x s r).
+  let* _ := need Wrong (check_steering s y) in Got (Certificate x s r).
 
-(* A value that was got was got step by step. *)
-Lemma bind_got {A B} (x : result A) (g : A -> result B) b : bind x g = Got b -> exists a, x = Got a /\ g a = Got b.
-Proof. destruct x as [a|]; cbn; [|discriminate]. intros H. now exists a. Qed.
-Lemma need_got s b u : need s b = Got u -> b = true.
-Proof. destruct b; [reflexivity|discriminate]. Qed.
-Ltac steps := repeat match goal with
-  | H : bind _ _ = Got _ |- _ => apply bind_got in H as (? & ? & H)
-  | H : need _ _ = Got ?u |- _ => destruct u; apply need_got in H
-  end.
 Lemma rounding_of_any f test p r : rounding_of f test p = Got r -> rounding_of f (fun _ _ => true) p = Got r.
 Proof.
   unfold rounding_of. destruct (is_null (rounding_part p)); [auto|].
@@ -122,9 +139,13 @@ Qed.
 (* What a certificate that is found means: the file is one, and what it states is true. *)
 Theorem judged f x : judge f = Got x -> read f = Got x /\ states x.
 Proof.
-  unfold judge, read. intros H. steps. injection H as <-. split; [|now apply checked].
+  unfold judge, read. intros H. steps. subst x. split; [|eapply checked; eassumption].
   repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end.
   match goal with H : rounding_of _ _ _ = Got _ |- _ => apply rounding_of_any in H; rewrite H; cbn [bind] end.
   repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end. reflexivity.
 Qed.
+
+(* These bytes are accepted, so this network of real weights outputs these labels. *)
+Theorem accepted_network f x blocks c : judge f = Got x -> claimed x = Network blocks c -> computes blocks c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 End Judge.

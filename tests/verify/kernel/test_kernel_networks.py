@@ -1,0 +1,102 @@
+"""The extracted checker and the checker in Python on networks: true ones, and thousands of mutants;
+claims about a layer behind other blocks."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from support import networks
+from support.kernel import needed, verified_status
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    changed,
+    layer_certificate,
+    sealed,
+    second,
+    third,
+    written,
+)
+
+from attncert.verify.checker import check_file
+from attncert.verify.coq import instance
+
+COUNTS = pytest.mark.parametrize("count", [60, pytest.param(4000, marks=pytest.mark.slow)])
+LAYERS = [
+    *(CASES[name]() for name in ("interpolation", "full-rank, shared", "full-rank, third")),
+    *(CASES[name]() for name in ("interpolation, padded", "interpolation, third")),
+    third(second("interpolation") | {"rounding": None}),
+    third(second("full-rank", own=True) | {"rounding": None}),
+]
+
+
+@pytest.fixture(autouse=True)
+def executable() -> None:
+    needed()
+
+
+def both(certificate: Certificate, folder: Path) -> tuple[str, str]:
+    path = written(certificate, folder)
+    return check_file(path).status, verified_status(path)
+
+
+@COUNTS
+def test_true_networks_hold(count: int, tmp_path: Path) -> None:
+    """And not with one label that is off by 2^-90."""
+    for certificate in networks.rational(count // 2, 20_000):
+        assert both(certificate, tmp_path) == ("holds", "holds")
+        label = Fraction(certificate["data"]["labels"][-1][-1]) + Fraction(1, 2**90)
+        last = [len(certificate["data"]["labels"]) - 1, len(certificate["data"]["labels"][0]) - 1]
+        path = f"data.labels.{last[0]}.{last[1]}"
+        assert verified_status(written(changed(certificate, path, str(label)), tmp_path)) == "wrong"
+
+
+@COUNTS
+def test_one_verdict_on_mutants(count: int, tmp_path: Path) -> None:
+    draw, seen = random.Random(count), Counter[str]()
+    certificates = networks.rational(100, 30_000)
+    for _ in range(count):
+        base = draw.choice(certificates)
+        mutant = sealed(networks.mutant(base, draw, changes=draw.choice([1, 1, 2])))
+        path = written(mutant, tmp_path)
+        verdict = check_file(path)
+        if verdict.claim in (None, "network"):  # else not read by both
+            assert verified_status(path) == verdict.status, (verdict, mutant)
+            seen[verdict.status] += 1
+    assert set(seen) >= {"holds", "wrong", "unusable"}
+
+
+@COUNTS
+def test_layers_behind_blocks(count: int, tmp_path: Path) -> None:
+    """They hold. Mutants hold for both or for none; which defect of several is named may differ."""
+    draw, seen = random.Random(count), Counter[str]()
+    certificates = [networks.behind(x, seed) for seed in range(4) for x in LAYERS]
+    for certificate in certificates:
+        assert both(certificate, tmp_path) == ("holds", "holds")
+    for _ in range(count):
+        mutant = sealed(networks.mutant(draw.choice(certificates), draw))
+        statuses = both(mutant, tmp_path)
+        claims = (None, "interpolation", "full-rank")
+        if check_file(written(mutant, tmp_path)).claim in claims:
+            assert ("holds" in statuses) == (statuses == ("holds", "holds")), mutant
+            seen.update(statuses)
+    assert set(seen) >= {"holds", "wrong", "unusable"}
+
+
+def test_data_in_front_of_the_blocks_are_what_is_judged(tmp_path: Path) -> None:
+    """With the data of the layer itself the claim is false: two blocks more stand before it."""
+    alone = third(layer_certificate("interpolation"))
+    front = networks.behind(alone, 1)
+    assert both(sealed(front | {"data": alone["data"]}), tmp_path) == ("wrong", "wrong")
+    assert both(sealed(front | {"network": alone["network"]}), tmp_path) == ("wrong", "wrong")
+
+
+def test_as_a_theorem_a_layer_behind_blocks_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = written(networks.behind(layer_certificate("interpolation"), 1), tmp_path)
+    verdict, theorem = instance.instance(path)
+    assert (verdict.status, theorem) == ("unusable", None)
+    assert verdict.message == "--kernel reads no layer behind other blocks"
