@@ -11,6 +11,6 @@
 | `tables.tex`, `references.bib` | for a paper |
 | `figures/*.svg` | figures |
 
-Figures, tables and CSV files differ from question to question; `report.py` lists all names. Nothing
+Figures and tables differ from question to question; `report.py` lists all names. Nothing
 is computed here that the answer does not hold, and nothing is worded above its level.
 """

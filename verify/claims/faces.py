@@ -1,6 +1,6 @@
-"""How records look in a notebook: registered from above, because imports go one way.
+"""What records of `verify` borrow from `reports`: how they look in a notebook, and `Answer.write`.
 
-`attncert` registers the faces when it is imported. Without them a record has its repr alone.
+Imports go one way, so `attncert` registers these functions when it is imported.
 """
 
 from __future__ import annotations

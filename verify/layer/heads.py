@@ -144,7 +144,7 @@ def theorem_claims(
         },
         witness=loose or None,
         arithmetic="ball arithmetic (Arb)",
-        source="paper, Theorem 1, step 6; a bit is enough: docs/mathematics.md",
+        source="docs/audit-of-theorem-1.md, step 6; a bit is enough: docs/mathematics.md",
     )
     claims = [fits, grouped, still]
     if len(placed) == data.T:

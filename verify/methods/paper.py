@@ -75,7 +75,7 @@ METHOD = Method(
     voice=Voice(
         title="the paper's construction",
         theorem="Theorem 1 of Mahdavi, Liao and Thrampoulidis (ICLR 2024)",
-        source="its proof, made explicit in docs/mathematics.md, section 2",
+        source="its proof, as docs/audit-of-theorem-1.md reconstructs it step by step",
         placed="examples that these heads place, $H(r-1)+1$",
         numbers="A head is $M_h=c\\,uv^\\top+\\sum_tw_t\\hat e_t^\\top$ over its group, the "
         "examples that it places: $\\hat e_t$ is dual to the query $e_t$ in the group (1 on it, 0 "

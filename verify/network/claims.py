@@ -6,6 +6,7 @@ import math
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
@@ -39,12 +40,19 @@ def conflict(data: Dataset) -> tuple[int, int] | None:
 
 
 def outputs(data: Dataset, network: Network) -> Claim:
-    """The outputs equal the labels, by FLINT."""
-    rows, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
+    """The outputs equal the labels, by FLINT; undecided where a softmax is not rational."""
+    statement = (
+        f"The outputs of the network equal the labels of {counted(data.T, 'example', 'all')}."
+    )
+    try:
+        rows, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
+    except Inexact as reason:
+        witness = {"reason": str(reason)}
+        return Claim(ids.NETWORK_OUTPUTS, statement, Level.UNDECIDED, witness=witness)
     wrong = [t for t, (x, y) in enumerate(zip(rows, labels, strict=True)) if x != y]
     return Claim.checked(
         ids.NETWORK_OUTPUTS,
-        f"The outputs of the network equal the labels of {counted(data.T, 'example', 'all')}.",
+        statement,
         not wrong,
         {"examples": wrong[:12]},
         arithmetic=OVER_Q,
@@ -83,12 +91,14 @@ def price(data: Dataset, network: Network) -> Claim:
 
 
 def memorizes(data: Dataset, checks: list[Claim]) -> Claim:
+    levels = [claim.level for claim in checks]
+    level = Level.REFUTED if Level.REFUTED in levels else Level.UNDECIDED
     return about_data(
         data,
         ids.MEMORIZATION,
         "The network outputs exactly the label, for each of "
         f"{counted(data.T, 'example', 'these')}.",
-        Level.PROVED if all(claim.level.holds for claim in checks) else Level.REFUTED,
+        Level.PROVED if all(level.holds for level in levels) else level,
         rests_on=tuple(claim.id for claim in checks),
         witness=next((claim.witness for claim in checks if not claim.level.holds), None),
         arithmetic=OVER_Q,

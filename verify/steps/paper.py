@@ -54,7 +54,7 @@ def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
             "examples": [head.group[k] for k in wrong[0]],
             "product": numeral(table[wrong[0][0], wrong[0][1]]),
         },
-        source="paper, proof of Theorem 1, step 2",
+        source="docs/audit-of-theorem-1.md, step 2",
         uses={"A1": f"independence of {counted(size, 'query')} of one group"},
         rests_on=(ids.PARTITION,),
     )
@@ -77,7 +77,7 @@ def steering(data: Dataset, head: PaperHead, number: int) -> Claim:
         not wrong,
         {"largest logit range": spread, "barycentre targets": uniform},
         lambda: {"example": wrong[0]},
-        source="paper, proof of Theorem 1, step 2",
+        source="docs/audit-of-theorem-1.md, step 2",
         uses={"A2": "contexts of the group have rank n: g_t may be anything"} if spread else {},
         rests_on=(ids.A2,),
     )
@@ -104,7 +104,7 @@ def head_weights(data: Dataset, head: PaperHead, weights: Head, r: int, number: 
         built == formula and rank <= r,
         {"rank of M": rank, "r": r, "head width": weights.width},
         lambda: {"rank": rank, "equal": built == formula},
-        source="paper, proof of Theorem 1, step 5",
+        source="docs/audit-of-theorem-1.md, step 5",
         rests_on=tuple(
             of_head(number, step)
             for step in (ids.DUALS, ids.STEERING, *((ids.SELECTOR,) if head.earlier else ()))
@@ -132,7 +132,7 @@ def saturation(data: Dataset, head: PaperHead, table: Table, number: int) -> Cla
         if bits is not None
         else {"c": head.c},
         lambda: {"examples with another row": wrong, "least gap": bits, "claimed": head.gap_bits},
-        source="paper, proof of Theorem 1, steps 6 and 8",
+        source="docs/audit-of-theorem-1.md, steps 6 and 8",
         rests_on=(of_head(number, ids.SELECTOR), of_head(number, ids.SEPARATOR)),
     )
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from flint import fmpq_mat
 
 from attncert import Dataset, InputError, Prove, check, prove, write_report
 from attncert.constructions.data.loading import load
+from attncert.constructions.layer import Head
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import silent
 from attncert.reports.answers import report, verdict
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
-from attncert.verify.network.prove import NetworkProof
+from attncert.verify.network.prove import NetworkProof, prove_network
 
 NAMES = [method.name for method in registry.network_methods() if registry.known(method.name)]
 STEPS = {
@@ -207,3 +214,17 @@ def test_byte_for_byte(name: str) -> None:
     first, second = (report(proved(data, name, seed=5)).files for _ in range(2))
     assert {**first, "timings.json": b""} == {**second, "timings.json": b""}
     assert proved(data, name, seed=5).built is not None
+
+
+def test_an_irrational_network_of_a_third_party_is_undecided() -> None:
+    """Its softmax is not rational: no traceback, no verdict about the labels."""
+    data = Dataset.of([[[0], [1]]], [[1]], [1])
+    one = fmpq_mat(1, 1, [1])
+    softmax = Network((Attention((Head(one, one, one),), one, unit="1"),))
+    method = replace(
+        registry.method("relu"), name="irrational", steps=lambda *_: (), parts=lambda *_: (),
+        build=lambda *_: SimpleNamespace(network=softmax),
+    )  # fmt: skip
+    answer = prove_network(data, Prove("irrational"), method, silent)
+    assert (answer.standing, answer.certificate) == (Level.UNDECIDED, None)
+    assert "irrational" in answer.reason
