@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.oracles import (
+    SAFE_PRIME,
     is_relation,
     meets_partition_condition,
     some_grouping,
@@ -18,6 +19,7 @@ from support.oracles import (
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import grouping
 from attncert.constructions.search.grouping import consecutive, find, violation
 
@@ -59,6 +61,17 @@ def test_rational_and_huge_queries() -> None:
     assert found is not None and plain(found, data)
     assert [int(x) for x in found["coefficients"]] in ([3, -2, -1], [-3, 2, 1])
     assert violation(data, [(0, 1), (2,)]) is None
+
+
+@pytest.mark.parametrize("p", [*PRIMES_21, SAFE_PRIME, 2147483579])
+def test_independent_over_the_rationals_but_not_modulo_a_prime(p: int) -> None:
+    """(1, 0) and (1, p) are equal mod p; (0, 1) is their difference over p, so in their span."""
+    data = with_queries([[0, 1, 0], [1, 0, 0], [1, p, 0], [0, 0, 1]])
+    assert violation(data, [(0, 1), (3,), (2,)]) is None
+    found = violation(data, [(0, 3), (1, 2)])
+    assert found is not None and found["kind"] == "earlier query in span" and plain(found, data)
+    groups = find(data, 3, 2, 2, 0)
+    assert meets_partition_condition(data.queries.fractions(), groups)
 
 
 def attempt(
