@@ -3,8 +3,6 @@ paper; nothing loaded, nothing said on the console."""
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -12,30 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.browser import DESKTOP, PHONE, WIDER, chromium
 from support.proof_fixtures import KINDS
-from support.requires import require
 
 from attncert.reports.answers import write_report
 
 pytestmark = pytest.mark.slow
-PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 SHOWN = ("small", "digits-like", "refused-context", "hostile")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, by Playwright; the test is skipped, or fails, where there is none."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = importlib.util.find_spec("playwright") is not None
-    missing = "playwright is missing (pip: the extra 'browser')" if path else "chromium is missing"
-    require("chromium", bool(path) and driver, missing)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @contextmanager
@@ -64,7 +52,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 LUMINANCE = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)
   .slice(0, 3).map(Number).reduce((a, b) => a + b) / 3"""
-WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Whatever sticks out on the right must be inside something that scrolls by itself.
 STICKS_OUT = """() => [...document.querySelectorAll('main *')].filter((e) =>
   e.getBoundingClientRect().right > innerWidth + 1

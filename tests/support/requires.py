@@ -1,6 +1,6 @@
 """What the machine must have: a test is skipped without it, or fails where it is required.
 
-ATTNCERT_REQUIRE names what must be there, with commas between: coq, chromium, latex, cuda.
+ATTNCERT_REQUIRE names what must be there, with commas between: coq, chromium, latex, site, cuda.
 """
 
 from __future__ import annotations

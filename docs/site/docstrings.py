@@ -1,0 +1,40 @@
+"""Docstrings as Markdown: examples are code, a line `name: ...` begins a paragraph."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import griffe
+
+FIELD = re.compile(r"^([A-Za-z_][\w.]*(?:, [\w.]+)*):(?=\s)")
+CODE = re.compile(r"(`[^`]*`)")
+
+
+class Docstrings(griffe.Extension):
+    def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
+        """Of an option of a question, `option(default, rule, help)`, the default."""
+        if str(attr.value).startswith("option("):
+            call: Any = ast.parse(str(attr.value), mode="eval").body
+            attr.value = ast.unparse(call.args[0])
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring:
+            paragraphs = re.split(r"\n\s*\n", obj.docstring.value)
+            obj.docstring.value = "\n\n".join(map(markdown, paragraphs))
+
+
+def markdown(paragraph: str) -> str:
+    r"""
+    >>> markdown(">>> 1 + 1\n2")
+    '```pycon\n>>> 1 + 1\n2\n```'
+    >>> markdown("What.\nlabels:  (T, m),\n         or <none>")
+    'What.\n\n**labels**: (T, m),\nor &lt;none>'
+    """
+    if paragraph.startswith(">>>"):
+        return f"```pycon\n{paragraph}\n```"
+    lines = [FIELD.sub(r"\n**\1**:", line) for line in paragraph.splitlines()]
+    text = "\n".join(re.sub(r"(?<=\S) {2,}", " ", line.lstrip(" ")) for line in lines)
+    parts = CODE.split(text.strip())
+    return "".join(x if x.startswith("`") else x.replace("<", "&lt;") for x in parts)
