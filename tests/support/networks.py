@@ -283,7 +283,8 @@ def mutant(certificate: Certificate, draw: random.Random, changes: int = 1) -> C
         kind, listed = draw.random(), isinstance(parent, list)
         if kind < 0.5:
             alike = [x for x in _LEAVES if type(x) is type(parent[step])]
-            parent[step] = draw.choice(alike if alike and draw.random() < 0.7 else _LEAVES)
+            leaves = alike if alike and draw.random() < 0.7 else _LEAVES
+            parent[step] = copy.deepcopy(draw.choice(leaves))
         elif kind < 0.6:
             parent[step] = copy.deepcopy(other)
         elif kind < 0.7 and listed:
