@@ -118,7 +118,13 @@ class Network:
 
 
 def readout(weights: fmpq_mat, bias: fmpq_mat | None = None, of: str = "query") -> FeedForward:
-    """x·weights + bias, of the query or, for `of` "row", of query and tokens in one row."""
+    """x·weights + bias, of the query or, for `of` "row", of query and tokens in one row.
+
+    weights: k×m, bias: 1×m over ℚ, by default 0. Arithmetic: exact. Raises InputError.
+
+    >>> readout(fmpq_mat(2, 1, [1, 1]))
+    FeedForward(of='query', activation='identity')
+    """
     return FeedForward(weights, bias or fmpq_mat(1, weights.ncols()), of)
 
 

@@ -102,10 +102,10 @@ RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
         "trap": (generators.step_seven_trap, {"heads": 2, "head_width": 3}),
     },
     "width-one": {
-        "distinct": (_curve, {"saturated": True}),
-        "several alphas": (partial(_on_curve, 7, 3, 4, bound=2, seed=2), {"saturated": True}),
-        "shared": (_shared, {"saturated": True}),
-        "one head": (partial(_shared, 3), {"saturated": True}),
+        "distinct": (_curve, {"short_heads": False}),
+        "several alphas": (partial(_on_curve, 7, 3, 4, bound=2, seed=2), {"short_heads": False}),
+        "shared": (_shared, {"short_heads": False}),
+        "one head": (partial(_shared, 3), {"short_heads": False}),
         "short heads": (_curve, {}),
     },
     "affine": {

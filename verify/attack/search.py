@@ -282,7 +282,8 @@ def _fault(data: Dataset, built: Layer | Network) -> str | None:
     """A rank below T; outputs that are not the labels."""
     if isinstance(built, Network):
         if wrong := outputs(data, built).witness:
-            return f"outputs are not the labels at examples {wrong['examples']}"
+            where = f"outputs are not the labels at examples {wrong.get('examples')}"
+            return str(wrong.get("reason", where))
         refusal = recomputed(certificate(data, built, construction="attacked", produced_by={}))
         return f"the checker says that {refusal.witness['reason']}" if refusal.witness else None
     rank = full_rank(data, built)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.errors import InputError, path_errors
+from attncert.constructions.errors import InputError, NoSuchFile, path_errors
 from attncert.verify.assume.embeddings import file_sha256, require_file
 from attncert.verify.models.network import foreign, libraries, settings_sha256
 from attncert.verify.questions.embed import Embed
@@ -39,7 +39,10 @@ def open_inputs(source: str, model: str, options: Embed) -> Inputs:
     array = path.suffix.lower() == ".npy"
     if options.length is not None and (array or path.is_dir()):
         raise InputError("length", "left out, except with a text", options.length)
-    with path_errors(source, "a folder of images, a text file, or an .npy of tokens", path):
+    must = "a folder of images, a text file, or an .npy of tokens"
+    if not path.exists():
+        raise NoSuchFile(source, must)
+    with path_errors(source, must, path):
         if path.is_dir():
             return _images(path, model)
         require_file(path)

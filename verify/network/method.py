@@ -24,7 +24,11 @@ class Built(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """So many blocks in a row, and what they are for: a sentence."""
+    """So many blocks in a row, and what they are for: a sentence.
+
+    >>> Part(1, "It reads the labels off.").blocks
+    1
+    """
 
     blocks: int
     purpose: str

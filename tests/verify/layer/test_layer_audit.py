@@ -337,7 +337,7 @@ def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
     assert "All labels at once: no, rank Z < T = 7." in report(found).sentences
     undecided = answered(lost, data)
     assert "| smallest singular value of $Z$ | at most" in page(undecided)
-    assert "All labels at once: rank Z = T = 7 undecided." in report(undecided).sentences
+    assert "All labels at once: rank Z = T = 7 (undecided)." in report(undecided).sentences
 
 
 def labelled(*labels: Any) -> Dataset:

@@ -158,7 +158,7 @@ def test_what_is_no_file_is_not_read(network: FakeNetwork, tmp_path: Path) -> No
     os.mkfifo(tmp_path / "text")
     for source, said in (
         ("text", "text: must be a file, not a directory, a pipe or a device"),
-        ("nothing", "a text file, or an .npy .*No such file"),
+        ("nothing", "nothing: there is no such file; it must be a folder of images"),
         ("", "folder with images"),
     ):
         with pytest.raises(InputError, match=said):
@@ -183,7 +183,9 @@ def test_a_command_without_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    assert attncert.main(["embed", "gpt2", "x", "--out", str(tmp_path / "o")]) == 2
+    (tmp_path / "x").write_text("a text")
+    words = ["embed", "gpt2", str(tmp_path / "x"), "--length=5", "--out", str(tmp_path / "o")]
+    assert attncert.main(words) == 2
     assert "pip install 'attncert[models]'" in capsys.readouterr().err
     for wrong in ("some", "9" * 5000, "٣"):
         assert attncert.main(["embed", "g", "x", "--out", "o", f"--contexts={wrong}"]) == 2
