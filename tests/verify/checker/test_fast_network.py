@@ -92,9 +92,9 @@ def test_long_numbers_are_over_limit_at_once(steep: bool, tmp_path: Path) -> Non
     certificate["data"] = {"contexts": contexts, "queries": [["1"]], "labels": [["3"]]}
     if steep:
         certificate["network"] = [SQUARE | {"rule": "softmax", "logit_unit": "ln 2"}]
-    begin = time.monotonic()
+    begin = time.process_time()
     verdict = fast.check_file(written(sealed(certificate), tmp_path))
     assert verdict.status == "over limit", verdict
     verdict = fast.check_file(written(networks.nearly(certificate), tmp_path))
     assert verdict.status == "wrong", verdict
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10

@@ -211,7 +211,7 @@ STEEP = ATTENTION | {"logit_unit": "ln 2"}
 @pytest.mark.parametrize("blocks", [[SQUARE] * 5, [SQUARE] * 40, [STEEP], [STEEP, SQUARE]])
 def test_numbers_that_no_memory_holds_are_not_written_out(blocks: Any, tmp_path: Path) -> None:
     data = Dataset.of([[str(2**30)], [0]], [["1"], ["2"]], [0, 1])
-    begin = time.monotonic()
+    begin = time.process_time()
     answer = asked(blocks, data, tmp_path)
     assert answer.exit_status in (1, 3) and answer.certificate is None
-    assert time.monotonic() - begin < 10
+    assert time.process_time() - begin < 10
