@@ -41,6 +41,15 @@ from attncert.verify.fast import check as fast
 NOT_VERIFIED = ("interpolation-near", "every-labelling", "outputs-within")
 
 
+def covered(content: Certificate | bytes | str) -> bool:
+    """Whether the verified checker knows claim and origin."""
+    if not isinstance(content, dict):
+        return True
+    origin = content.get("origin")
+    domain = isinstance(origin, dict) and origin.get("kind") == "domain"
+    return content.get("claim") not in NOT_VERIFIED and not domain
+
+
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
     """Of all that can judge the file; explain says "unusable" by an error."""
     path = written(content, folder)
@@ -54,7 +63,7 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         quick = fast.check_file(path)
         if not quick.message.endswith("leave out --fast"):  # of primes that it does not take
             found.add(quick.status)
-    if verdict.claim not in NOT_VERIFIED and EXECUTABLE.exists():  # its limits are its own
+    if covered(content) and EXECUTABLE.exists():  # its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
 
