@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from typing import Any
 
+from support import attacks
+from support.attacks import Outcome
 from support.given_oracle import (
     PRIME,
     Example,
@@ -55,8 +57,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import label_all
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.columns import columns
-
-Outcome = dict[str, bool]  # what was tried: did it hold?
 
 
 def law_case(rng: random.Random) -> Outcome:
@@ -361,7 +361,7 @@ def built_pairs_case(rng: random.Random) -> Outcome:
     }
 
 
-TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
+TARGETS: attacks.Targets = {
     "law": law_case,
     "queries": queries_case,
     "universal": universal_case,
@@ -377,14 +377,7 @@ TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
 }
 
 
-def attack(target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """How often each part was tried; its failures, with the number of the case."""
-    tried, failures = Counter[str](), list[tuple[int, str]]()
-    for number in range(cases):
-        outcome = TARGETS[target](random.Random(f"{target} 0 {number}"))
-        tried.update(list(outcome))
-        failures += [(number, part) for part, held in outcome.items() if not held]
-    return tried, failures
+attack = partial(attacks.attack, TARGETS)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations_with_replacement
 from math import comb, gcd, prod
 
+from support import attacks
+from support.attacks import Outcome
 from support.given_oracle import (
     PRIME,
     Example,
@@ -39,7 +41,6 @@ from support.given_oracle import (
     zero_groups,
 )  # fmt: skip
 
-Outcome = dict[str, bool]  # what was tried: did it hold?
 Forest = list[int]  # the parent of each node, -1 for a root; parents come first
 Class = tuple[tuple[int, ...], int]  # counts of the symbols in lowest terms, last symbol
 
@@ -399,7 +400,7 @@ def in_flats(rng: random.Random, classes: Sequence[Class], many: int) -> Iterato
             yield tuple(apply(columns(basis), weights)), symbol
 
 
-TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
+TARGETS: attacks.Targets = {
     "lemma": lemma_case,
     "forests": forest_case,
     "leaves": leaves_case,
@@ -413,14 +414,7 @@ TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
 }
 
 
-def attack(target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """How often each part was tried; its failures, with the number of the case."""
-    tried, failures = Counter[str](), list[tuple[int, str]]()
-    for number in range(cases):
-        outcome = TARGETS[target](random.Random(f"{target} 0 {number}"))
-        tried.update(list(outcome))
-        failures += [(number, part) for part, held in outcome.items() if not held]
-    return tried, failures
+attack = partial(attacks.attack, TARGETS)
 
 
 if __name__ == "__main__":

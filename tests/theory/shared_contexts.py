@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, partial
 from itertools import pairwise, permutations
 from math import ceil, factorial
 from typing import Any
 
 from mpmath import mp, mpc, mpf
+from support import attacks
+from support.attacks import Outcome
 
 mp.dps = 60
 SLACK = mpf(10) ** -40
 
-Outcome = dict[str, bool]  # what was tried: did it hold?
 Head = tuple[list[mpf], list[mpf]]  # w, μ
 
 
@@ -258,7 +258,7 @@ def independence(head: Head, n: int) -> tuple[mpf, mpf]:
     return min(row[0] for row in rows), mp.det(scaled)
 
 
-TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
+TARGETS: attacks.Targets = {
     "sector": sector_case,
     "near": near_case,
     "taylor": taylor_case,
@@ -268,14 +268,7 @@ TARGETS: dict[str, Callable[[random.Random], Outcome]] = {
 }
 
 
-def attack(target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """How often each part was tried; its failures, with the number of the case."""
-    tried, failures = Counter[str](), list[tuple[int, str]]()
-    for number in range(cases):
-        outcome = TARGETS[target](random.Random(f"{target} 0 {number}"))
-        tried.update(list(outcome))
-        failures += [(number, part) for part, held in outcome.items() if not held]
-    return tried, failures
+attack = partial(attacks.attack, TARGETS)
 
 
 if __name__ == "__main__":

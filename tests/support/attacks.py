@@ -1,0 +1,21 @@
+"""Random small cases against the statements of a page: counted, with the failures."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+Outcome = dict[str, bool]  # what was tried: did it hold?
+Targets = Mapping[str, Callable[[random.Random], Outcome]]
+
+
+def attack(targets: Targets, target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]]:
+    """How often each part was tried; its failures, with the number of the case. Case k of a target
+    depends on (target, 0, k) alone."""
+    tried, failures = Counter[str](), list[tuple[int, str]]()
+    for number in range(cases):
+        outcome = targets[target](random.Random(f"{target} 0 {number}"))
+        tried.update(list(outcome))
+        failures += [(number, part) for part, held in outcome.items() if not held]
+    return tried, failures
