@@ -98,7 +98,7 @@ def _bits(entry: Entry, key: str) -> str:
 
 
 def _from(answer: Comparison, entry: Entry) -> str:
-    if getattr(entry.method, "growth", None) is None:
+    if entry.growth is None:
         return ""
     start = answer.cheaper_from(entry)
     return "at no $T$ up to $2^{40}$" if start is None else f"from $T$ about {start:,}"

@@ -15,12 +15,14 @@ from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
+from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.network import claims, growth
 from attncert.verify.network.method import NetworkMethod
+from attncert.verify.network.prove import NetworkProof
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline.run import versions
@@ -55,6 +57,11 @@ class Entry:
     def title(self) -> str:
         own = self.method
         return own.title if isinstance(own, NetworkMethod) else own.voice.title or own.name
+
+    @property
+    def growth(self) -> growth.Formula | None:
+        """Of its parameters, where there is a formula."""
+        return self.method.growth if isinstance(self.method, NetworkMethod) else None
 
     @property
     def exact(self) -> bool:
@@ -105,11 +112,10 @@ class Comparison(Answer):
     def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
         """About the T from which on it takes fewer parameters than the other, or than attention
         alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
-        formula = getattr(entry.method, "growth", None)
-        other = growth.attention if than is None else getattr(than.method, "growth", None)
-        if formula is None or other is None:
+        other = growth.attention if than is None else than.growth
+        if entry.growth is None or other is None:
             return None
-        return growth.cheaper_from(formula, other, growth.DataShape.of(self.data))
+        return growth.cheaper_from(entry.growth, other, growth.DataShape.of(self.data))
 
 
 def compare(
@@ -165,10 +171,7 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
     except (InputError, OutOfTime) as failure:
         return Entry(method, data.T, Level.UNDECIDED, str(failure))
     hypotheses = [claim for claim in proof.trace if ids.hypothesis_name(claim.id)]
-    layer = None if isinstance(method, NetworkMethod) else proof.layer
-    network = getattr(getattr(proof, "built", None), "network", None)
-    if layer is not None and layer.output is not None:
-        network = Network.of_layer(layer)
+    retrieval = isinstance(method, NetworkMethod) and method.retrieves
     return Entry(
         method,
         data.T,
@@ -176,9 +179,17 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
         "" if proof.holds else _reason(proof),
         tuple((claim, proof.trace.standing(claim.id)) for claim in hypotheses),
         any((ids.head_and_step(x.id) or (0, ""))[1] == ids.SATURATION for x in proof.trace),
-        proof.statement if getattr(method, "retrieves", False) else "",
-        _without_readout(layer, data) if network is None else claims.costs(network),
+        proof.statement if retrieval else "",
+        _costs(proof, data),
     )
+
+
+def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
+    if isinstance(proof, NetworkProof):
+        return claims.costs(proof.built.network) if proof.built else {}
+    if proof.layer is None or proof.layer.output is None:
+        return _without_readout(proof.layer, data)
+    return claims.costs(Network.of_layer(proof.layer))
 
 
 def _reason(proof: Answer) -> str:

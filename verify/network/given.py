@@ -19,7 +19,7 @@ from attncert.verify.layer.error import (
     spread,
 )
 from attncert.verify.network import claims
-from attncert.verify.network.method import NetworkMethod, Part
+from attncert.verify.network.method import Description, Part
 from attncert.verify.network.prove import NetworkProof, concluded
 from attncert.verify.network.within import balls, certified, exact_outputs, rounded_up
 from attncert.verify.questions.layer import LayerQuestion
@@ -40,13 +40,11 @@ class Given:
     network: Network
 
 
-METHOD = NetworkMethod(
+GIVEN = Description(
     name="given-network",
     title="blocks from a file",
     theorem="",
     source="docs/networks.md",
-    build=lambda data, seed: NotImplemented,
-    steps=lambda data, built: (),
     parts=lambda built: [Part(1, _CHANGES[block.of]) for block in built.network.blocks],
 )
 
@@ -68,11 +66,11 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
             data,
             network,
             None if high == "0" else min(Fraction(rounded_up(high)), limit.bound),
-            construction=METHOD.name,
+            construction=GIVEN.name,
             produced_by=produced_by(question.line(), 0),
         )
         known += confirmed
-    return concluded(question, data, METHOD, [*known, conclusion], built=Given(network), **file)
+    return concluded(question, data, GIVEN, [*known, conclusion], built=Given(network), **file)
 
 
 def _require_own_options(question: LayerQuestion) -> None:

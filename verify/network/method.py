@@ -48,15 +48,27 @@ def query_and_frequencies(data: Dataset, t: int) -> str:
 
 
 @dataclass(frozen=True)
-class NetworkMethod:
-    """One construction of a network that outputs the labels.
+class Description:
+    """What a report says of a network, whoever made it.
 
-    name:    on the command line. title: in a report. theorem: what it is after, with its authors.
-    source:  where the proof stands.
+    name: in certificates. title: in a report. theorem: what it is after, with its authors. source:
+    where the proof stands. parts: what the blocks are for, in order.
+    """
+
+    name: str
+    title: str
+    theorem: str
+    source: str
+    parts: Callable[[Any], Sequence[Part]]
+
+
+@dataclass(frozen=True)
+class NetworkMethod(Description):
+    """One construction of a network that outputs the labels. Its name is that on the command line.
+
     build:   the network for data and a seed. Raises HypothesisFails, with two equal inputs that
              have different labels, or undecided.
     steps:   the steps of the proof, checked on the finished network: claims "network.<step>".
-    parts:   what the blocks are for, in order.
     retrieves: whether it is about the queries, as patterns, and not about labels.
     sees:    what its networks can see of example t: it may refuse where two examples with different
              labels have the same, and nowhere else.
@@ -67,13 +79,8 @@ class NetworkMethod:
     NetworkMethod('relu', source='constructions/network/relu.py')
     """
 
-    name: str
-    title: str
-    theorem: str
-    source: str
     build: Callable[[Dataset, int], Built]
     steps: Callable[[Dataset, Any], Iterable[Claim]]
-    parts: Callable[[Any], Sequence[Part]]
     retrieves: bool = False
     sees: Callable[[Dataset, int], object] = query_and_tokens
     growth: Formula | None = None

@@ -16,7 +16,7 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods.registry import theirs
 from attncert.verify.network import claims
-from attncert.verify.network.method import Built, NetworkMethod
+from attncert.verify.network.method import Built, Description, NetworkMethod
 from attncert.verify.network.within import certified
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline.run import versions
@@ -32,14 +32,15 @@ _OF_LAYERS = ("heads", "head_width", "value_width", "vertices", "saturate", "dat
 class NetworkProof(Answer):
     """What is known of a network that should output the labels.
 
-    built: what the construction made, None where it refused.
+    method: the construction, or what is said of a network from a file. built: what the construction
+    made, None where it refused.
     """
 
     room: ClassVar[str] = "network"
 
     question: Prove | LayerQuestion
     data: Dataset
-    method: NetworkMethod
+    method: Description
     built: Built | None = None
 
 
@@ -88,7 +89,7 @@ def prove_network(
 def concluded(
     question: Prove | LayerQuestion,
     data: Dataset,
-    method: NetworkMethod,
+    method: Description,
     known: list[Claim],
     **rest: Any,
 ) -> NetworkProof:
