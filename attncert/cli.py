@@ -20,7 +20,7 @@ from attncert.constructions.errors import OutOfTime
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 
 _MOST = 300  # characters of an unexpected exception's message
-_ALLOCATIONS = 20_000  # between searches for cycles; with Python's 700 an import spends 0.3 s on them
+_ALLOCATIONS = 20_000  # between searches for cycles: with 700, imports spend 0.3 s on them
 _MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
