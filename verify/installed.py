@@ -1,11 +1,13 @@
-"""The version of an installed package, read once: that takes a millisecond; a proof names nine."""
+"""Versions of installed packages, each read once: that takes a millisecond; a proof names nine."""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 
-__all__ = ["version"]
+__all__ = ["version", "versions"]
 
 
 @cache
@@ -16,3 +18,10 @@ def version(package: str) -> str:
     True
     """
     return metadata.version(package)
+
+
+def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """Of Python, of the libraries that computed, and of a device: its `Device.versions`."""
+    packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
+    libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
+    return libraries | dict(device or {})

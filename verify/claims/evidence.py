@@ -7,6 +7,7 @@ evidence is never called proved.
 from __future__ import annotations
 
 import enum
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -152,3 +153,12 @@ class Claim:
         names = [x.name for x in fields(self) if x.name not in ("about", "seconds")]
         content = {name: getattr(self, name) for name in names}
         return content | {"level": self.level.value, "rests_on": list(self.rests_on)}
+
+
+def timed(check: Callable[[], Claim]) -> Claim:
+    """Run a check and note its time."""
+    start = time.perf_counter()
+    claim = check()
+    if not isinstance(claim, Claim):
+        raise TypeError(f"a check returned a {type(claim).__name__}, and no Claim")
+    return claim.timed(time.perf_counter() - start)

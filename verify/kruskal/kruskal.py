@@ -22,6 +22,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
+from attncert.verify.installed import versions
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.interval import Watch, close, known, settled
@@ -30,7 +31,6 @@ from attncert.verify.kruskal.shards.jobs import Job, sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.pipeline.run import versions
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import choose_device
@@ -163,7 +163,7 @@ def _ranked(
         certificate=certificate,
         uncertified=uncertified,
         seconds={"search": time.monotonic() - start},
-        versions=versions(choose_device(question.device)),
+        versions=versions(choose_device(question.device).versions),
         interval=interval,
         sampled=sampled,
     )

@@ -18,6 +18,7 @@ from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
+from attncert.verify.installed import versions
 from attncert.verify.methods import registry
 from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.network import claims, growth
@@ -25,7 +26,6 @@ from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import NetworkProof
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.origins.rounded import on_grid
-from attncert.verify.pipeline.run import versions
 from attncert.verify.prove import prove
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove

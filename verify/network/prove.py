@@ -12,17 +12,16 @@ from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.installed import versions
 from attncert.verify.methods.registry import theirs
 from attncert.verify.network import claims
 from attncert.verify.network.method import Built, Description, NetworkMethod
 from attncert.verify.network.within import certified
 from attncert.verify.origins.rounded import on_grid
-from attncert.verify.pipeline.run import versions
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
-from attncert.verify.steps.shared import timed
 
 # Options that speak of the heads of a layer, or of its rank.
 _OF_LAYERS = ("heads", "head_width", "value_width", "vertices", "saturate", "data_file")

@@ -18,9 +18,8 @@ from attncert.verify.certificate import TooLarge
 from attncert.verify.checker import Limits, Rejected
 from attncert.verify.checker.claims import judge
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import Claim, Level, timed
 from attncert.verify.network.certificate import certificate
-from attncert.verify.steps.shared import timed
 
 _RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 _LEAST = Decimal("1e-100")  # that is certified: smaller errors take long in pure Python

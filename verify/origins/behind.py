@@ -23,8 +23,7 @@ from attncert.verify.checker.arithmetic import Exact
 from attncert.verify.checker.network import block, states
 from attncert.verify.checker.reading import Table
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim
-from attncert.verify.steps.shared import timed
+from attncert.verify.claims.evidence import Claim, timed
 
 
 def behind(data: Dataset, front: Network) -> Dataset:

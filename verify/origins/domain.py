@@ -11,9 +11,8 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset, Origin
 from attncert.constructions.errors import InputError
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.words import counted
-from attncert.verify.steps.shared import timed
 
 __all__ = ["Domain", "whole_domain"]
 

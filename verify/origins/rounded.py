@@ -13,8 +13,7 @@ from attncert.constructions.data.dataset import Dataset, Origin
 from attncert.constructions.data.rounding import rounded
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim
-from attncert.verify.steps.shared import timed
+from attncert.verify.claims.evidence import Claim, timed
 
 __all__ = ["Rounded", "at_most", "on_grid"]
 

@@ -20,14 +20,15 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.grouping import consecutive
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import About, Claim, Level
+from attncert.verify.claims.evidence import About, Claim, Level, timed
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.installed import versions
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.partition.claims import best_partition
-from attncert.verify.pipeline.run import Run, versions
-from attncert.verify.steps import conclusions, hypotheses, shared
+from attncert.verify.pipeline.run import Run
+from attncert.verify.steps import conclusions, hypotheses
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.limits import impossible, limits
 
@@ -43,7 +44,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     claims = [*earlier, *run.capacity(heads)]
     if failure.hypothesis == "some-partition":
         groups = consecutive(range(data.T), r, max(r - 1, 1))
-        claims.append(shared.timed(partial(hypotheses.partition, data, groups)))
+        claims.append(timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
     named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,14 +15,13 @@ from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.certificate import produced_by
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.proof import Setup
-from attncert.verify.installed import version
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method, Request
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
-from attncert.verify.steps import hypotheses, shared
+from attncert.verify.steps import hypotheses
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ class Run:
             return []
         check = partial(hypotheses.capacity, self.data.T, heads, self.r, bound, source)
         with self.theirs("bound"):
-            return [shared.timed(check)]
+            return [timed(check)]
 
     @property
     def produced_by(self) -> dict[str, Any]:
@@ -164,10 +161,3 @@ def _request(data: Dataset, question: Prove, method: Method) -> Request:
         saturation=None if bits is None else Saturation(bits, question.saturate_own),
         seed=question.seed,
     )
-
-
-def versions(device: Device | None = None) -> Mapping[str, str]:
-    """Of Python and of the libraries that computed; for timings.json, apart from the results."""
-    packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
-    libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
-    return libraries | ({"device": device.name} | dict(device.versions) if device else {})

@@ -29,16 +29,17 @@ from attncert.verify.certificate import (
     saturation_key,
 )
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.installed import versions
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.layer.attention import Attention
 from attncert.verify.pipeline.data_file import data_file
 from attncert.verify.pipeline.grids import estimated_seconds, remedy
-from attncert.verify.pipeline.run import Run, versions
+from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
@@ -115,7 +116,7 @@ def check_hypotheses(run: Run) -> list[Claim]:
     chosen = [checks[name] for name in checks if name in (*named, *counted, "value-width")]
     if "A1" in named and run.r < data.n:
         chosen.append(partial(every, run.r, ids.A1_AT_R))
-    claims = [shared.timed(check) for check in chosen]
+    claims = [timed(check) for check in chosen]
     with run.theirs("hypotheses"):
         return [*claims, *map(_claim, run.method.hypotheses(data, run.request))]
 
@@ -136,8 +137,8 @@ def check_premises(run: Run, built: Construction, known: list[Claim]) -> list[Cl
     claims = run.capacity(heads)
     if method.outline.partition:
         groups = built.partition or built.groups
-        claims.append(shared.timed(partial(hypotheses.partition, data, groups)))
-    claims.append(shared.timed(partial(shared.placement, data, built, method.source)))
+        claims.append(timed(partial(hypotheses.partition, data, groups)))
+    claims.append(timed(partial(shared.placement, data, built, method.source)))
     named = {ids.TOKEN_COUNTS, *(ids.hypothesis(name) for name in method.outline.hypotheses)}
     premises = [claim for claim in [*known, *claims] if claim.id in named]
     if method.theorem:
@@ -176,7 +177,7 @@ def check_saturation(run: Run, built: Construction) -> list[Claim]:
     if target is None:
         return []
     run.progress("saturation", 0, 1)
-    routes = [shared.timed(check) for check in saturation_claims.checks(run.data, built, target)]
+    routes = [timed(check) for check in saturation_claims.checks(run.data, built, target)]
     return [*routes, saturation_claims.conclusion(built, target, routes)]
 
 
@@ -192,7 +193,7 @@ def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
     full = claim.timed(time.perf_counter() - start)
     if not run.narrow:
         return [full, conclusions.reduction()], prime
-    columns = shared.timed(partial(narrow.columns, run.data, built, run.value_width))
+    columns = timed(partial(narrow.columns, run.data, built, run.value_width))
     return [full, columns, narrow.reduction()], prime
 
 
@@ -293,19 +294,19 @@ def check_interpolation(run: Run, built: Construction, layer: Layer, work: int) 
     """The layer's outputs are the labels: by every route that its numbers allow."""
     data = run.data
     run.progress("interpolation", 0, 3)
-    routes = [shared.timed(partial(rational, data, layer))]
+    routes = [timed(partial(rational, data, layer))]
     if work * data.T <= INVERSE_WORK:
         from attncert.verify.interpolation.symbolic import feasible, symbolic  # loads SymPy
 
         inverse = right_inverse(built, data)
         if feasible(data, layer, inverse):
             run.progress("interpolation", 1, 3)
-            routes.append(shared.timed(partial(symbolic, data, layer, inverse)))
+            routes.append(timed(partial(symbolic, data, layer, inverse)))
     run.progress("interpolation", 2, 3)
     precision = min(MULTIPRECISION_BITS, affordable_bits(data, layer))
     if precision > 0:
         check = partial(multiprecision, data, layer, max_bits=precision)
-        routes.append(shared.timed(check))
+        routes.append(timed(check))
     return routes
 
 
@@ -323,7 +324,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     except HypothesisFails as failure:
         return conclusions.no_enclosure(str(failure))
     attention = Attention(data, of_arrays(weights).layer)
-    return shared.timed(lambda: enclosed_error(data, attention.outputs))
+    return timed(lambda: enclosed_error(data, attention.outputs))
 
 
 def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim]) -> Proof:
@@ -345,6 +346,6 @@ def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
         groups=built.groups,
         heads=summaries(data, built, question.saturate),
         certificate=outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None,
-        versions=versions(device),
+        versions=versions(device.versions if device else None),
         call=run.call,
     )

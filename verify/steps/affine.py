@@ -18,7 +18,7 @@ from attncert.constructions.layer import Head
 from attncert.constructions.search.dimensions import by_dimension
 from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import Claim, Level, timed
 from attncert.verify.claims.ids import of_head
 from attncert.verify.claims.words import counted
 from attncert.verify.steps import in_order, shared, width_one
@@ -73,7 +73,7 @@ def _before(
 
 
 def _wording(record: WidthOneHead, check: in_order.Check) -> Claim:
-    claim = shared.timed(check)
+    claim = timed(check)
     of = ids.head_and_step(claim.id)
     claim = replace(claim, uses={}, source=_STEP_SOURCE)
     if of and of[1] == ids.INDEPENDENCE:

@@ -10,7 +10,7 @@ from attncert.constructions.construction import Construction, PlacedHead, Steeri
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.verify import features
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.steps import shared
 from attncert.verify.tables import Table
 
@@ -49,7 +49,7 @@ def head_by_head(
             checks.append(partial(shared.integral, table, number))
             checks += after(record, table, so_far, number) if record.group else ()
         for check in checks:
-            yield shared.timed(check) if wording is None else wording(record, check)
+            yield timed(check) if wording is None else wording(record, check)
         if not integer:
             return
 

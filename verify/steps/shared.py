@@ -6,7 +6,6 @@ layer's own weights. The builder is never called.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -237,15 +236,6 @@ def claim(
     """The claim of this step: proved if it holds, else `failed`, with the witness."""
     rest |= {"numbers": numbers, "arithmetic": arithmetic}
     return Claim.checked(of_head(number, step), statement, holds, witness, failed=failed, **rest)
-
-
-def timed(check: Callable[[], Claim]) -> Claim:
-    """Run a check and note its time."""
-    start = time.perf_counter()
-    claim = check()
-    if not isinstance(claim, Claim):
-        raise TypeError(f"a check returned a {type(claim).__name__}, and no Claim")
-    return claim.timed(time.perf_counter() - start)
 
 
 def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:

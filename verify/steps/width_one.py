@@ -21,7 +21,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.ids import of_head
 from attncert.verify.claims.words import counted
 from attncert.verify.steps import in_order, shared
@@ -56,7 +56,7 @@ def _before(
 
 def _wording(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
     """Run a check; steps that are also the paper's are named by their place in this proof."""
-    claim = shared.timed(check)
+    claim = timed(check)
     if record.short:
         return replace(claim, uses={}, source=f"{_PROOF}, section 6 (short heads)")
     of = ids.head_and_step(claim.id)

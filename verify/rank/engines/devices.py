@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -24,13 +23,17 @@ Kind: TypeAlias = Literal["cpu", "cuda"]
 class Device:
     """kind: of hardware. engine: "numba" (compiled threads) or "array" (batched arrays).
 
-    name: the hardware's or the array library's name. versions: of what did the arithmetic.
+    name: the hardware's or the array library's name. libraries: versions of what computes.
     """
 
     kind: Kind
     engine: str
     name: str
-    versions: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return {"device": self.name, **self.libraries}
 
     @property
     def namespace(self) -> Any:
@@ -64,9 +67,9 @@ def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:
             raise InputError("device", "cpu or auto where no CUDA device can be used", missing)
     if foreign:
         xp = array_namespace(table)
-        theirs = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
-        return Device("cpu", "array", xp.__name__, _versions(**{xp.__name__: theirs}))
-    return Device("cpu", "numba", "CPU threads", _versions(numba=version("numba")))
+        number = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
+        return Device("cpu", "array", xp.__name__, {xp.__name__: number})
+    return Device("cpu", "numba", "CPU threads", {"numba": version("numba")})
 
 
 def _why_no_cuda() -> str | None:
@@ -88,10 +91,5 @@ def _cuda() -> Device:
     cupy = _load_cupy()
     properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
     runtime = str(cupy.cuda.runtime.runtimeGetVersion())
-    versions = _versions(cupy=cupy.__version__, cuda_runtime=runtime)
-    return Device("cuda", "array", properties["name"].decode(), versions)
-
-
-def _versions(**more: str) -> dict[str, str]:
-    versions = {"python": platform.python_version(), "numpy": np.__version__, **more}
-    return dict(sorted(versions.items()))
+    libraries = {"cupy": cupy.__version__, "cuda_runtime": runtime}
+    return Device("cuda", "array", properties["name"].decode(), libraries)
