@@ -87,7 +87,7 @@ def build(
     if heads is None:
         heads = promised_heads(data)
     require_positive(heads=heads, head_width=head_width)
-    _require_room(data, heads)
+    _require_capacity(data, heads)
     chosen = over_primes(lambda prime: _Search(data, heads, head_width, seed, prime).run(progress))
     return Construction(
         name="generic",
@@ -107,17 +107,17 @@ def promised_heads(data: Dataset) -> int:
     return 1 if promised is None else max(promised, -(-data.T // data.d))
 
 
-def _require_room(data: Dataset, heads: int) -> None:
+def _require_capacity(data: Dataset, heads: int) -> None:
     """rank Z is at most H·d, and at most H(n-1) + 1 with a shared context."""
-    room = heads * data.d
+    capacity = heads * data.d
     if data.shared:  # every feature vector is an affine combination of the same n rows
-        room = min(room, heads * (data.n - 1) + 1)
-    if room < data.T:
+        capacity = min(capacity, heads * (data.n - 1) + 1)
+    if capacity < data.T:
         raise HypothesisFails(
             "capacity",
-            f"the features of {heads} heads have rank at most {room}, whatever the weights, "
+            f"the features of {heads} heads have rank at most {capacity}, whatever the weights, "
             f"which is less than {data.T} examples need",
-            {"examples": data.T, "capacity": room, "heads": heads},
+            {"examples": data.T, "capacity": capacity, "heads": heads},
         )
 
 

@@ -205,8 +205,8 @@ def related_rows(table: IntArray, p: int) -> tuple[int, list[int]]:
     (3, [1, 2])
     """
     matrix = nmod_mat(*table.T.shape, table.T.ravel().tolist(), p)
-    kernel, nullity = matrix.nullspace()
-    basis = np.array([int(x) for x in kernel.entries()]).reshape(len(table), -1)[:, :nullity]
+    null_space, nullity = matrix.nullspace()
+    basis = np.array([int(x) for x in null_space.entries()]).reshape(len(table), -1)[:, :nullity]
     return len(table) - nullity, [int(t) for t in np.flatnonzero(basis.any(axis=1))]
 
 

@@ -131,7 +131,7 @@ def _prove(run: Run) -> Proof:
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:
-        with run.theirs("groups and heads"):  # of which all that follows is made
+        with run.errors_of("groups and heads"):  # of which all that follows is made
             plan = stages.plan(run, built)
             claims += stages.check_premises(run, built, claims)
             claims += stages.check_steps(run, built)
@@ -142,6 +142,6 @@ def _prove(run: Run) -> Proof:
             answer = stages.answer(run, built, plan, prime)
             claims += answer.claims
             proof = stages.finished(run, built, answer, claims)
-    with run.theirs("trace"):
+    with run.errors_of("trace"):
         require_rules(proof)
     return proof

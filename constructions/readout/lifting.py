@@ -80,7 +80,7 @@ class _State:
 
 
 def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | None:
-    from attncert.constructions.readout.lifting_kernel import lift
+    from attncert.constructions.readout.lifting_compiled import lift
 
     rng = np.random.default_rng(0)
     digits = np.zeros((0, T), dtype=np.uint32)

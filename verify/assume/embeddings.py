@@ -115,9 +115,9 @@ def _contexts(shards: Sequence[Path], context: tuple[int, int], inputs: int) -> 
 
 
 def _read(
-    path: Path, context: tuple[int, int], room: range, contexts: bool = True
+    path: Path, context: tuple[int, int], inputs: range, contexts: bool = True
 ) -> dict[str, AnyArray]:
-    """The arrays of a shard whose inputs are the first of `room`, their contexts of shape (n, d);
+    """The arrays of a shard whose inputs are the first of `inputs`, their contexts of shape (n, d);
     without `contexts` those are not read."""
     name = path.name
 
@@ -131,7 +131,7 @@ def _read(
         queries, *others, numbers = shapes
         if len(queries) != 2 or queries[1] != context[1]:
             raise InputError(f"{name}: queries", f"of shape (B, {context[1]})", queries)
-        if queries[0] > len(room):
+        if queries[0] > len(inputs):
             raise InputError(f"{MANIFEST}: inputs", "as many as in its shards", f"less, at {name}")
         if len(numbers) != 1 or numbers[0] > queries[0]:
             raise InputError(
@@ -149,7 +149,7 @@ def _read(
             raise InputError(f"{name}: {key}", must, array.dtype)
         if not np.isfinite(array).all():
             raise InputError(f"{name}: {key}", "finite numbers", array[~np.isfinite(array)][0])
-    numbers, block = arrays["kept"].tolist(), room[: len(arrays["queries"])]
+    numbers, block = arrays["kept"].tolist(), inputs[: len(arrays["queries"])]
     if numbers != sorted(set(numbers)) or not all(number in block for number in numbers):
         must = f"increasing numbers from {block.start} to {block.stop - 1}, of its own inputs"
         raise InputError(f"{name}: kept", must, "others")

@@ -231,7 +231,7 @@ def _attacked(construction: str | Build) -> Attacked:
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        with registry.theirs(method, "build"):
+        with registry.errors_of(method, "build"):
             if attack.build is not None:
                 layer = attack.build(case.dataset, case.heads, case.width, case.option)
             else:
@@ -243,7 +243,7 @@ def _attacked(construction: str | Build) -> Attacked:
             return layer
 
     def adapt(case: Case) -> Case:
-        with registry.theirs(method, "attack"):
+        with registry.errors_of(method, "attack"):
             return attack.adapt(case)
 
     promises, drawn = attack.promises, partial(draw, width_one=attack.width_one)
@@ -251,7 +251,7 @@ def _attacked(construction: str | Build) -> Attacked:
         return Attacked(method.name, build, drawn, adapt=adapt)
 
     def promised(case: Case) -> str:
-        with registry.theirs(method, "attack"):
+        with registry.errors_of(method, "attack"):
             return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
     return Attacked(method.name, build, drawn, promised, adapt)

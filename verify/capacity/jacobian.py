@@ -19,8 +19,8 @@ Let S be the examples with a row that takes part in a relation between rows of J
 every set of rows has its largest rank.
 Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
 m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
-kernel modulo the prime, however contexts are shared; N(S), which proves the bound, is computed from
-the data alone.
+null space modulo the prime, however contexts are shared; N(S), which proves the bound, is computed
+from the data alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from attncert.verify.tightness.relations.rows import few_tied, row_relations
 
 __all__ = ["Jacobian", "Upper", "jacobian"]
 
-MOST_KERNEL = 3000  # rows up to which the left kernel is computed
+MOST_NULL_ROWS = 3000  # rows up to which the left null space is computed
 _DRAWS = 3
 _Sizes = tuple[int, int, int]  # H, d_h, d_v
 
@@ -120,7 +120,7 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
         fewest = None
     least = min(upper.bound for upper in uppers)
     rank, layer = _rank(data, sizes, question.seed, least, progress)
-    if rank.rank < least and labels <= MOST_KERNEL:
+    if rank.rank < least and labels <= MOST_NULL_ROWS:
         members = _related(data, layer, rank.prime)
         if 0 < len(members) < data.T:
             uppers += _uppers(data, sizes, members)

@@ -44,9 +44,9 @@ class Limits:
         self.on_time()
         if bits > MAX_BITS:
             self.over(f"a number of over {MAX_BITS} bits")
-        self.room(count * (40 + bits / 7.5))
+        self.hold(count * (40 + bits / 7.5))
 
-    def room(self, size: float) -> None:
+    def hold(self, size: float) -> None:
         """So many bytes."""
         if not size <= self.mib * 2**20:
             self.over(f"above --limit-mib {self.mib:g}")

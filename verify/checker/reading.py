@@ -63,7 +63,7 @@ def values(raw: bytes, limits: Limits) -> Any:
     items = sum(map(raw.count, b",[{"))
     need(items <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
     pairs, width = raw.count(b":"), 4 if raw.isascii() else 10
-    limits.room(width * len(raw) + 80 * items + 170 * pairs)
+    limits.hold(width * len(raw) + 80 * items + 170 * pairs)
     limits.on_time()
     content = json.loads(
         raw.decode(), object_pairs_hook=unique, parse_int=whole, parse_float=int, parse_constant=int

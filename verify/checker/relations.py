@@ -72,7 +72,7 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
             kind = kind_of([x // g for x in e], g, columns)
             before = ties.get(kind, Fraction(0))
             held += 0 if kind in ties else len(kind)
-            limits.room(held)
+            limits.hold(held)
             limits.divide(before.denominator.bit_length(), g.bit_length())
             ties[kind] = before + Fraction(c, g)
             limits.allow(ties[kind].denominator.bit_length())

@@ -39,7 +39,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     T, n, d, _, H, _, _ = cert["dims"].values()
     layer, p = parts
     folded = min(H * d, T + BLOCK)
-    limits.room(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d)))
+    limits.hold(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d)))
     bits, first = to_steer(cert, layer)
     queries = array(layer.queries)
     heads = [(array(key).T, array(query).T) for key, query in layer.heads]

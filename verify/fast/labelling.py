@@ -24,8 +24,8 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     need(11 <= p <= PRIMES_FLOAT64[0], large)
     columns, some = H * (d * (2 * d_h + d_v) + d_v * m), at_once(T, m)
     # A block of rows, its parts, temporaries, residues; all rows; softmax weights of a block.
-    limits.room(72.0 * some * m * columns + 4.0 * T * m * columns)
-    limits.room(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
+    limits.hold(72.0 * some * m * columns + 4.0 * T * m * columns)
+    limits.hold(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
     contexts, queries, key, query = parts.layer.tables
     data = dataset(cert, limits, contexts, queries, parts.labels)
     built = layer(cert, (key, query, parts.values, parts.output))

@@ -27,7 +27,7 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     """The claim in one line, or Rejected."""
     T, _, d, m, H, d_h, d_v = cert["dims"].values()
     N, weights, (p, q) = T * m, H * (2 * d * d_h + d * d_v + d_v * m), parts.radius
-    limits.room(8.0 * (6 * N * N + 4 * N * weights / H) + 150.0 * T * H * d * (m + 2))
+    limits.hold(8.0 * (6 * N * N + 4 * N * weights / H) + 150.0 * T * H * d * (m + 2))
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
     built, inverse = layer(cert, parts.weights), exact(parts.inverse, N, N).floats()
     longest = max(table.bits for table in parts.weights)
@@ -53,7 +53,7 @@ def dataset(
     """Contexts of different lengths are filled up, as `Dataset` has them."""
     T, n, d, m, *_ = cert["dims"].values()
     count, tokens = len(contexts.rows), cert.get("tokens")
-    limits.room(40.0 * count * n * d)
+    limits.hold(40.0 * count * n * d)
     full = contexts._replace(rows=[E + E[:1] * (n - len(E)) for E in contexts.rows])
     parts = exact(full, count, n, d), exact(queries, T, d), exact(labels, T, m)
     return Dataset(*parts, counts=None if tokens is None else tuple(tokens))

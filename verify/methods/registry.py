@@ -129,9 +129,10 @@ def foreign(method: AnyMethod) -> bool:
 
 
 @contextmanager
-def theirs(method: AnyMethod, part: str) -> Iterator[None]:
-    """Where third-party code runs, or what it said is joined: an error other than the two that mean
-    something is an InputError that names the construction, the part and the line."""
+def errors_of(method: AnyMethod, part: str) -> Iterator[None]:
+    """Around what a construction does, or what it said is joined. An error of a third-party one,
+    other than the two that mean something, is an InputError with its name, the part and the line;
+    an error of ours passes."""
     try:
         yield
     except (InputError, HypothesisFails, KeyboardInterrupt, OutOfTime):
@@ -147,8 +148,8 @@ def _line(error: BaseException) -> str:
     """The last line of third-party code on the way to the error."""
     ours = str(Path(__file__).parents[1])
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(ours)]
-    return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
+    foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
+    return f" ({Path(foreign[-1].filename).name}, line {foreign[-1].lineno})" if foreign else ""
 
 
 def _imported(place: str) -> AnyMethod:

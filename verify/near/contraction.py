@@ -72,7 +72,7 @@ def judged(eta: FloatArray, kappa: FloatArray, radius: Fraction) -> Contraction:
     """Whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities do not pass."""
     low = float(min(radius, LARGE)) * (1 - 2.0**-52)  # float() rounds to nearest
     with np.errstate(over="ignore"):
-        room = low * (1 - kappa) * (1 - 2.0**-50)
-    inside = bool(low > TINY and np.all(kappa < 1) and np.all(eta <= room))
+        margin = low * (1 - kappa) * (1 - 2.0**-50)
+    inside = bool(low > TINY and np.all(kappa < 1) and np.all(eta <= margin))
     worst = (x if math.isfinite(x) else math.inf for x in map(float, (eta.max(), kappa.max())))
     return Contraction(next(worst), next(worst), inside)

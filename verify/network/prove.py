@@ -15,7 +15,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
-from attncert.verify.methods.registry import theirs
+from attncert.verify.methods.registry import errors_of
 from attncert.verify.network import claims
 from attncert.verify.network.method import Built, Description, NetworkMethod
 from attncert.verify.network.within import certified
@@ -60,7 +60,7 @@ def prove_network(
     known: list[Claim] = data.origin.claims(data)
     progress("building", 0, 1)
     try:
-        with theirs(method, "build"):
+        with errors_of(method, "build"):
             built = method.build(data, question.seed)
     except HypothesisFails as failure:
         return concluded(
@@ -68,7 +68,7 @@ def prove_network(
         )
     known.append(claims.distinct_inputs(data))
     progress("steps", 0, 1)
-    with theirs(method, "steps"):
+    with errors_of(method, "steps"):
         known += method.steps(data, built)
     progress("outputs", 0, 1)
     checks, file = [timed(partial(claims.outputs, data, built.network))], dict[str, Any]()

@@ -86,10 +86,10 @@ def _span(data: Dataset, lines: Sequence[int], basis: Sequence[int]) -> tuple[in
     """Those of the queries `lines` that lie in the span of the queries `basis`, in order."""
     if not basis:
         return ()
-    kernel, nullity = data.queries[list(basis)].integer_matrix().nullspace()
+    null_space, nullity = data.queries[list(basis)].integer_matrix().nullspace()
     if nullity == 0:
         return tuple(lines)
-    images = (data.queries[list(lines)].integer_matrix() * kernel).tolist()
+    images = (data.queries[list(lines)].integer_matrix() * null_space).tolist()
     return tuple(t for t, row in zip(lines, images, strict=True) if not any(row))
 
 

@@ -80,7 +80,7 @@ def _again(question: Prove, step: Fraction) -> Prove:
 
 def _built(run: Run, data: Dataset) -> Construction:
     """The construction as asked for, for other data than the run's."""
-    with run.theirs("build"):
+    with run.errors_of("build"):
         return run.method.build(data, run.request, silent)
 
 

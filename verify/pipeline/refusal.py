@@ -39,7 +39,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
     data, r = run.data, run.r
     bound = run.method.bound
-    with run.theirs("bound"):
+    with run.errors_of("bound"):
         heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     claims = [*earlier, *run.capacity(heads)]
     if failure.hypothesis == "some-partition":
@@ -64,7 +64,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         data=data,
         these_labels=run.question.claim == "interpolation",
     )
-    with run.theirs("trace"):
+    with run.errors_of("trace"):
         trace = ProofTrace(claims)
     proof = Proof(
         question=run.question,

@@ -70,7 +70,7 @@ class Run:
 
     @property
     def r(self) -> int:
-        with self.theirs("bound"):
+        with self.errors_of("bound"):
             return self.method.r(self.data, self.request.head_width)
 
     @property
@@ -81,9 +81,9 @@ class Run:
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
 
-    def theirs(self, part: str) -> AbstractContextManager[None]:
-        """`registry.theirs` of this run's construction."""
-        return registry.theirs(self.method, part)
+    def errors_of(self, part: str) -> AbstractContextManager[None]:
+        """`registry.errors_of` of this run's construction."""
+        return registry.errors_of(self.method, part)
 
     def capacity(self, heads: int) -> list[Claim]:
         """T is at most what the theorem places, where it says how many."""
@@ -91,7 +91,7 @@ class Run:
         if bound is None:
             return []
         check = partial(hypotheses.capacity, self.data.T, heads, self.r, bound, source)
-        with self.theirs("bound"):
+        with self.errors_of("bound"):
             return [timed(check)]
 
     @property
@@ -106,9 +106,9 @@ class Run:
         width = built.head_width if built else self.request.head_width
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         voice, bound = method.voice, method.bound
-        with self.theirs("bound"):
+        with self.errors_of("bound"):
             capacity = method.places(heads, self.r)
-        with self.theirs("remarks"):
+        with self.errors_of("remarks"):
             remarks = dict(method.remarks(data, built)) if built else {}
             if not all(isinstance(x, str) for pair in remarks.items() for x in pair):
                 raise TypeError("remarks are texts by name")
@@ -149,7 +149,7 @@ def _request(data: Dataset, question: Prove, method: Method) -> Request:
     if question.saturate_own and method.saturates != "own":
         instead = f"with construction {method.name}"
         raise InputError("saturate_own", "given with construction paper", instead)
-    with registry.theirs(method, "width"):
+    with registry.errors_of(method, "width"):
         width = method.head_width(data, width)
         if not whole(width) or width < 1:
             raise ValueError(f"d_h is {printable(width, 40)}")

@@ -43,7 +43,7 @@ from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.rank.whole_layer.sizes import require_room
+from attncert.verify.rank.whole_layer.sizes import require_memory
 from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.steps import conclusions, hypotheses, narrow, shared
 
@@ -90,7 +90,7 @@ class ReadoutPlan:
 def afford(run: Run) -> None:
     """Refuse before any work what the memory budget of the rank cannot hold in the end."""
     if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
-        require_room(run.data.T, run.question.memory_bytes)
+        require_memory(run.data.T, run.question.memory_bytes)
 
 
 def check_hypotheses(run: Run) -> list[Claim]:
@@ -117,13 +117,13 @@ def check_hypotheses(run: Run) -> list[Claim]:
     if "A1" in named and run.r < data.n:
         chosen.append(partial(every, run.r, ids.A1_AT_R))
     claims = [timed(check) for check in chosen]
-    with run.theirs("hypotheses"):
+    with run.errors_of("hypotheses"):
         return [*claims, *map(_claim, run.method.hypotheses(data, run.request))]
 
 
 def build(run: Run) -> Construction:
     """The weights. Raises HypothesisFails where the construction does not apply."""
-    with run.theirs("build"):
+    with run.errors_of("build"):
         built = run.method.build(run.data, run.request, run.at("building heads"))
         if not isinstance(built, Construction):
             raise TypeError(f"a {type(built).__name__} and no Construction is returned")
@@ -151,7 +151,7 @@ def check_steps(run: Run, built: Construction) -> list[Claim]:
     """The steps of the proof, head by head."""
     claims = []
     with_ranks = run.data.T <= RANKS_EACH_HEAD
-    with run.theirs("steps"):
+    with run.errors_of("steps"):
         for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
             claims.append(_claim(claim))
             if of := ids.head_and_step(claim.id):
@@ -167,7 +167,7 @@ def _claim(claim: object) -> Claim:
 
 def check_consequences(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
-    with run.theirs("consequences"):
+    with run.errors_of("consequences"):
         return [*map(_claim, run.method.follows(run.data, built))]
 
 
@@ -334,7 +334,7 @@ def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
     question = run.question
     blocks = conclusions.in_blocks(data, built.layer, question.device)
     device = choose_device(question.device) if blocks else None
-    with run.theirs("trace"):
+    with run.errors_of("trace"):
         trace = ProofTrace(claims)
     return Proof(
         question=question,

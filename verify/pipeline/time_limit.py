@@ -37,14 +37,14 @@ def limited(seconds: float | None) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, over)
     start = time.monotonic()
-    theirs, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    callers, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-        if theirs:  # a timer of the caller goes on
-            remaining = max(theirs - (time.monotonic() - start), _SOON)
+        if callers:  # a timer of the caller goes on
+            remaining = max(callers - (time.monotonic() - start), _SOON)
             signal.setitimer(signal.ITIMER_REAL, remaining, interval)
 
 

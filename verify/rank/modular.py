@@ -119,7 +119,7 @@ class IndependenceTester:
         self.device = choose_device(device, table)
         self.table = as_table(table)
         self.seed = seed
-        self.memory = self.device.room(memory)
+        self.memory = self.device.memory(memory)
         self.threads = max(1, threads or cpu.available_threads())
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
@@ -202,11 +202,11 @@ class IndependenceTester:
             return cpu.prefixes(table, local, p, self.threads)
         xp, (rows, width) = self._xp, table.shape
         each = 4 * 8 * k * width  # the stack, a product, and two temporaries of its size
-        room = self.memory - 8 * rows * width
-        if room < each:
+        free = self.memory - 8 * rows * width
+        if free < each:
             need = 8 * rows * width + each
             raise InputError("memory", f"at least {need} bytes for subsets of {k}", self.memory)
-        step = room // each
+        step = free // each
         lengths = np.empty(count, dtype=np.int64)
         for start in range(0, count, step):
             part = xp.asarray(local[start : start + step].ravel(), device=table.device)

@@ -105,7 +105,7 @@ def test_a_wrong_digit_is_noticed() -> None:
     right = [int(y) for y in data.labels.numerators[:, 0]]
     state = lifting._start(built, data, right)
     assert state is not None
-    from attncert.constructions.readout.lifting_kernel import lift
+    from attncert.constructions.readout.lifting_compiled import lift
 
     table = np.zeros((2 * predicted_bits(built, data) // 27 + 40, data.T), dtype=np.uint32)
     assert lift(table, state.system)

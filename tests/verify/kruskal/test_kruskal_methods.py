@@ -23,7 +23,7 @@ from attncert.verify.kruskal.methods.coherence import coherence_bound
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.methods.information_sets import information_set_bounds
 from attncert.verify.kruskal.methods.parallel import parallel_bounds, parallel_classes
-from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
 from attncert.verify.kruskal.methods.small_primes import inverses, search_primes
 from attncert.verify.kruskal.methods.supports import coordinate_subspaces, support_bounds
 from attncert.verify.kruskal.vectors import Vectors

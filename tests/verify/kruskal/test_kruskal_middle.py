@@ -13,7 +13,7 @@ from support.kruskal_cases import planted
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.exhaustive import decide, part
 from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle, worth_trying
-from attncert.verify.kruskal.methods.middle_kernels import equal_sums
+from attncert.verify.kruskal.methods.middle_compiled import equal_sums
 from attncert.verify.kruskal.vectors import Vectors
 
 

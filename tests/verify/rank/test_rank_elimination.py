@@ -14,7 +14,7 @@ from support.rank_cases import balanced, flint_rank, of_rank
 
 from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.coordinates import systematic
-from attncert.verify.rank.engines import batched, cpu, cpu_kernels
+from attncert.verify.rank.engines import batched, cpu, cpu_compiled
 
 P = PRIMES_FLOAT64[0]
 
@@ -107,9 +107,9 @@ def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
     prime, over, lazy, inverses = cpu._arithmetic(p, matrix.dtype)
     out = np.zeros(1, np.int64)
     subset = np.arange(m)[None]
-    cpu_kernels.prefix_range(matrix, subset, 0, 1, out, (prime, over, lazy, inverses))
+    cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, lazy, inverses))
     assert out[0] == m - 1
-    cpu_kernels.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6, inverses))
+    cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6, inverses))
     assert out[0] == m  # wrong, as it must be: the bound is not decoration
 
 

@@ -8,7 +8,7 @@ outside B shows as a *sparse* combination of j rows:
 - j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of that vector;
 - j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one after
   another: a combination with few nonzero entries vanishes on a random window of j + 2 coordinates,
-  nearly always, and rows dependent on a window are found by quotient and hash (`quotient_kernels`,
+  nearly always, and rows dependent on a window are found by quotient and hash (`quotient_compiled`,
   in j random combinations of its coordinates), Stern's collisions: for j = 2 in linear, for j = 3
   in quadratic time.
 
@@ -31,7 +31,7 @@ from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
 from attncert.verify.kruskal.methods.running import in_order
 from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
 from attncert.verify.kruskal.vectors import Vectors

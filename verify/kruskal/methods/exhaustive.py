@@ -34,7 +34,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
-from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
 from attncert.verify.kruskal.methods.running import in_order
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors

@@ -36,13 +36,13 @@ import numpy as np
 
 from attncert.constructions.arrays import FloatArray, WordArray
 from attncert.verify.kruskal.methods.determinants import R
-from attncert.verify.kruskal.methods.middle_kernels import (
+from attncert.verify.kruskal.methods.middle_compiled import (
     MOST,
     REPRESENTATIVES,
     equal_sums,
     pairs_by_slice,
 )
-from attncert.verify.kruskal.methods.quotient_kernels import HITS, search
+from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.directions import direction

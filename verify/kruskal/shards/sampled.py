@@ -31,7 +31,7 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.shards import Plan, Record
 
 CONFIDENCE = 0.95
-_MOST = 2**63  # what a shard counts: the kernels count so far
+_MOST = 2**63  # what a shard counts: compiled loops count so far
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
 _SOURCE = "ours; verify/kruskal/shards/sampled.py"
 

@@ -68,7 +68,7 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     [2, 1, 2]
     """
     return _lengths(
-        partial(_kernels().prefix_range, table), subsets, _arithmetic(p, table.dtype), threads
+        partial(_compiled().prefix_range, table), subsets, _arithmetic(p, table.dtype), threads
     )
 
 
@@ -82,8 +82,8 @@ def systematic_prefixes(
     Only the vectors outside the basis are eliminated, in coordinates whose basis vectors are not
     in the subset: k where that proves the subset independent, else an unspecified smaller number.
     """
-    kernel = partial(_kernels().systematic_range, coefficients, position)
-    return _lengths(kernel, subsets, _arithmetic(p, coefficients.dtype), threads)
+    loop = partial(_compiled().systematic_range, coefficients, position)
+    return _lengths(loop, subsets, _arithmetic(p, coefficients.dtype), threads)
 
 
 def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
@@ -112,7 +112,7 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
     """
     _, pivots, rows = _forward(matrix, p)
-    _kernels().back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
+    _compiled().back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
     filled = pivots >= 0
     order = np.flatnonzero(filled)
     return pivots[order], rows[order, : matrix.shape[1]]
@@ -127,20 +127,20 @@ def subtract(rows: FloatArray, columns: IntArray, product: FloatArray, p: int) -
     >>> subtract(np.array([[1.0, 2.0, 3.0]]), np.array([2, 0]), np.array([[5.0, 5.0]]), 11).tolist()
     [[-2.0, -4.0]]
     """
-    kernel, out = _kernels().subtract_range, np.empty(product.shape)
+    loop, out = _compiled().subtract_range, np.empty(product.shape)
 
     def work(start: int, stop: int) -> None:
-        kernel(out, rows, columns, product, start, stop, np.float64(p), np.float64(1.0 / p))
+        loop(out, rows, columns, product, start, stop, np.float64(p), np.float64(1.0 / p))
 
     _spread(work, len(rows), available_threads())
     return out
 
 
-def _kernels() -> ModuleType:
+def _compiled() -> ModuleType:
     """Compiled code, and the compiler with it: half a second that a small proof does not need."""
-    from attncert.verify.rank.engines import cpu_kernels
+    from attncert.verify.rank.engines import cpu_compiled
 
-    return cpu_kernels
+    return cpu_compiled
 
 
 def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, ResidueArray]:
@@ -154,7 +154,7 @@ def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, Residue
     order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
     matrix = np.ascontiguousarray(matrix)
     space = (independent, pivots, rows, panel, multipliers, pivot_row)
-    _kernels().eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
+    _compiled().eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
     return independent, pivots, rows
 
 
@@ -162,7 +162,7 @@ Arithmetic = tuple[np.floating, np.floating, int, ResidueArray]
 
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
-    """(p, 1/p, lazy, inverses) in the kernel's type; the bound of the module is enforced here."""
+    """(p, 1/p, lazy, inverses) in the loops' type; the bound of the module is enforced here."""
     modulus(p, dtype.name, terms=2 * PANEL)
     lazy = lazy_terms(p, dtype.name) // PANEL - 1
     return dtype.type(p), dtype.type(1.0 / p), lazy, _inverses(p, dtype)
@@ -178,12 +178,12 @@ def _inverses(p: int, dtype: np.dtype) -> ResidueArray:
 
 
 def _lengths(
-    kernel: Callable[..., None], subsets: IntArray, arithmetic: Arithmetic, threads: int
+    loop: Callable[..., None], subsets: IntArray, arithmetic: Arithmetic, threads: int
 ) -> IntArray:
     out = np.zeros(len(subsets), dtype=np.int64)
 
     def work(start: int, stop: int) -> None:
-        kernel(subsets, start, stop, out, arithmetic)
+        loop(subsets, start, stop, out, arithmetic)
 
     _spread(work, len(subsets), threads)
     return out
@@ -194,7 +194,7 @@ def _ceil(n: int, multiple: int) -> int:
 
 
 def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
-    """Run `work` over 0 .. count in ranges on threads; the kernels release the GIL."""
+    """Run `work` over 0 .. count in ranges on threads; the loops release the GIL."""
     step = max(1, -(-count // (threads * 8)))
     ranges = [(start, min(start + step, count)) for start in range(0, count, step)]
     if threads == 1 or len(ranges) < 2:

@@ -40,7 +40,7 @@ class Device:
         """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
         return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
 
-    def room(self, memory: int) -> int:
+    def memory(self, memory: int) -> int:
         """`memory` bytes, or what the GPU has free where that is less."""
         if self.kind == "cpu":
             return memory

@@ -79,7 +79,7 @@ def layer_rank(
     (9, 11863067)
     """
     where = choose_device(device)
-    memory = where.room(memory)
+    memory = where.memory(memory)
     xp = where.namespace if xp is None else xp
     _require_exact_products(xp, primes[0])
     exact = not all(is_integral(head, data) for head in layer.heads)

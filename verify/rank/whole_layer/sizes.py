@@ -13,7 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 
-__all__ = ["HEIGHT", "BlockPlan", "Footprint", "require_room"]
+__all__ = ["HEIGHT", "BlockPlan", "Footprint", "require_memory"]
 
 HEIGHT = 256  # rows per block, at most; the products of PRIMES_FLOAT64 between two reductions
 _ROWS = 32  # of Z made at a time, at least, where Z has more columns than needed
@@ -93,11 +93,11 @@ H = 64, not 0.0931 GiB
         return BlockPlan(width, step, self.bytes(width, step))
 
 
-def require_room(examples: int, memory: int) -> None:
+def require_memory(examples: int, memory: int) -> None:
     """Refuse a budget in which T pivot rows of T columns, the least there can be, do not fit.
 
-    >>> require_room(2353, 10**8)
-    >>> require_room(100_000, 4 * 2**30)
+    >>> require_memory(2353, 10**8)
+    >>> require_memory(100_000, 4 * 2**30)
     Traceback (most recent call last):
     attncert.InputError: --memory: must be at least 20 GiB for T = 100000, not 4 GiB
     """

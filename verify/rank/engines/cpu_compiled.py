@@ -1,4 +1,4 @@
-"""Compiled kernels of `cpu.py`, where the algorithm and its bound are stated.
+"""Compiled loops of `cpu.py`, where the algorithm and its bound are stated.
 
 The inner loops run over columns with unsigned indices (a signed one costs a test for Python's
 negative indexing and with it the vectorisation) and over rows of contiguous storage, padded with

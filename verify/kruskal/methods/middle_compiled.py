@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from attncert.verify.kruskal.methods.determinants import BLOCK, singular
-from attncert.verify.kruskal.methods.quotient_kernels import _residue, dependent, note
+from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependent, note
 
 MOST = 4095  # vectors: an index takes 12 bits, and the last means none
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
