@@ -37,8 +37,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 _FACES = {
     "answer": ("attncert.reports.answers", "in_notebook"),
     "report": ("attncert.reports.answers", "write_report"),
-    "plot": ("attncert.reports.proof.plots", "plots"),
-    "trace": ("attncert.reports.proof.plots", "drawn"),
+    "plot": ("attncert.reports.prove.plots", "plots"),
+    "trace": ("attncert.reports.prove.plots", "drawn"),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from experiments_points import key
 from matplotlib.figure import Figure
 
-from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
+from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.report import figure_file
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.templating import page

@@ -112,7 +112,7 @@ def plot(curves: dict[str, Any], path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 
-    from attncert.reports.proof.figures import BLUE, ORANGE
+    from attncert.reports.prove.figures import BLUE, ORANGE
     from attncert.reports.words.drawing import style, to_svg
 
     with style():

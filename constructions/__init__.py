@@ -1,1 +1,13 @@
-"""What is BUILT: exact data sets, exact attention weights. Imports neither verify nor reports."""
+"""What is BUILT: exact data sets, exact attention weights. Imports neither verify nor reports.
+
+    data                         data sets: read, rounded, generated
+    exact                        integers, lattices, residues: arithmetic for all
+    layer, construction          what a layer is; what a construction returns
+    paper, width_one, generic    constructions of layers, by `search`; `from_layer`: yours
+    readout                      the values of a layer; `verify` calls it
+    network                      blocks in a row, and constructions of networks
+    given                        weights for given labels; `fit` and `capacity` call it
+    weights                      third-party weights: read from files, recorded from modules
+
+The other modules serve all storeys: errors, progress, signals (`endings`), foreign text.
+"""

@@ -3,7 +3,8 @@
     IntArray      int64, also places in other arrays
     FloatArray    float64: numbers, or residues modulo a prime below 2^21
     BoolArray     yes or no
-    DigitArray     uint32: digits and residues below 2^32
+    DigitArray    uint32: digits and residues below 2^32
+    WordArray     uint64: words that hold a sum and where it comes from
     ObjectArray   Python integers or rationals, one by one
     IntegerArray  whole numbers of any size, exactly: an integer dtype where they fit (int64 in
                   arithmetic), else Python integers; `dtype` tells which

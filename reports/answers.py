@@ -23,12 +23,12 @@ from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 
 __all__ = [
-    "Room",
+    "PageParts",
     "envelope",
     "in_notebook",
+    "parts_of",
     "report",
     "report_page",
-    "room_of",
     "verdict",
     "write_report",
 ]
@@ -37,12 +37,12 @@ FORMAT = "attncert-answer/1"
 
 
 @dataclass(frozen=True)
-class Room:
+class PageParts:
     """What a report says in its own words.
 
     template: of report.md, with what it needs besides the answer. exhibits: for answer.json,
     JSON-able. files: makes figures, tables, and the like, by name. more: sentences for a terminal
-    behind the verdict.
+    after the verdict.
     """
 
     template: str
@@ -68,30 +68,31 @@ def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
 
 def report(answer: Answer) -> Report:
     """Pure: equal answers give equal bytes, timings.json apart."""
-    room, summary = room_of(answer), envelope(answer)
-    exhibits = jsonable(dict(room.exhibits))
+    parts, summary = parts_of(answer), envelope(answer)
+    exhibits = jsonable(dict(parts.exhibits))
     files = {
-        "report.md": _page(answer, room),
+        "report.md": _page(answer, parts),
         "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
-        **room.files(),
+        **parts.files(),
     }
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
-    sentences = (verdict(answer), *room.more)
+    sentences = (verdict(answer), *parts.more)
     return Report(files, summary, sentences, answer.exit_status)
 
 
 def report_page(answer: Answer) -> bytes:
     """report.md alone."""
-    return _page(answer, room_of(answer))
+    return _page(answer, parts_of(answer))
 
 
-def room_of(answer: Answer) -> Room:
-    """By `room` in reports/COMMAND/page.py, or in the folder that the answer names."""
-    folder = answer.room or answer.question.command
-    room: Room = importlib.import_module(f"attncert.reports.{folder}.page").room(answer)
-    return room
+def parts_of(answer: Answer) -> PageParts:
+    """By `page_parts` in reports/COMMAND/page.py, or in the folder that the answer names."""
+    folder = answer.report_folder or answer.question.command
+    page_module = importlib.import_module(f"attncert.reports.{folder}.page")
+    parts: PageParts = page_module.page_parts(answer)
+    return parts
 
 
 def verdict(answer: Answer) -> str:
@@ -136,8 +137,8 @@ def in_notebook(answer: Answer) -> str:
     return f"> **{WORDING[answer.standing].opener}** {sentence(answer.statement)}"
 
 
-def _page(answer: Answer, room: Room) -> bytes:
-    return page(room.template, _context(answer) | dict(room.context))
+def _page(answer: Answer, parts: PageParts) -> bytes:
+    return page(parts.template, _context(answer) | dict(parts.context))
 
 
 def _timings(answer: Answer) -> dict[str, Any]:

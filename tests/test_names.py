@@ -1,4 +1,4 @@
-"""Names and rooms of the product: values are nouns, a class has its own name, rooms are small."""
+"""Names and folders: values are nouns, a class has its own name, folders are small."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert {name for name, paths in places.items() if len(paths) > 1} <= DOUBLED
 
 
-def test_rooms_are_small() -> None:
-    rooms = defaultdict(list)
+def test_folders_are_small() -> None:
+    folders = defaultdict(list)
     for path, _ in modules():
-        rooms[path.parent] += [path.name] if path.name != "__init__.py" else []
+        folders[path.parent] += [path.name] if path.name != "__init__.py" else []
     assert {
-        str(room): len(names) for room, names in rooms.items() if len(names) > MOST_MODULES
+        str(folder): len(names) for folder, names in folders.items() if len(names) > MOST_MODULES
     } == {}
-    assert [str(room) for room in rooms if len(room.parts) > DEEPEST] == []
+    assert [str(folder) for folder in folders if len(folder.parts) > DEEPEST] == []

@@ -1,4 +1,5 @@
-"""Steps 2 to 8 for one head after the other: the search behind constructions.paper.theorem.
+"""One head after the other: the search that `paper/theorem.py` calls. Steps as in
+docs/audit-of-theorem-1.md.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
 
@@ -92,10 +93,10 @@ class PaperBuilder:
         self.saturation = saturation
         self.rng = np.random.default_rng(seed)
         count, n, _ = data.contexts.shape
-        self.keys = image_lattice(data.token_rows)
-        self.queries = image_lattice(data.queries.integer_matrix())
-        self.context_images = integers.from_flint(self.keys.images).reshape(count, n, -1)
-        self.query_images = integers.from_flint(self.queries.images)
+        self.key_lattice = image_lattice(data.token_rows)
+        self.query_lattice = image_lattice(data.queries.integer_matrix())
+        self.context_images = integers.from_flint(self.key_lattice.images).reshape(count, n, -1)
+        self.query_images = integers.from_flint(self.query_lattice.images)
         self.features = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime)
         self._steers: dict[int, Solver] = {}

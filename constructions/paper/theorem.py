@@ -125,11 +125,11 @@ def _record(
 
     def key(x: IntegerArray) -> fmpq_mat:
         column = fmpq_mat(integers.to_flint(x[:, None]))
-        return builder.keys.basis * column * fmpq(data.contexts.denominator)
+        return builder.key_lattice.basis * column * fmpq(data.contexts.denominator)
 
     def query(x: IntegerArray, factor: int = 1) -> fmpq_mat:
         column = fmpq_mat(integers.to_flint(x[:, None]))
-        return builder.queries.basis * column * fmpq(data.queries.denominator, factor)
+        return builder.query_lattice.basis * column * fmpq(data.queries.denominator, factor)
 
     direction, placed = draft.direction, list(earlier)
     gap_bits = None

@@ -1,8 +1,8 @@
 """Step 9: the readout. Solve Z V = Y exactly, with V supported on the pivot columns.
 
 Every head contributes as many columns as it placed examples, so the system is square, T×T, and
-invertible (that is what step 7 arranged). With d_v ≥ m, the value matrix of head h is block h of V
-padded with zero columns, and W_O is H stacked copies of [I_m; 0]                     (paper).
+invertible (`search/placement.py` arranged that). With d_v ≥ m, the value matrix of head h is block
+h of V padded with zero columns, and W_O is H stacked copies of [I_m; 0]              (paper).
 With d_v < m but at most d_v columns in each head, the values pick these columns, whatever the
 labels, and W_O holds the solution                            (ours; docs/width-one.md, section 9).
 """

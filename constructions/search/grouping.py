@@ -1,6 +1,6 @@
 """Groups of examples, one per head: what the construction really needs of the queries.
 
-The partition condition (ours; mathematics of step 2 and 3): with groups G_1, ..., G_H in order,
+The partition condition (ours, docs/mathematics.md, section 2): with groups G_1, ..., G_H in order,
 
     the queries of each group are independent, and no earlier query lies in the span of a later
     group.

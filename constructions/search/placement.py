@@ -1,4 +1,4 @@
-"""Placing examples one at a time: the single primitive of all constructions here (step 7).
+"""Placing examples one at a time: the primitive of all layers that are built here.
 
 Let S be the rows placed so far and C one feature column for each, chosen so that A = Z[S, C] is
 invertible. A new head appends a block of d columns: row s ∈ S gets x_s there, a new example t gets

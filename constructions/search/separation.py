@@ -1,4 +1,4 @@
-"""Selector v and separator u (steps 3 and 4): short integer combinations that tell examples apart.
+"""Selector v and separator u: short integer combinations that tell examples apart.
 
 Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier s, (E_i - E_j)u = 0 for two rows
 of a context. None of these contains the whole lattice (v: the partition condition; u: the rows of E

@@ -1,4 +1,4 @@
-"""Integer vectors with prescribed products: dual vectors ê_t and steering vectors w_t (step 2).
+"""Integer vectors with prescribed products: dual vectors ê_t and steering vectors w_t.
 
 Both solve R x = b over the integers, R the group's queries or the row differences of one context,
 and both are then shortened: any kernel vector of R may be added, and the one to add is the one that

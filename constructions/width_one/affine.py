@@ -58,4 +58,4 @@ class _Builder(WidthOneBuilder):
     """One u for any group: it separates all contexts."""
 
     def _separators(self, group: Sequence[int]) -> IntArray:
-        return apart(self.keys.images, self.rng)
+        return apart(self.key_coordinates.images, self.rng)

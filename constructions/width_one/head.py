@@ -1,4 +1,4 @@
-"""One head of the proof after the other: the search behind constructions.width_one.theorem.
+"""One head of the proof after the other: the search that `width_one/theorem.py` calls.
 
     M_h = u (c v0 + v1)ᵀ
 
@@ -75,8 +75,8 @@ class WidthOneBuilder:
         self.data, self.prime, self.seed = data, prime, seed
         self.saturation = saturation
         self.rng = np.random.default_rng(seed)
-        self.keys = key_coordinates(data, seed)
-        self.queries = query_coordinates(data)
+        self.key_coordinates = key_coordinates(data, seed)
+        self.query_coordinates = query_coordinates(data)
         self.blocks = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime)
 
@@ -85,7 +85,7 @@ class WidthOneBuilder:
 
         Raises UnluckyPrime.
         """
-        solver = GroupQueries(self.queries.images, group, self.prime, self.seed)
+        solver = GroupQueries(self.query_coordinates.images, group, self.prime, self.seed)
         eliminators = self.placed.eliminators(list(group))  # the same in every draft
         drafts: list[WidthOneDraft] = []
         for u, v0 in self._directions(group, solver.kernel):
@@ -106,7 +106,7 @@ class WidthOneBuilder:
         self, group: Sequence[int], kernel: IntegerArray
     ) -> list[tuple[IntArray, IntegerArray | None]]:
         """Pairs (u, v0), the shortest first; v0 is None in the first head."""
-        earlier, images = self.placed.rows, self.keys.images
+        earlier, images = self.placed.rows, self.key_coordinates.images
         inside = set(group)
         outside = [t for t in range(self.data.T) if t not in inside]
         if not earlier:
@@ -116,7 +116,7 @@ class WidthOneBuilder:
         pairs = separating_pairs(
             self._separators(group),
             images,
-            integers.product(self.queries.images, kernel),
+            integers.product(self.query_coordinates.images, kernel),
             earlier,
             outside,
             _PAIRS,
@@ -126,7 +126,7 @@ class WidthOneBuilder:
 
     def _separators(self, group: Sequence[int]) -> IntArray:
         """Coefficients (P, k) of vectors u for the group and the examples placed before it."""
-        return separators(self.keys.images, self.placed.rows, self.rng, group)
+        return separators(self.key_coordinates.images, self.placed.rows, self.rng, group)
 
     def _work_out(
         self,
@@ -207,9 +207,10 @@ class WidthOneBuilder:
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""
-        count, n, k = self.keys.images.shape
-        return integers.product(self.keys.images.reshape(-1, k), u[:, None]).reshape(count, n)
+        images = self.key_coordinates.images
+        count, n, k = images.shape
+        return integers.product(images.reshape(-1, k), u[:, None]).reshape(count, n)
 
     def _products(self, v: IntegerArray) -> IntegerArray:
         """v·e_t for all t: (T,)."""
-        return integers.product(self.queries.images, v[:, None])[:, 0]
+        return integers.product(self.query_coordinates.images, v[:, None])[:, 0]

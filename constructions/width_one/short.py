@@ -42,7 +42,8 @@ class ShortHeads:
 
     def __init__(self, builder: WidthOneBuilder) -> None:
         self.builder, self.data = builder, builder.data
-        keys, queries, every = builder.keys.images, builder.queries.images, range(builder.data.T)
+        keys, queries = builder.key_coordinates.images, builder.query_coordinates.images
+        every = range(builder.data.T)
         if self.data.shared:  # a tie in E u leaves a head fewer than n - 1 independent examples
             us = separators(keys, (), builder.rng, every)
         else:

@@ -198,9 +198,9 @@ def record(
     return WidthOneHead(
         group=tuple(group),
         earlier=earlier,
-        separator=builder.keys.vector(draft.u),
-        selector=None if draft.v0 is None else builder.queries.vector(draft.v0),
-        v1=builder.queries.vector(draft.v1),
+        separator=builder.key_coordinates.vector(draft.u),
+        selector=None if draft.v0 is None else builder.query_coordinates.vector(draft.v0),
+        v1=builder.query_coordinates.vector(draft.v1),
         c=draft.c,
         alphas=tuple(int(draft.products[t]) for t in group),
         logits=tuple(

@@ -92,8 +92,8 @@ def reference() -> str:
     names: dict[str, list[str]] = {storey: [] for storey in STOREYS}
     for line in ast.parse((ROOT / "attncert" / "__init__.pyi").read_text("utf-8")).body:
         if isinstance(line, ast.ImportFrom):
-            rooms = (line.module or line.names[0].name).split(".")
-            storey = next((x for x in STOREYS if x in rooms), "reports")
+            parts = (line.module or line.names[0].name).split(".")
+            storey = next((x for x in STOREYS if x in parts), "reports")
             names[storey] += [str(alias.asname) for alias in line.names]
     parts = ["# Reference\n\nWhat `import attncert` offers. [Options](docs/commands.md).\n"]
     for storey, heading in STOREYS.items():

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from attncert.reports.proof.figures import BLUE, GREEN, ORANGE, RED, WIDTH
+from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.numbers import BEYOND
 from attncert.verify.assume.assume import Assumed

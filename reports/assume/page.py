@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.assume import rows
 from attncert.reports.assume.figures import draw
 from attncert.reports.kruskal.page import stored
@@ -19,7 +19,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.words import counted
 
 
-def room(answer: Assumed) -> Room:
+def page_parts(answer: Assumed) -> PageParts:
     figures = draw(answer)
     sets = [*answer.contexts, *(s for sets in answer.subsets.values() for s in sets)]
     context = {
@@ -41,7 +41,7 @@ def room(answer: Assumed) -> Room:
     def files() -> dict[str, bytes]:
         return {figure_file(name): content for name, content in figures.items()}
 
-    return Room("assume.md.j2", context, _exhibits(answer), files, more=sentences(answer))
+    return PageParts("assume.md.j2", context, _exhibits(answer), files, more=sentences(answer))
 
 
 def lines_of(answer: Assumed, *claim_ids: ids.ClaimId) -> list[ClaimLine]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.verify.attack.search import AttackAnswer
 
 
-def room(answer: AttackAnswer) -> Room:
+def page_parts(answer: AttackAnswer) -> PageParts:
     kinds = sorted(answer.built.keys() | answer.partition.keys())
     context = {"found": answer, "kinds": kinds}
-    return Room("attack.md.j2", context, exhibits(answer), more=tuple(_sentences(answer)))
+    return PageParts("attack.md.j2", context, exhibits(answer), more=tuple(_sentences(answer)))
 
 
 def exhibits(answer: AttackAnswer) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.audit.tables import cases_table, data_tables
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
@@ -15,7 +15,7 @@ from attncert.verify.methods import registry
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
 
 
-def room(answer: AuditAnswer) -> Room:
+def page_parts(answer: AuditAnswer) -> PageParts:
     examined = answer.examined
     context = {
         "examined": examined,
@@ -25,7 +25,7 @@ def room(answer: AuditAnswer) -> Room:
         "cases": cases_table(answer.cases, answer.methods),
     }
     more = () if examined is None else (_sentence(examined),)
-    return Room("audit.md.j2", context, exhibits(answer), more=more)
+    return PageParts("audit.md.j2", context, exhibits(answer), more=more)
 
 
 def exhibits(answer: AuditAnswer) -> dict[str, Any]:

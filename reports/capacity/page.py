@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.capacity.capacity import DataCapacity
 from attncert.verify.capacity.notions import End, Notion
@@ -25,7 +25,7 @@ NAMES = {
 EXTRA = "certificate-every-labelling.json"  # where that of all labels at once is certificate.json
 
 
-def room(answer: DataCapacity) -> Room:
+def page_parts(answer: DataCapacity) -> PageParts:
     law = answer.jacobian
     context = {
         "law": law,
@@ -33,7 +33,7 @@ def room(answer: DataCapacity) -> Room:
         "rows": [_row(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),
     }
-    return Room(
+    return PageParts(
         "capacity.md.j2",
         context,
         exhibits(answer),

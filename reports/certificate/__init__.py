@@ -1,1 +1,1 @@
-"""A certificate in words, and two of them side by side."""
+"""A certificate in words."""

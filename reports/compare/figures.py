@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from matplotlib.axes import Axes
 
-from attncert.reports.proof.figures import WIDTH
+from attncert.reports.prove.figures import WIDTH
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.verify.network.compare import Comparison
 from attncert.verify.network.method import NetworkMethod

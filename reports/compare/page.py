@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.compare.buys import sentences
 from attncert.reports.compare.figures import draw
 from attncert.reports.report import figure_file
@@ -21,7 +21,7 @@ COLUMNS = ["construction", "exact", "hypotheses", "parameters", "hidden units", 
            "longest number, bits", "bits in all", "fewer parameters than attention"]  # fmt: skip
 
 
-def room(answer: Comparison) -> Room:
+def page_parts(answer: Comparison) -> PageParts:
     lines = tuple(sentences(answer))
     context = {
         "columns": COLUMNS,
@@ -30,7 +30,7 @@ def room(answer: Comparison) -> Room:
         "sentences": lines,
     }
     files = partial(_figures, answer)
-    return Room("compare.md.j2", context, exhibits(answer), files, lines)
+    return PageParts("compare.md.j2", context, exhibits(answer), files, lines)
 
 
 def exhibits(answer: Comparison) -> dict[str, Any]:

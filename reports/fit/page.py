@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.verify.near.certificate import brief
 from attncert.verify.near.fitted import Attempt, Fitted
 from attncert.verify.near.heads import SATURATED, Heads
 
 
-def room(fitted: Fitted) -> Room:
+def page_parts(fitted: Fitted) -> PageParts:
     last = fitted.attempts[-1] if fitted.attempts else None
     context = {
         "fitted": fitted,
@@ -23,7 +23,7 @@ def room(fitted: Fitted) -> Room:
         "shares": _shares(fitted.heads),
         "threshold": SATURATED,
     }
-    return Room("fit.md.j2", context, exhibits(fitted))
+    return PageParts("fit.md.j2", context, exhibits(fitted))
 
 
 def exhibits(fitted: Fitted) -> dict[str, Any]:

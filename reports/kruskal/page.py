@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.words.numbers import percent, size
 from attncert.reports.words.witness import readable
 from attncert.verify.claims.ids import KRUSKAL_UPPER
@@ -21,7 +21,7 @@ from attncert.verify.kruskal.vectors import Vectors
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
-def room(answer: KruskalRank) -> Room:
+def page_parts(answer: KruskalRank) -> PageParts:
     interval, sampled = answer.interval, answer.sampled
     upper = answer.trace[KRUSKAL_UPPER].witness
     context = {
@@ -40,7 +40,7 @@ def room(answer: KruskalRank) -> Room:
         "work_command": _with_work(answer),
     }
     more = () if sampled is None else (_sampled_line(sampled),)
-    return Room("kruskal.md.j2", context, _exhibits(answer), more=more)
+    return PageParts("kruskal.md.j2", context, _exhibits(answer), more=more)
 
 
 def stored(vectors: Vectors) -> str:

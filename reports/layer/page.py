@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from attncert.constructions.numerals import numeral, short
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.layer.tables import (
     ablation_table,
     examples_table,
@@ -16,7 +16,7 @@ from attncert.reports.layer.tables import (
     saturation,
     theorem_table,
 )
-from attncert.reports.proof.figures import heat_map
+from attncert.reports.prove.figures import heat_map
 from attncert.reports.report import figure_file
 from attncert.reports.words.claims import lines
 from attncert.reports.words.drawing import style, to_svg
@@ -29,7 +29,7 @@ from attncert.verify.layer.error import LayerAudit, bounds, interval
 from attncert.verify.layer.layer import LayerAnswer
 
 
-def room(answer: LayerAnswer) -> Room:
+def page_parts(answer: LayerAnswer) -> PageParts:
     audit = answer.audit
     context = {
         "audit": audit,
@@ -43,7 +43,7 @@ def room(answer: LayerAnswer) -> Room:
         "tables": [] if audit is None else _tables(answer, audit),
     }
     more = tuple(_sentences(answer))
-    return Room("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more)
+    return PageParts("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more)
 
 
 def _figures(audit: LayerAudit | None) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.retrieval import Retrieval
-from attncert.reports.answers import Room
+from attncert.reports.answers import PageParts
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
 from attncert.reports.words.table import Table
@@ -20,7 +20,7 @@ from attncert.verify.network.prove import NetworkProof
 _SHOWN = 20  # examples in a table
 
 
-def room(proof: NetworkProof) -> Room:
+def page_parts(proof: NetworkProof) -> PageParts:
     built = proof.built
     context = {
         "method": proof.method,
@@ -36,7 +36,7 @@ def room(proof: NetworkProof) -> Room:
         "construction": proof.method.name,
         "blocks": [_about(block) for block in built.network.blocks] if built else [],
     }
-    return Room("network.md.j2", context, exhibits)
+    return PageParts("network.md.j2", context, exhibits)
 
 
 def _tables(proof: NetworkProof) -> Iterator[Table]:

@@ -29,7 +29,7 @@ def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
 
 
 def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
-    """In a folder full of the names of our rooms, none of them is imported by mistake."""
+    """In a folder full of the names of our folders, none of them is imported by mistake."""
     for name in CLASHING:
         (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')\n")
     program = (

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from support import proof_fixtures as fixtures
 from support.proof_fixtures import rendered
 
-from attncert.reports.proof import layout
-from attncert.reports.proof.graph import graph
-from attncert.reports.proof.view import MOST_BOXES, diagram, weakest
+from attncert.reports.prove import layout
+from attncert.reports.prove.graph import graph
+from attncert.reports.prove.view import MOST_BOXES, diagram, weakest
 from attncert.verify.claims.argument import argued
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace

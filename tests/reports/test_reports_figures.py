@@ -16,7 +16,7 @@ from support.proof_fixtures import KINDS
 from support.shares import share
 
 from attncert.reports.answers import report, report_page
-from attncert.reports.proof import figures
+from attncert.reports.prove import figures
 from attncert.reports.words.numbers import BEYOND
 
 

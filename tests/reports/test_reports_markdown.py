@@ -15,8 +15,8 @@ from support.proof_fixtures import KINDS, rendered
 
 from attncert.constructions.data.generators import random
 from attncert.reports.answers import envelope, report_page, verdict
-from attncert.reports.proof import records
-from attncert.reports.proof.records import exhibits
+from attncert.reports.prove import records
+from attncert.reports.prove.records import exhibits
 from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.prove import prove

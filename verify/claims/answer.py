@@ -43,7 +43,7 @@ class Answer:
     its own report shows.
     """
 
-    room: ClassVar[str] = ""  # of its report, where that is not the command's
+    report_folder: ClassVar[str] = ""  # in reports/, where it is not the command's
 
     question: Question
     data: Named

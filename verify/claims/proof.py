@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
@@ -186,8 +186,6 @@ class Proof(Answer):
     >>> proof.standing.value, proof.trace["memorization"].numbers["examples"], proof.exit_status
     ('proved', 3, 0)
     """
-
-    room: ClassVar[str] = "proof"
 
     question: Prove
     data: Dataset

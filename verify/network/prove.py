@@ -35,7 +35,7 @@ class NetworkProof(Answer):
     made, None where it refused.
     """
 
-    room: ClassVar[str] = "network"
+    report_folder: ClassVar[str] = "network"
 
     question: Prove | LayerQuestion
     data: Dataset

@@ -18,7 +18,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
 from attncert.reports.assume import rows
-from attncert.reports.assume.page import room, sentences
+from attncert.reports.assume.page import page_parts, sentences
 from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
 from attncert.verify.assume.inputs import LayerInputs
@@ -222,7 +222,7 @@ def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
     made = assume(load_inputs(str(tmp_path / "x.json")), replace(QUICK, heads=2))
     assert made.data.shared and len(made.contexts) == 1
     assert [placed.memorized for placed in made.placed] == [1, 3]  # d_h = 1, and r = n = 2
-    assert room(made).exhibits["data"]["contexts"] == 3
+    assert page_parts(made).exhibits["data"]["contexts"] == 3
     told = {claim.id: claim.numbers for claim in made.trace}["contexts.independent"]
     assert told["given"] == told["of rank 2"] == 3
 

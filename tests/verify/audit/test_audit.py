@@ -13,7 +13,7 @@ import support.figures
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
-from attncert.reports.proof.figures import heat_map
+from attncert.reports.prove.figures import heat_map
 from attncert.reports.words.drawing import style, to_svg
 from attncert.verify.audit import edge_cases
 from attncert.verify.audit.audit import audit

@@ -15,7 +15,7 @@ from support.embedding_cases import FakeNetwork
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.assume.embeddings import load_embeddings
-from attncert.verify.models import embed as room
+from attncert.verify.models import embed as module
 from attncert.verify.models.embed import embed
 from attncert.verify.models.inputs import open_inputs
 from attncert.verify.questions.embed import Embed
@@ -26,7 +26,7 @@ IDS = np.random.default_rng(1).integers(0, 10, (23, 5))
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
     fake = FakeNetwork()
-    monkeypatch.setattr(room, "build", lambda *a: fake)
+    monkeypatch.setattr(module, "build", lambda *a: fake)
     return fake
 
 

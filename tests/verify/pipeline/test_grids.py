@@ -15,8 +15,8 @@ from attncert import Dataset, InputError, Prove, prove
 from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.data.digits import digits
 from attncert.reports.answers import report
-from attncert.reports.proof.records import exhibits
-from attncert.reports.proof.saturation import remedy
+from attncert.reports.prove.records import exhibits
+from attncert.reports.prove.saturation import remedy
 from attncert.verify import checker
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level

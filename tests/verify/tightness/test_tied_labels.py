@@ -33,8 +33,8 @@ from attncert.verify.tightness.values import too_few_parameters
 
 E, F = [[1, 2, 0], [3, -1, 1], [0, 2, 1]], [[2, 0, 1], [1, 1, -2], [-1, 4, 0]]
 IMPOSSIBLE, POSSIBLE = Level.REFUTED, Level.PROVED
-ROOM = Path(checker.__file__).parents[1]
-SCHEMA = json.loads((ROOM / "schema/attncert-1.schema.json").read_text())
+PACKAGE = Path(checker.__file__).parents[1]
+SCHEMA = json.loads((PACKAGE / "schema/attncert-1.schema.json").read_text())
 
 
 @dataclass(frozen=True)

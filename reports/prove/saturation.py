@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attncert.reports.proof.records import worst_earlier
-from attncert.reports.proof.rows import maybe, shown_heads, without_empty
+from attncert.reports.prove.records import worst_earlier
+from attncert.reports.prove.rows import maybe, shown_heads, without_empty
 from attncert.reports.words.drawing import Figure
 from attncert.reports.words.numbers import BEYOND, notation, power_of_two
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.claims.words import counted
-from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
 
 MOST_ROWS = 12  # limit rows that are written out
 MOST_CURVES = 12
-_PLENTY = 64  # bits of saturation that nobody needs to be told how to exceed
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _STYLES = ("-", "--")
 
 
 def verdict(proof: Proof) -> str:
-    """The worst saturation of the layer, in one sentence; "" where nothing was built.
+    """How far the layer saturates where `--saturate` asks for it, in one sentence; else "".
 
     Of the heads with a term c·u vᵀ and their earlier examples: the largest share of attention
-    outside the largest weight. Asked for, it is a claim with its own level.
+    outside the largest weight.
     """
-    if not proof.heads:
+    target = proof.saturation
+    if target is None or not proof.heads:
         return ""
     worsts = zip(proof.heads, worst_earlier(proof.heads), strict=True)
     steered = [(x, h) for h, (head, x) in enumerate(worsts, start=1)
@@ -39,18 +37,13 @@ def verdict(proof: Proof) -> str:
     if proof.data.n == 1:
         return "Every context is one token, and every weight 1: saturated without need of $c$."
     worst, head = max(steered)
-    line = (
-        f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
-        f"of head {head} (float64), and no more for any other"
-    )
-    target = proof.saturation
-    if target is None:
-        method = registry.known(proof.setup.construction)
-        more = worst > -_PLENTY and isinstance(method, Method) and method.saturates
-        return f"{line}." + (" More can be asked for: --saturate BITS." if more else "")
     level = proof.trace.standing(ids.SATURATION_ASKED).value
     own = ", the heads' own examples too" if target.own else ""
-    return f"{line}; below $2^{{-{target.bits}}}$, as asked{own} ({level}: saturation.asked)."
+    return (
+        f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
+        f"of head {head} (float64), and no more for any other; "
+        f"below $2^{{-{target.bits}}}$, as asked{own} ({level}: saturation.asked)."
+    )
 
 
 def remedy(proof: Proof) -> tuple[str, str, str] | None:

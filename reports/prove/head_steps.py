@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncert.reports.proof.rows import NONE
-from attncert.reports.proof.view import bundle, by_head
+from attncert.reports.prove.rows import NONE
+from attncert.reports.prove.view import bundle, by_head
 from attncert.reports.words.claims import evidence
 from attncert.reports.words.numbers import indices, notation, words
 from attncert.verify.claims.evidence import Claim, Level

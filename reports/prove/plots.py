@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from attncert.constructions.errors import InputError
-from attncert.reports.proof import figures, saturation
-from attncert.reports.proof.graph import graph
+from attncert.reports.prove import figures, saturation
+from attncert.reports.prove.graph import graph
 from attncert.reports.words.drawing import style
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import HeadSummary, Proof

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from attncert.constructions.foreign import printable
-from attncert.reports.proof.head_steps import anchors
-from attncert.reports.proof.layout import layered
-from attncert.reports.proof.view import Box, box_anchor, diagram
+from attncert.reports.prove.head_steps import anchors
+from attncert.reports.prove.layout import layered
+from attncert.reports.prove.view import Box, box_anchor, diagram
 from attncert.reports.report import HTML_PAGE
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices

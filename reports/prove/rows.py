@@ -12,8 +12,8 @@ from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
-from attncert.reports.proof.records import not_proved, worst_earlier
-from attncert.reports.proof.view import bundle, by_head, causes, title, weakest
+from attncert.reports.prove.records import not_proved, worst_earlier
+from attncert.reports.prove.view import bundle, by_head, causes, title, weakest
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import (
     BEYOND,

@@ -1,6 +1,6 @@
 """The report of `attncert prove`: what its page says in its own words.
 
-Those are in `templates/`, what its tables hold in `reports.proof.rows`; here the two meet.
+Those are in `templates/`, what its tables hold in `reports.prove.rows`; here the two meet.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from attncert.constructions.foreign import printable
-from attncert.reports.answers import Room
-from attncert.reports.proof import rows, saturation
-from attncert.reports.proof.figures import caption_saturation, draw, own_figure
-from attncert.reports.proof.head_steps import HeadSteps, anchors, head_steps
-from attncert.reports.proof.matrices import MOST_NUMBERS, matrices
-from attncert.reports.proof.records import certificate_sha256, exhibits
-from attncert.reports.proof.tables import tables
-from attncert.reports.proof.view import box_anchor, bundle, diagram, title
+from attncert.reports.answers import PageParts
+from attncert.reports.prove import rows, saturation
+from attncert.reports.prove.figures import caption_saturation, draw, own_figure
+from attncert.reports.prove.head_steps import HeadSteps, anchors, head_steps
+from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
+from attncert.reports.prove.records import certificate_sha256, exhibits
+from attncert.reports.prove.tables import tables
+from attncert.reports.prove.view import box_anchor, bundle, diagram, title
 from attncert.reports.report import figure_file
 from attncert.reports.words.claims import evidence
 from attncert.reports.words.levels import WORDING
@@ -65,8 +65,8 @@ class WrittenPart:
     steps: list[WrittenStep]
 
 
-def room(proof: Proof) -> Room:
-    return Room(
+def page_parts(proof: Proof) -> PageParts:
+    return PageParts(
         "prove.md.j2",
         _context(proof),
         exhibits(proof),

@@ -18,8 +18,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from attncert.constructions.arrays import FloatArray, IntArray
-from attncert.reports.proof.graph import graph
-from attncert.reports.proof.saturation import figure as against_c
+from attncert.reports.prove.graph import graph
+from attncert.reports.prove.saturation import figure as against_c
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.reports.words.numbers import BEYOND
 from attncert.verify.claims.proof import HeadSummary, Proof

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attncert.reports.proof import rows
+from attncert.reports.prove import rows
 from attncert.reports.words.text import latex, latex_verbatim
 from attncert.verify.claims.proof import Proof
 
