@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, which should not compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test unit unit-verify unit-others slow check gallery docs bench gpu kernel clean
+.PHONY: setup report test unit unit-verify unit-others slow check gallery paper docs bench gpu kernel clean
 
 setup: $(VENV)/.ready
 
@@ -54,6 +54,9 @@ slow: setup # and the tests over random examples, of which `test` draws a third
 
 gallery: setup
 	$(BIN)/python docs/make_gallery.py
+
+paper: setup # docs/paper.md as LaTeX and, where pdflatex is, as PDF in build/paper
+	$(BIN)/python docs/make_paper.py
 
 docs: setup # the site, in build/site; Pyodide and Mermaid come from npm
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -c constraints.txt -e '.[docs]'

@@ -174,6 +174,7 @@ _TEX = {
 }  # fmt: skip
 _TEX |= {sign: f"\\ensuremath{{{name}}}" for name, sign in reversed(_SIGNS.items())
          if len(sign) == 1 and not sign.isascii() and sign not in (_LEFT, _RIGHT, "ᵀ")}  # fmt: skip
+_TEX["′"] = r"\ensuremath{'}"
 _TEX |= {sign: f"\\ensuremath{{\\mathbb{{{name}}}}}" for name, sign in _BOARD.items()}
 _TEX |= {sign: f"\\textsuperscript{{{c}}}" for c, sign in _UP.items() if c not in "ᵀ*′"}
 _TEX |= {sign: f"\\textsubscript{{{c}}}" for c, sign in _DOWN.items()}

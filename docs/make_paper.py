@@ -1,0 +1,121 @@
+"""docs/paper.md as LaTeX and, where pdflatex is, as PDF in build/paper: `make paper`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode as Node
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from attncert.reports.words.text import latex, latex_verbatim
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "paper.md"
+BUILD = ROOT / "build" / "paper"
+LONG = 28  # letters of a cell from which on its column wraps
+WRAPS = r">{\raggedright\arraybackslash}X"
+
+DOCUMENT = r"""\documentclass[11pt,a4paper]{article}
+\usepackage[margin=30mm]{geometry}
+\usepackage{amsmath,amssymb,booktabs,array,tabularx,microtype}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{5pt plus 1pt}
+\emergencystretch=2em
+\renewcommand{\labelitemi}{$\bullet$}
+\title{%(title)s}
+\author{The attncert authors}
+\date{}
+\begin{document}
+\maketitle
+%(body)s
+\end{document}
+"""
+AROUND = {
+    "paragraph": ("", "\n\n"),
+    "bullet_list": ("\\begin{itemize}\\setlength{\\itemsep}{0pt}\n", "\\end{itemize}\n\n"),
+    "ordered_list": ("\\begin{enumerate}\\setlength{\\itemsep}{0pt}\n", "\\end{enumerate}\n\n"),
+    "list_item": ("\\item ", "\n"),
+    "strong": (r"\textbf{", "}"),
+    "em": (r"\emph{", "}"),
+}
+
+
+def main() -> None:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    (BUILD / "paper.tex").write_text(document(PAGE.read_text("utf-8")), "utf-8")
+    print(f"{(BUILD / 'paper.tex').relative_to(ROOT)}")
+    if shutil.which("pdflatex"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+        subprocess.run(command, cwd=BUILD, stdout=subprocess.DEVNULL, check=True)
+        print(f"{(BUILD / 'paper.pdf').relative_to(ROOT)}")
+
+
+def document(markdown: str) -> str:
+    """The whole of it; the first heading is its title. Links are their text."""
+    parser = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, double_inline=True)
+    title, *parts = Node(parser.disable("math_block").parse(markdown)).children
+    return DOCUMENT % {"title": inside(title), "body": "".join(map(written, parts)).strip()}
+
+
+def written(node: Node) -> str:
+    match node.type:
+        case "text" | "text_special":
+            return prose(node.content)
+        case "softbreak":
+            return "\n"
+        case "code_inline":
+            return f"\\texttt{{{latex_verbatim(node.content)}}}"
+        case "math_inline":
+            return latex(f"${node.content}$")
+        case "math_inline_double":
+            return f"\\[{node.content.strip()}\\]"
+        case "heading":
+            _, text = inside(node).split(". ", 1)  # LaTeX counts them itself
+            return f"\\section{{{text}}}\n\n"
+        case "table":
+            return table([[*row.children] for part in node.children for row in part.children])
+        case "inline" | "link":
+            return inside(node)
+    before, after = AROUND[node.type]
+    return f"{before}{inside(node)}{after}"
+
+
+def prose(text: str) -> str:
+    """With its spaces at both ends, which separate it from mathematics."""
+    before, after = (" " * text.startswith(" "), " " * text.endswith(" "))
+    return f"{before}{latex_verbatim(text)}{after}" if text.strip() else text
+
+
+def inside(node: Node) -> str:
+    return "".join(map(written, node.children))
+
+
+def table(rows: Sequence[Sequence[Node]]) -> str:
+    head, *body = [" & ".join(map(inside, row)) + r" \\" for row in rows]
+    columns = "".join(kinds(rows))
+    lines = [r"\toprule", head, r"\midrule", *body, r"\bottomrule"]
+    width = r"{\textwidth}" if WRAPS in columns else ""
+    name = "tabularx" if width else "tabular"
+    return (
+        f"\\begin{{center}}\\small\n\\begin{{{name}}}{width}{{{columns}}}\n"
+        + "\n".join(lines)
+        + f"\n\\end{{{name}}}\n\\end{{center}}\n\n"
+    )
+
+
+def kinds(rows: Sequence[Sequence[Node]]) -> Iterator[str]:
+    """Of each column: numbers stand right, long text wraps."""
+    for column in zip(*rows, strict=True):
+        letters = max(len(cell.children[0].content) if cell.children else 0 for cell in column)
+        if "right" in str(column[0].attrs.get("style", "")):
+            yield "r"
+        else:
+            yield WRAPS if letters > LONG else "l"
+
+
+if __name__ == "__main__":
+    main()
