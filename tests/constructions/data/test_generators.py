@@ -1,7 +1,8 @@
-"""Generators: the same seed gives the same data, and every promised property holds exactly."""
+"""Generators and the digits: the same seed gives the same data, every promised property holds."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from support.strategies import families
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import (
     CONTEXTS,
     QUERIES,
@@ -20,6 +22,13 @@ from attncert.constructions.data.generators import (
     random,
 )
 from attncert.constructions.errors import InputError
+from attncert.reports.answers import write_report
+from attncert.verify import checker
+from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.fast import check as fast
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
 
 ALL: list[tuple[str, dict[str, Any]]] = [
     ("random", {}),
@@ -128,3 +137,43 @@ def test_step_seven_trap() -> None:
 def test_a_bound_too_small_for_full_rank() -> None:
     with pytest.raises(InputError, match="bound: must be large enough for 2×2 matrices of full"):
         family(1, 2, 2, bound=0)
+
+
+def written(proof: Proof, folder: Path) -> str:
+    write_report(proof, folder)
+    return str(folder / "certificate.json")
+
+
+@pytest.mark.slow
+def test_forty_nine_by_the_paper_exactly(tmp_path: Path) -> None:
+    proof = prove(digits().take(49), Prove(heads=16, head_width=4))
+    assert proof.setup.claim == "interpolation" and proof.standing is Level.PROVED
+    assert not proof.trace.failures()
+    assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
+
+
+@pytest.mark.slow
+def test_ninety_seven_by_the_paper_as_far_as_it_goes(tmp_path: Path) -> None:
+    proof = prove(digits().take(97), Prove(heads=32, head_width=4))
+    assert proof.setup.claim == "full-rank" and proof.standing is Level.PROVED
+    assert "bits each" in proof.trace["readout"].statement
+    assert proof.trace["enclosure.error"].level is Level.ENCLOSED
+    assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-9
+    assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
+
+
+@pytest.mark.slow
+def test_ninety_seven_by_heads_of_width_one_exactly(tmp_path: Path) -> None:
+    proof = prove(digits().take(97), Prove(construction="width-one", heads=32))
+    assert proof.setup.claim == "interpolation" and proof.standing is Level.PROVED
+    assert not proof.trace.failures()
+    assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
+
+
+@pytest.mark.slow
+def test_every_digit_by_heads_of_width_one(tmp_path: Path) -> None:
+    data = digits()
+    proof = prove(data, Prove(construction="width-one"))
+    assert data.T == 1782 and proof.standing is Level.PROVED
+    assert proof.setup.claim == "full-rank"
+    assert fast.check_file(written(proof, tmp_path / "out")).status == "holds"

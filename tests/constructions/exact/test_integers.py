@@ -1,17 +1,24 @@
-"""Integer arrays that never wrap: int64 where a bound proves that it fits, Python ints beyond."""
+"""Integer arrays that never wrap, foreign numbers of one hash, and primes."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from flint import fmpz_mat
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from attncert.constructions.exact import integers
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact import integers, primes
+from attncert.constructions.exact.keys import Key, distinct
+from attncert.verify.rank.engines.arithmetic import lazy_terms
+from attncert.verify.tightness.relations import rows
+from attncert.verify.tightness.relations.sums import same_sums
 
 EDGE = [
     0, 1, -1, 2**26, 2**31, 2**52, 2**53 - 1, 2**53, 2**53 + 1, 2**61, 2**62 - 1, 2**62,
@@ -84,3 +91,65 @@ def test_flint_and_back(matrix: np.ndarray) -> None:
     through = integers.to_flint(matrix)
     assert through == fmpz_mat(2, 3, [int(x) for x in matrix.ravel()])
     assert integers.from_flint(through).tolist() == matrix.tolist()
+
+
+P = 2**61 - 1  # the hash of P k is 0
+MANY = [P * k for k in range(1, 15_001)]  # in a set: seconds; sorted, or by keys: none
+
+
+def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
+    made = [Key((x, 1)) for x in MANY[:300]]
+    assert made[4] == (5 * P, 1) and Key(((1, 2), (3, 4))) == Key(((1, 2), (3, 4)))
+    assert len(set(made + made)) == 300
+    assert len({hash(key) for key in made}) == 300 > len({hash(tuple(key)) for key in made})
+
+
+def _distinct() -> None:
+    assert len(distinct(MANY)) == len(MANY)
+
+
+def _sums() -> None:
+    kind = Key((x,) for x in MANY)
+    assert same_sums([kind, kind], {0: 1, 1: -1})
+
+
+@pytest.mark.parametrize("work", [_distinct, _sums])
+def test_numbers_of_one_hash_cost_no_more_than_others(work: Callable[[], None]) -> None:
+    start = time.process_time()
+    work()
+    assert time.process_time() - start < 1
+
+
+def test_the_equations_of_relations_are_as_long_as_their_numbers() -> None:
+    """Each class has its own common denominator: with one for all, 300 classes of scales of 4,000
+    digits would make numbers of 1.2 million digits."""
+    scales = [2**64 + 2 * t + 1 for t in range(12)]
+    data = Dataset.of([[1, 0], [0, 1]], [[r, 0] for r in scales] * 2, list(range(24)))
+    assert len(rows.row_relations(data)) == 12
+    wide = rows._equations(rows._parts(data))
+    assert max(int(x).bit_length() for x in wide.ravel()) <= 65
+
+
+ALL = (
+    *primes.PRIMES_21,
+    primes.PRIME_FLOAT32,
+    *primes.PRIMES_FLOAT64,
+    *primes.PRIMES_31,
+    primes.PRIME_62,
+)
+
+
+@pytest.mark.parametrize("p", ALL)
+def test_constants_are_safe_primes_with_two_primitive(p: int) -> None:
+    assert sympy.isprime(p)
+    assert sympy.isprime((p - 1) // 2)
+    assert sympy.n_order(2, p) == p - 1
+
+
+def test_constants_are_the_largest_of_their_kind() -> None:
+    assert tuple(primes.safe_primes_below(2**31, 3)) == primes.PRIMES_31
+    assert primes.safe_primes_below(2**62, 1) == [primes.PRIME_62]
+    largest = next(p for p in range(12_000_000, 2, -1) if lazy_terms(p, "float64") >= 256)
+    assert tuple(primes.safe_primes_below(largest + 1, 3)) == primes.PRIMES_FLOAT64
+    largest = next(p for p in range(2**12, 2, -1) if lazy_terms(p, "float32") >= 56)
+    assert primes.safe_primes_below(largest + 1, 1) == [primes.PRIME_FLOAT32]

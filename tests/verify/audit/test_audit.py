@@ -1,4 +1,4 @@
-"""The audit: its conclusion, its report, and the figures."""
+"""The audit: its conclusion, its report, the figures, and how strongly hypotheses were used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import support.figures
 
+from attncert.constructions import generic, paper, width_one
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
 from attncert.reports.prove.figures import heat_map
@@ -18,6 +20,7 @@ from attncert.reports.words.drawing import style, to_svg
 from attncert.verify.audit import edge_cases
 from attncert.verify.audit.audit import audit
 from attncert.verify.audit.edge_cases import CaseVerdict
+from attncert.verify.audit.strength import uses
 from attncert.verify.claims.evidence import Level
 from attncert.verify.questions.audit import Audit
 
@@ -82,3 +85,23 @@ def test_the_heat_map_shows_bits_however_large() -> None:
     pictures = [picture(*x) for x in ((1, 2), (1, 9), (1, 1e100), (math.inf, 0))]
     assert len(set(pictures)) == 4
     assert picture(1, 1e300) == picture(1, 2), "beyond floats: as dark as it gets"
+
+
+def test_the_strength_used_is_r_and_never_n() -> None:
+    data = family(7, 4, 5, seed=0)
+    built = paper.build(data, head_width=3, heads=3, interior=False)
+    records = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
+    assert records["A1", "duals"].used == records["A1", "selector"].used == 3
+    assert records["A1", "duals"].allowed == 4
+    assert records["A2", "independence"].used == 3
+    built = width_one.build(data, heads=2, short_heads=False)
+    wide = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
+    assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
+
+
+def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
+    data = family(7, 3, 4, seed=0)
+    built = generic.build(data)
+    assert [(u.hypothesis, u.step) for u in uses(data, built, 1)] == [("d_v ≥ m", "readout")]
+    unknown = replace(paper.build(data), name="another")
+    assert [u.step for u in uses(data, unknown, 1)] == ["readout"]

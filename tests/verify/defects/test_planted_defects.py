@@ -8,15 +8,32 @@ rejection of a checker in `checker/`. Beside that, it is shown here that the tes
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import pytest
 import step_defects as steps
 from defect_matrix import Defect
-from support.built import RUNS, claims, rebuilt, run, weights
+from step_defects import PAPER as FAMILY
+from step_defects import fired
+from support import trace_rules
+from support.built import RUNS, Built, claims, paper, rebuilt, run, weights
+from support.oracles import rank
+from support.small_layers import features
+from support.trace_rules import broken
 from trace_defects import TRACES
 
+from attncert.constructions.data import generators
+from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Outline
+from attncert.verify.claims.trace import TraceError
 from attncert.verify.methods import registry
+from attncert.verify.pipeline import stages as pipeline
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
+from attncert.verify.steps import conclusions
 
 STEPS = {
     "paper": steps.PAPER,
@@ -66,3 +83,80 @@ def test_what_is_no_defect_is_not_seen() -> None:
 
 
 # The test can fail.
+
+
+def claims_by_id(run: Built) -> dict[str, Claim]:
+    found = claims(run)
+    assert len({claim.id for claim in found}) == len(found)
+    return {claim.id: claim for claim in found}
+
+
+# Witnesses, and defects that need a word more than their row in step_defects.py.
+
+
+def witness_of(name: str) -> dict[str, Any]:
+    """What the check of the defect's own step says."""
+    defect = next(d for d in FAMILY.defects if d.name == name)
+    found = claims_by_id(defect.plant())[defect.check]
+    assert found.witness is not None
+    return dict(found.witness)
+
+
+def test_witnesses_name_the_place() -> None:
+    """The examples and products of a few defects, worked out again in Fractions."""
+    run = paper("interior")
+    group, earlier = run.head().group, run.head().earlier
+    blinded = witness_of("selector vanishing on an earlier query")
+    assert blinded == {"example": earlier[0], "product": "0"}
+    assert witness_of("tie at the top of Eu") == {"example": earlier[-1]}
+    assert witness_of("other logits on record") == {"example": group[0]}
+    found = witness_of("gap overstated")
+    assert found["claimed"] == found["least gap"] + 1 and found["examples with another row"] == []
+    assert witness_of("wrong target row")["examples with another row"] == [earlier[0]]
+    swapped = witness_of("two duals exchanged")
+    assert swapped["product"] == "0" and len(set(swapped["examples"])) == 1
+    fraction = Fraction(witness_of("half the key: logits not whole")["logit"])
+    assert fraction.denominator == 2
+    assert witness_of("rank of M above r")["rank"] == 4
+
+
+def test_a_repeated_example_spoils_the_ranks() -> None:
+    """Example 6 made a copy of example 0: its head cannot make their rows independent."""
+    run = paper("shared")
+    queries = run.data.queries.fractions()
+    queries[6] = queries[0]
+    doubled = Dataset.of(run.data.contexts, queries, run.data.labels)
+    assert rank(features(doubled, run.construction.layer)) < 7
+    spoilt = Built(doubled, run.construction)
+    assert {"head.3.rank", "head.3.duals", "head.3.selector"} <= fired(spoilt)
+    found = claims_by_id(spoilt)["head.3.rank"]
+    assert found.level is Level.UNDECIDED and found.numbers["rank"] == 6
+    whole = conclusions.full_rank(doubled, run.construction.layer)
+    assert whole.level is Level.UNDECIDED and whole.numbers["rank"] == 6
+    assert conclusions.full_rank(run.data, run.construction.layer).level is Level.PROVED
+
+
+def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
+    return generators.family(T, n, d, queries="moment-curve", seed=3, **options)
+
+
+def test_of_an_unknown_construction_its_own_outline_is_asked() -> None:
+    proof = prove(curve(4, 3, 4), Prove())
+    for promised in ("separator", "another step"):
+        outline = Outline(first=(promised,))
+        other = replace(proof.setup, construction="another", outline=outline)
+        violations = broken(replace(proof, setup=other))["complete"]
+        missing = [f"head.{h}.{promised} is missing" for h in (1, 2)]
+        has = promised == "separator"  # every head but the first
+        assert violations == (missing[:1] if has else missing)
+
+
+def test_a_proof_without_the_rank_of_each_head_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above 200 examples; both limits lowered here."""
+    monkeypatch.setattr(pipeline, "RANKS_EACH_HEAD", 3)
+    with pytest.raises(TraceError, match=r"trace\.complete: head\.1\.rank is missing"):
+        prove(curve(5, 3, 4), Prove())
+    monkeypatch.setattr(trace_rules, "RANKS_EACH_HEAD", 3)
+    proof = prove(curve(5, 3, 4), Prove())
+    assert "head.1.rank" not in proof.trace
+    assert broken(proof) == {}

@@ -1,4 +1,4 @@
-"""Somebody else's float weights: how near exact ones are, against the oracle, and in the audit."""
+"""Somebody else's float weights: how near exact ones are; what each of their heads does."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from support.near_cases import case
 from support.newton import data_set
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.given.attention import Shape
+from attncert.constructions.given.attention import Shape, outputs
 from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.layer import layer
 from attncert.verify.near.certificate import layer_of
+from attncert.verify.near.heads import heads
 from attncert.verify.near.nearby import nearby, nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
 
@@ -65,3 +66,46 @@ def test_the_audit_says_it(tmp_path: Path) -> None:
     for scale in (None, "sqrt-d"):  # heads of width 1: the same layer
         claim = layer(path, data, LayerQuestion(scale=scale)).trace["layer.near"]
         assert claim.level is Level.ENCLOSED and "exactly exist within" in claim.statement
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_contributions_are_those_of_the_heads_alone(shared: bool) -> None:
+    """Each head alone is the layer whose other heads have the output 0."""
+    shape, draw = Shape(3, 2, 3, 2, 2), np.random.default_rng(1)
+    contexts, queries = (
+        draw.standard_normal((1 if shared else 5, 4, 3)),
+        draw.standard_normal((5, 3)),
+    )
+    weights = draw.standard_normal(shape.parameters)
+    found = heads(contexts, queries, weights, shape)
+    sizes = []
+    for h in range(3):
+        alone = weights.copy()
+        rest = shape.split(alone)[3]  # a view
+        rest[[k for k in range(3) if k != h]] = 0
+        given = outputs(contexts, queries, alone, shape)
+        sizes.append(np.abs(given - given.mean(axis=0)).max(axis=1))
+    assert np.array_equal(found.carrier, np.argmax(sizes, axis=0))
+    assert np.allclose(found.share, np.max(sizes, axis=0) / np.sum(sizes, axis=0))
+    assert sum(found.carried) == 5
+
+
+def test_a_planted_division_of_work_is_seen() -> None:
+    """Head 1 attends sharply on even examples and not at all on odd ones, head 2 the other way."""
+    shape = Shape(2, 1, 2, 1, 1)
+    contexts = np.array([[[0.0, 1.0], [1.0, -1.0]]])
+    queries = np.array([[1.0, 0.0] if t % 2 == 0 else [0.0, 1.0] for t in range(6)])
+    weights = np.zeros(shape.parameters)
+    key, query, value, output = shape.split(weights)
+    key[:, :, 0], value[:, :, 0], output[:] = [1, 0], [0, 1], 1
+    query[0, :, 0], query[1, :, 0] = [20, 0], [0, 20]
+    found = heads(contexts, queries, weights, shape)
+    assert found.saturated == (0.5, 0.5)
+    assert np.allclose(found.largest[0], [1, 0.5]) and np.allclose(found.largest[1], [0.5, 1])
+
+
+def test_heads_that_say_nothing_share_nothing() -> None:
+    shape = Shape(2, 1, 2, 1, 1)
+    found = heads(np.ones((1, 2, 2)), np.ones((3, 2)), np.zeros(shape.parameters), shape)
+    assert found.share.tolist() == [0, 0, 0] and found.saturated == (0, 0)
+    assert found.as_dict()["carried"] == [3, 0]

@@ -1,16 +1,27 @@
-"""Rounding: against Python's own rounding of fractions; the claim that it was done as said."""
+"""Rounding: against Python's own rounding of fractions; the claim, the certificate, the remedy."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert import Dataset
+import attncert
+from attncert import Dataset, InputError, Prove, prove
+from attncert.constructions.data.dataset import AS_GIVEN
+from attncert.constructions.data.digits import digits
+from attncert.reports.answers import report
+from attncert.reports.prove.records import exhibits
+from attncert.reports.prove.saturation import remedy
+from attncert.verify import checker
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.origins.rounded import Rounded, on_grid
 
@@ -63,3 +74,56 @@ def test_other_data_are_refuted() -> None:
     ):
         (claim,) = claimed.claims(data)
         assert claim.level is Level.REFUTED and claim.witness and claim.witness["reason"]
+
+
+def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
+    proof = prove(FLOATS, Prove(construction="width-one", round="1/8"))
+    assert proof.standing is Level.PROVED and ids.ROUNDING in proof.trace[ids.MEMORIZATION].rests_on
+    assert "rounded to multiples of 1/8" in proof.trace[ids.MEMORIZATION].statement
+    assert "by more than 0.06" in proof.trace[ids.MEMORIZATION].statement
+    assert proof.certificate is not None and proof.certificate["format"] == "attncert/2"
+    told = proof.certificate["rounding"]
+    assert told["grid"] == "1/8" and told["data"] == FLOATS.canonical()
+    assert 0 < Fraction(told["largest_change"]) <= Fraction(1, 16)
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(proof.certificate))
+    verdict = checker.check_file(str(path))
+    assert verdict.status == "holds" and "rounded to multiples of 1/8" in verdict.message
+    assert "largest_change" in exhibits(proof)["setup"]
+
+
+def test_full_rank_on_floats_ends_with_the_command() -> None:
+    proof = prove(FLOATS, Prove())
+    assert proof.setup.claim == "full-rank"
+    told = remedy(proof)
+    assert told is not None and "--round" in told[0] and float(told[2]) > 0
+    made = report(proof)
+    page = made.files["report.md"].decode()
+    assert told[0] in page and "an estimate" in page
+    said = " ".join(made.sentences)
+    assert told[0] in said and "hypotheses not counted" in said
+
+
+def test_denormal_floats_end_with_a_command_that_is_taken() -> None:
+    """Their grid has more digits than --round takes."""
+    contexts, queries = (x.floats() * 1e-310 for x in (FLOATS.contexts, FLOATS.queries))
+    told = remedy(prove(Dataset.of(contexts, queries, FLOATS.labels.floats())))
+    assert told is not None and "--round auto" in told[0] and len(told[1]) < 20
+
+
+@pytest.mark.parametrize("grid", ["0", "-1", "1/0", "1.5.", "nan", "", "1/64x", "1" * 40])
+def test_what_is_no_grid(grid: str) -> None:
+    with pytest.raises(InputError, match="round: must be auto, or a step above 0"):
+        Prove(round=grid)
+
+
+def test_more_examples_than_the_theorem_places_are_named_on_no_grid() -> None:
+    proof = prove(digits(), Prove(heads=8, head_width=3, round="auto", examples=20))
+    assert "20 > 17 examples" in proof.statement and proof.data.origin is AS_GIVEN
+
+
+def test_a_decimal_step_is_exact(tmp_path: Path) -> None:
+    words = ["prove", "digits", "--examples", "4", "--round", "0.1", "--out", str(tmp_path / "out")]
+    assert attncert.main(words) == 0
+    answer = json.loads((tmp_path / "out" / "answer.json").read_text())
+    assert answer["settings"]["round"] == answer["exhibits"]["setup"]["round"] == "1/10"

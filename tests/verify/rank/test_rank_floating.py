@@ -1,14 +1,27 @@
-"""Numerical rank with its tolerance, and the verdict about the rounding of the data."""
+"""Numerical rank with its tolerance; ball arithmetic; and one contract for all arithmetics."""
 
 from __future__ import annotations
 
+import math
+
+import mpmath
 import numpy as np
 import pytest
+from flint import arb, arb_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.rank_cases import CASES, Case, balls
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.verify.rank.ball import (
+    smallest_singular_value,
+)
 from attncert.verify.rank.floating import RoundingVerdict, numerical_rank, robustness
+from attncert.verify.rank.modular import modular_rank
+from attncert.verify.rank.rational import rank
+from attncert.verify.rank.residues import as_table, residues
+from attncert.verify.rank.whole_layer.streaming import Elimination
 
 
 @settings(max_examples=40, deadline=None)
@@ -81,3 +94,127 @@ def test_rounding_is_an_upper_bound_of_what_rounding_does(seed: int, exponent: i
 def test_refusals(call: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+def spectrum_matrix(values: list[float], width: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    u = np.linalg.qr(rng.standard_normal((len(values), len(values))))[0]
+    v = np.linalg.qr(rng.standard_normal((width, len(values))))[0]
+    return (u * np.array(values)) @ v.T
+
+
+def true_sigma_min(matrix: np.ndarray) -> mpmath.mpf:
+    """Smallest singular value of the stored floats, in 120 digits, by another library."""
+    with mpmath.workdps(120):
+        rows = mpmath.matrix(matrix.tolist())
+        values = mpmath.eigsy(rows * rows.T, eigvals_only=True)
+        return mpmath.sqrt(min(values))
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e4, 1e10, 1e15, 1e20])
+def test_singular_value_bounds_enclose_the_truth(condition: float) -> None:
+    matrix = spectrum_matrix(np.logspace(0, -math.log10(condition), 8).tolist(), 12, seed=1)
+    found = smallest_singular_value(balls(matrix), 256)
+    truth = true_sigma_min(matrix)
+    assert found.lower <= truth <= found.upper
+    assert found.lower > 0
+    if condition <= 1e4:  # the float inverse is sharp
+        assert found.upper - found.lower <= 1e-9 * found.upper
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 6), st.integers(0, 4), st.integers(0, 2**32), st.integers(-300, 250))
+def test_bounds_hold_for_random_matrices_of_any_scale(
+    rows: int, extra: int, seed: int, exponent: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((rows, rows + extra)) * 10.0**exponent
+    found = smallest_singular_value(balls(matrix))
+    assert found.lower <= true_sigma_min(matrix) <= found.upper
+
+
+def test_a_singular_matrix_gets_zero_below_and_the_truth_above() -> None:
+    found = smallest_singular_value(balls([[1.0, 2.0], [2.0, 4.0]]), 256)
+    assert found.lower == 0.0 <= found.upper
+    tall = smallest_singular_value(balls([[1.0], [1.0]]))
+    assert (tall.lower, tall.upper) == (0.0, math.nextafter(0.0, 1.0))
+
+
+def test_planted_dependence_is_never_certified_at_any_precision() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(-9, 10, (12, 20))
+    matrix[11] = matrix[3] - 2 * matrix[7]
+    assert smallest_singular_value(balls(matrix), 1024).lower == 0
+    matrix[11, 0] += 1  # a change of one in one entry
+    assert smallest_singular_value(balls(matrix)).lower > 0
+
+
+def test_an_enclosure_that_contains_a_singular_matrix_is_not_certified() -> None:
+    wide = arb_mat([[arb(1, 0.01), arb(1)], [arb(1), arb(1.0)]])
+    assert smallest_singular_value(wide, 256).lower == 0
+    narrow = arb_mat([[arb(1.5, 0.01), arb(1)], [arb(1), arb(1.0)]])
+    found = smallest_singular_value(narrow)
+    assert found.lower > 0
+    for x in (1.49, 1.5, 1.51):
+        truth = true_sigma_min(np.array([[x, 1.0], [1.0, 1.0]]))
+        assert found.lower <= truth <= found.upper
+
+
+def test_ill_conditioned_beyond_floats_needs_precision_and_gets_it() -> None:
+    tiny = 2.0**-40
+    matrix = [[1.0, 1.0, 1.0], [1.0, 1.0 + tiny, 1.0], [1.0, 1.0, 1.0 + tiny * 2**-12]]
+    assert smallest_singular_value(balls(matrix), 32).lower == 0
+    assert smallest_singular_value(balls(matrix), 512).lower > 0
+
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+@each_case
+def test_modular_rank_is_a_lower_bound_and_reached(case: Case) -> None:
+    found = [modular_rank(case.matrix, p) for p in PRIMES_FLOAT64]
+    assert all(r.rank <= case.rank for r in found)
+    assert max(r.rank for r in found) == case.rank
+    for r in found:
+        assert len(r.rows) == len(set(r.rows)) == len(r.columns) == len(set(r.columns)) == r.rank
+
+
+@each_case
+def test_row_blocks_find_the_modular_rank(case: Case) -> None:
+    """At every cut: the rank of the rows so far, as one elimination of the whole finds it."""
+    for p in PRIMES_FLOAT64:
+        table = residues(as_table(case.matrix), p)
+        elimination = Elimination(table.shape[1], p)
+        for start in range(0, len(table), 7):
+            elimination.add(table[start : start + 7])
+        assert elimination.rank == modular_rank(case.matrix, p).rank
+
+
+@each_case
+def test_rational_rank_is_the_rank_with_relations_that_prove_it(case: Case) -> None:
+    found = rank(case.matrix)
+    assert found.rank == case.rank == len(found.rows) == len(found.columns)
+    if found.rank < min(case.shape):
+        assert found.rank + len(found.relations) == case.shape[0]
+    assert all(relation.holds(case.matrix) for relation in found.relations)
+
+
+@each_case
+def test_ball_arithmetic_certifies_full_row_rank_exactly_when_it_holds(case: Case) -> None:
+    if case.rank:
+        sigma = smallest_singular_value(balls(case.matrix), 8192)
+        below_floats = case.name in ("1x1 tiny float", "huge, off by one")
+        assert (sigma.lower > 0) == (case.rank == case.shape[0] and not below_floats)
+
+
+@each_case
+def test_numerical_rank_agrees_where_floats_can_see_it(case: Case) -> None:
+    if "huge" in case.name:
+        with pytest.raises(InputError, match="range of float64"):
+            numerical_rank(case.matrix)
+        return
+    found = numerical_rank(case.matrix)
+    if case.floats_see_it:
+        assert found.rank == case.rank
+    else:
+        assert found.rank < case.rank  # the known error, kept as a fact

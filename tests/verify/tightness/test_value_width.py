@@ -1,9 +1,10 @@
-"""Universal memorization with values narrower than the labels: one verdict everywhere."""
+"""Values narrower than the labels: one verdict everywhere, and what their rank excludes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.oracles import rank
 from support.tightness_cases import EYE
 
 from attncert.constructions.data import generators
@@ -15,6 +16,7 @@ from attncert.verify.prove import prove
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.prove import Prove
 from attncert.verify.steps.conclusions import too_long
+from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.limits import limits
 from attncert.verify.tightness.values import too_few_parameters
 
@@ -105,3 +107,14 @@ def test_every_place_gives_the_same_verdict(seed: int) -> None:
     if heads * width < min(T, m):
         assert refuted and universal(data, heads, width) is Level.REFUTED
     assert not (refuted and universal(data, heads, width) is Level.PROVED), "never both"
+
+
+def test_labels_of_too_large_rank() -> None:
+    data = Dataset.of(EYE[:2], EYE[:4], [[1, 0, 1], [0, 1, 1], ["1/2", 0, 0], [1, 1, 1]])
+    refuted = label_rank(data, heads=1, value_width=2)
+    assert refuted.level is Level.REFUTED and refuted.witness is not None
+    table = data.labels.fractions()
+    minor = [[table[t][j] for j in refuted.witness["columns"]] for t in refuted.witness["rows"]]
+    assert rank(minor) == 3 and len(minor) == 3
+    assert label_rank(data, heads=1, value_width=3).level is Level.PROVED
+    assert label_rank(data, heads=2, value_width=2).level is Level.PROVED
