@@ -20,7 +20,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker
-from attncert.verify.checker.claims import in_format_2, parse
+from attncert.verify.checker.claims import parse, with_layer, with_origin
 from attncert.verify.checker.origin import data_file
 from attncert.verify.checker.reading import same_digests
 from attncert.verify.claims.words import counted
@@ -87,7 +87,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     if status == "unusable":
         raise InputError(path, "an attncert certificate", message)
     try:
-        whole = in_format_2(whole)
+        whole = with_layer(with_origin(whole))
         claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
         more, how = further(whole)
         claims, proved = claims + more, proved + how

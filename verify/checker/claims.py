@@ -16,24 +16,24 @@ from .reading import MAX_ITEMS, contents, same_digests, typed, values
 Verdict = namedtuple("Verdict", "status claim message numbers")
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 
-# Own keys; keys of `data`; those of `dims`; what reads the numbers, and refuses those that
-# contradict the claim at sight; what judges them.
-Claim = namedtuple("Claim", "keys data dims parts judge")
+# Of a claim that a certificate makes: its own keys; keys of `data`; those of `dims`; what reads the
+# numbers, and refuses those that contradict the claim at sight; what judges them.
+ClaimKind = namedtuple("ClaimKind", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 NETWORK = "examples context width labels"
 CLAIMS = {
-    "interpolation": Claim("layer groups", *LAYER, interpolation.parts, interpolation.judge),
-    "full-rank": Claim("layer groups rank", *LAYER, full_rank.parts, full_rank.judge),
-    "interpolation-near": Claim("layer near", *LAYER, near.parts, near.judge),
-    "every-labelling": Claim(
+    "interpolation": ClaimKind("layer groups", *LAYER, interpolation.parts, interpolation.judge),
+    "full-rank": ClaimKind("layer groups rank", *LAYER, full_rank.parts, full_rank.judge),
+    "interpolation-near": ClaimKind("layer near", *LAYER, near.parts, near.judge),
+    "every-labelling": ClaimKind(
         "layer groups rank", *LAYER, every_labelling.parts, every_labelling.judge
     ),
-    "dependent-set": Claim(
+    "dependent-set": ClaimKind(
         "relation", "vectors", "vectors width", relations.dependence, relations.dependent_set
     ),
-    "impossible": Claim("relation", LAYER[0], NETWORK, relations.tied, relations.impossible),
-    "network": Claim("network", LAYER[0], NETWORK, network.parts, network.judge),
-    "outputs-within": Claim("network within", LAYER[0], NETWORK, network.parts, network.judge),
+    "impossible": ClaimKind("relation", LAYER[0], NETWORK, relations.tied, relations.impossible),
+    "network": ClaimKind("network", LAYER[0], NETWORK, network.parts, network.judge),
+    "outputs-within": ClaimKind("network within", LAYER[0], NETWORK, network.parts, network.judge),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
 FORMATS = {  # their further keys, each null where it says nothing
@@ -66,12 +66,8 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
     return cert | {"dims": {name: cert["dims"][name] for name in claim.dims.split()}}
 
 
-def in_format_2(cert: dict[str, Any]) -> dict[str, Any]:
-    """With the keys that `attncert/2` has for the same: `layer`, `rounding`; and `domain`."""
-    return with_layer(with_origin(cert))
-
-
 def with_origin(cert: dict[str, Any]) -> dict[str, Any]:
+    """With the keys that `attncert/2` has for the origin: `rounding`; and `domain`."""
     if cert["format"] != "attncert/3":
         return cert
     before = cert["origin"]

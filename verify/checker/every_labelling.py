@@ -39,7 +39,7 @@ from typing import Any
 from .full_rank import dot_mod, joins, prime_of
 from .layer import attention, shifts
 from .limits import Limits, need
-from .reading import numbers
+from .reading import dims, numbers
 
 # heads: (K^T, Q^T, V^T, O, (V O)^T) modulo the prime.
 Parts = namedtuple("Parts", "layer heads prime labels values output")
@@ -47,7 +47,7 @@ Parts = namedtuple("Parts", "layer heads prime labels values output")
 
 def parts(cert: Any, limits: Limits) -> Parts:
     """(1) is checked, and all but the rank."""
-    T, _, d, m, H, _, d_v = cert["dims"].values()
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     need(cert.get("saturation") is None, "saturation must be null")
     p = prime_of(limits, cert, T * m)
     layer = attention(limits, cert, "logit_unit heads output", "key query value")
@@ -80,7 +80,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
-    T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    T, d, m, H, d_h, d_v = dims(cert, "examples width labels heads head_width value_width")
     layer, heads, p, *_ = parts
     limits.allow(p.bit_length(), T * m * H * (d * (2 * d_h + d_v) + d_v * m))
     pivots: list[tuple[int, list[int]]] = []

@@ -11,9 +11,9 @@ if __name__ == "__main__":
 from operator import mul
 from typing import Any
 
-from .layer import Layer, attention, shifts, steered
+from .layer import Layer, attention, saturated, shifts
 from .limits import Limits, need
-from .reading import numbers, typed
+from .reading import dims, numbers, typed
 
 
 def is_prime(p: int) -> bool:
@@ -58,7 +58,7 @@ def dot_mod(x: Any, y: Any, p: int) -> int:
 
 def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
     """The layer and the prime; all but the rank itself is checked."""
-    T, _, d, m, H, _, d_v = cert["dims"].values()
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     p = prime_of(limits, cert, T)
     layer = attention(limits, cert, "logit_unit heads", "key query")
     numbers(limits, cert["data"]["labels"], "labels", T, m)
@@ -69,7 +69,7 @@ def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
 
 
 def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
-    T, _, d, _, H, _, _ = cert["dims"].values()
+    T, d, H = dims(cert, "examples width heads")
     layer, p = parts
     limits.allow(p.bit_length(), T * H * d)
     pivots: list[tuple[int, list[int]]] = []
@@ -84,5 +84,5 @@ def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
             row += [dot_mod(weights, column, p) * inverse % p for column in columns]
         dependent = f"modulo p, the features of example {t} depend on earlier ones"
         need(joins(row, pivots, p), dependent, "wrong")
-    more = steered(limits, cert, layer)
+    more = saturated(limits, cert, layer)
     return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"

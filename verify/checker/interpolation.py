@@ -7,15 +7,15 @@ if __name__ == "__main__":
 from collections import namedtuple
 from typing import Any
 
-from .layer import attention, shifts, steered
+from .layer import attention, saturated, shifts
 from .limits import Limits, need
-from .reading import numbers
+from .reading import dims, numbers
 
 Parts = namedtuple("Parts", "layer values output labels")
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
-    T, _, d, m, H, _, d_v = cert["dims"].values()
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     layer = attention(limits, cert, "logit_unit heads output", "key query value")
     values = [head["value"] for head in cert["layer"]["heads"]]
     return Parts(
@@ -27,7 +27,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
-    T, _, d, m, H, _, d_v = cert["dims"].values()
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     layer, V, W, labels = parts
     limits.allow(V.bits + W.bits + d_v.bit_length(), H * d * m)
     maps = []  # for each head and label: value @ output, of its width
@@ -52,7 +52,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         pairs = zip(outputs, labels.rows[t], strict=True)
         equal = all(limits.product(x, labels.unit) == limits.product(y, common) for x, y in pairs)
         need(equal, f"the output of example {t} is not its label", "wrong")
-    more = steered(limits, cert, layer)
+    more = saturated(limits, cert, layer)
     return f"the outputs equal the labels of all {T} examples, exactly{more}"
 
 

@@ -12,16 +12,16 @@ from collections import namedtuple
 from typing import Any
 
 from .limits import Limits, need
-from .reading import MAX_ITEMS, Table, numbers, typed
+from .reading import MAX_ITEMS, Table, dims, numbers, typed
 
 # Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`; the
 # tables of contexts, queries, keys and query weights; `bits` and `own` of saturation, or None.
-Layer = namedtuple("Layer", "contexts queries heads unit divisor tables steering")
+Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturation")
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any) -> Table:
     """One context for all examples, or each with its own number of tokens."""
-    T, n, d, *_ = cert["dims"].values()
+    T, n, d = dims(cert, "examples context width")
     contexts, tokens = data["contexts"], cert.get("tokens")
     if tokens is not None:
         [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]
@@ -33,7 +33,7 @@ def contexts_of(limits: Limits, cert: Any, data: Any) -> Table:
 
 
 def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Layer:
-    T, _, d, _, H, d_h, _ = cert["dims"].values()
+    T, d, H, d_h = dims(cert, "examples width heads head_width")
     layer = typed(cert["layer"], dict, "layer", layer_keys)
     heads = typed(layer["heads"], list, "layer.heads", head_keys)
     need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
@@ -41,7 +41,7 @@ def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Lay
     members = [typed(t, int, "each member of a group") for group in groups for t in group]
     once = len(members) == T and sorted(members) == list(range(T))
     need(once and all(groups), "groups must hold each example once", "wrong")
-    steering = steering_of(cert, len(groups))
+    saturation = saturation_of(cert, len(groups))
     contexts = contexts_of(limits, cert, cert["data"])
     queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
     key = numbers(limits, [head["key"] for head in heads], "key", H, d, d_h)
@@ -51,10 +51,10 @@ def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Lay
         divisor = limits.product(divisor, table.unit)
     pairs = zip(key.rows, query.rows, strict=True)
     turned = [(k, list(zip(*w, strict=True))) for k, w in pairs]
-    return Layer(contexts.rows, queries.rows, turned, contexts.unit, divisor, tables, steering)
+    return Layer(contexts.rows, queries.rows, turned, contexts.unit, divisor, tables, saturation)
 
 
-def steering_of(cert: Any, groups: int) -> tuple[int, bool] | None:
+def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
     if cert.get("saturation") is None:
         return None
     claim = typed(cert["saturation"], dict, "saturation", "bits own")
@@ -84,16 +84,16 @@ def shifts(limits: Limits, layer: Layer) -> Any:
         yield list(zip(*context, strict=True)), by_head
 
 
-def steered(limits: Limits, cert: Any, layer: Layer) -> str:
+def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
     """Where `saturation` is claimed: 1 - p < 2^-bits, p the largest weight, in the head of each
     group for the examples of all groups before it; with `own` for those of the group, too.
 
     With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; so if S < 2^-bits. Of
     drops above n * (bits + 1) it does not matter by how much (docs/certificate.md).
     """
-    if layer.steering is None:
+    if layer.saturation is None:
         return ""
-    (bits, own), groups, pairs = layer.steering, cert["groups"], 0
+    (bits, own), groups, pairs = layer.saturation, cert["groups"], 0
     head_of = {t: h for h, group in enumerate(groups) for t in group}
     for t, (columns, logits) in enumerate(shifts(limits, layer)):
         for h in range(head_of[t] + (not own), len(groups)):

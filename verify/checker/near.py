@@ -30,7 +30,7 @@ from typing import Any
 
 from .layer import contexts_of
 from .limits import SHORT, Limits, need
-from .reading import numbers, typed
+from .reading import dims, numbers, typed
 
 # radius: numerator and denominator. weights: tables of keys, queries, values and the output.
 Parts = namedtuple("Parts", "contexts queries labels weights radius unknowns inverse")
@@ -173,7 +173,7 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
-    T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    T, d, m, H, d_h, d_v = dims(cert, "examples width labels heads head_width value_width")
     need(cert.get("saturation") is None, "saturation must be null")
     layer = typed(cert["layer"], dict, "layer", "logit_unit heads output")
     heads = typed(layer["heads"], list, "layer.heads", "key query value")
@@ -202,7 +202,8 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
-    T, n, d, m, H, d_h, d_v = cert["dims"].values()
+    T, n, d, m = dims(cert, "examples context width labels")
+    H, d_h, d_v = dims(cert, "heads head_width value_width")
     contexts, queries, labels, tables, (p, q), numbered, (A, unit_a, b_a) = parts
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     P, b_p = GUARD + (q // p).bit_length(), max(p, q).bit_length()

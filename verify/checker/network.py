@@ -16,7 +16,7 @@ from .arithmetic import Enclosed, Exact, Map
 from .layer import contexts_of
 from .limits import Limits, need
 from .near import GUARD
-from .reading import Table, numbers, typed
+from .reading import Table, dims, numbers, typed
 
 KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
@@ -32,7 +32,7 @@ Parts = namedtuple("Parts", "blocks contexts queries labels within")
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
-    T, _, d, m = cert["dims"].values()
+    T, d, m = dims(cert, "examples width labels")
     need(cert["saturation"] is None, "saturation must be null")
     within = None
     if cert["claim"] == "outputs-within":
@@ -169,7 +169,7 @@ def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     blocks, contexts, queries, labels, within = parts
-    exact, T, m = within is None, *(cert["dims"][x] for x in ("examples", "labels"))
+    exact, (T, m) = within is None, dims(cert, "examples labels")
     p, q = within or (1, 1)
     on: Any = Exact(limits) if exact else Enclosed(GUARD + (q // p).bit_length(), limits)
     for t, (_, (output, other)) in enumerate(states(on, blocks, contexts, queries, limits)):
@@ -207,7 +207,7 @@ class Derived:
 
 def derived(cert: Any, limits: Limits) -> dict[str, Any]:
     """The data with the contexts and queries that the last block sees."""
-    T, _, d, *_ = cert["dims"].values()
+    T, d = dims(cert, "examples width")
     blocks = [block(limits, x) for x in cert["network"][:-1]]
     contexts = contexts_of(limits, cert, cert["data"])
     queries = numbers(limits, cert["data"]["queries"], "queries", T, d)

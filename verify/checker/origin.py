@@ -13,7 +13,7 @@ from typing import Any
 
 from .layer import contexts_of
 from .limits import Limits, need
-from .reading import contents, numbers, typed, values
+from .reading import contents, dims, numbers, typed, values
 
 DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
@@ -27,7 +27,7 @@ def rounding(cert: Any, limits: Limits) -> str:
     typed(claim, dict, "rounding", "grid largest_change data")
     before = typed(claim["data"], dict, "rounding.data", "contexts queries labels")
     data = typed(cert["data"], dict, "data to be rounded", "contexts queries labels")
-    T, _, d, *_ = cert["dims"].values()
+    T, d = dims(cert, "examples width")
     two = [claim["grid"], claim["largest_change"]]
     (p, change), q, b_g = numbers(limits, two, "rounding", 2)
     need(p > 0, "rounding.grid must be above 0")
@@ -65,7 +65,7 @@ def domain(cert: Any, limits: Limits) -> str:
     if claim is None:
         return ""
     data = typed(cert["data"], dict, "data of a domain", "contexts queries labels")
-    T, _, d, *_ = cert["dims"].values()
+    T, d = dims(cert, "examples width")
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
     need(len(counts) * count == T, "the examples are not as many as origin has pairs", "wrong")

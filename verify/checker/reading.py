@@ -31,6 +31,11 @@ def typed(part: Any, kind: type, where: str, keys: str = "") -> Any:
     return part
 
 
+def dims(cert: Any, names: str) -> list[int]:
+    """Sizes of these names, in this order."""
+    return [cert["dims"][name] for name in names.split()]
+
+
 def contents(path: str) -> bytes:
     need(stat.S_ISREG(os.stat(path).st_mode), "this is not a regular file")
     with open(path, "rb") as file:

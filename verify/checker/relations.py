@@ -12,7 +12,7 @@ from typing import Any
 
 from .layer import contexts_of
 from .limits import Limits, need
-from .reading import numbers, typed
+from .reading import dims, numbers, typed
 
 Dependence = namedtuple("Dependence", "indices coefficients vectors")
 Tied = namedtuple("Tied", "coefficients contexts queries labels")
@@ -21,7 +21,7 @@ Tied = namedtuple("Tied", "coefficients contexts queries labels")
 def dependence(cert: Any, limits: Limits) -> Dependence:
     need(cert.get("saturation") is None, "saturation must be null")
     need(cert.get("tokens") is None, "tokens must be null")
-    N, d = cert["dims"].values()
+    N, d = dims(cert, "vectors width")
     relation = typed(cert["relation"], dict, "relation", "indices coefficients")
     indices = [typed(i, int, "each index") for i in typed(relation["indices"], list, "indices")]
     inside = indices and all(0 <= i < N for i in indices) and len(set(indices)) == len(indices)
@@ -41,7 +41,7 @@ def dependent_set(cert: Any, parts: Dependence, limits: Limits) -> str:
 
 def tied(cert: Any, limits: Limits) -> Tied:
     need(cert.get("saturation") is None, "saturation must be null")
-    T, _, d, m = cert["dims"].values()
+    T, d, m = dims(cert, "examples width labels")
     return Tied(
         numbers(limits, cert["relation"], "relation", T).rows,
         contexts_of(limits, cert, cert["data"]),
@@ -53,7 +53,7 @@ def tied(cert: Any, limits: Limits) -> Tied:
 def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
     """With C the tokens less their mean, z = mean + f(query / g, g C) / g for g != 0: f may be
     anything that does not change where all tokens are repeated as often."""
-    T, n, d, m = cert["dims"].values()
+    T, n, d, m = dims(cert, "examples context width labels")
     factors, contexts, queries, labels = parts
     limits.allow(contexts.bits + queries.bits + 2 * n.bit_length(), 2 * n * d)
     limits.divide(queries.bits, queries.bits)

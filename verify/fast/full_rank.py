@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.layer import Layer
+from attncert.verify.checker.reading import dims
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
@@ -36,11 +37,11 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     Arithmetic: exact, modulo the prime of the certificate; rank T modulo a prime that divides no
     denominator is rank T over the rationals (docs/certificate.md).
     """
-    T, n, d, _, H, _, _ = cert["dims"].values()
+    T, n, d, H = dims(cert, "examples context width heads")
     layer, p = parts
     folded = min(H * d, T + BLOCK)
     limits.hold(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d)))
-    bits, first = to_steer(cert, layer)
+    bits, first = first_heads(cert, layer)
     queries = array(layer.queries)
     heads = [(array(key).T, array(query).T) for key, query in layer.heads]
     tables = tables_of_two(p)
@@ -67,7 +68,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
 
 def blocks(layer: Layer, cert: dict[str, Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     """Some examples with their contexts (one where it is shared), of one number of tokens."""
-    T, n, d, *_ = cert["dims"].values()
+    T, n, d = dims(cert, "examples context width")
     counts = np.full(T, n) if cert.get("tokens") is None else np.array(cert["tokens"])
     contexts: Any = layer.contexts
     if len(contexts) == 1:
@@ -83,11 +84,11 @@ def blocks(layer: Layer, cert: dict[str, Any]) -> Iterator[tuple[NDArray[Any], N
                 yield some, array([contexts[t] for t in some])
 
 
-def to_steer(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:
+def first_heads(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:
     """Bits of `saturation`, 0 where none is claimed; the first head that each example is to attend
     in to one token. Idle heads, beyond the groups, saturate nothing."""
     groups = cert["groups"]
-    bits, own = layer.steering or (0, False)
+    bits, own = layer.saturation or (0, False)
     first = np.full(cert["dims"]["examples"], len(groups))
     for h, group in enumerate(groups if bits else []):
         first[group] = h if own else h + 1

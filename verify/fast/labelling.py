@@ -11,6 +11,7 @@ from typing import Any
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.every_labelling import Parts
+from attncert.verify.checker.reading import dims
 from attncert.verify.fast.near import dataset, layer
 from attncert.verify.features import NotIntegral
 from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
@@ -18,7 +19,8 @@ from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_ran
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     """The claim in one line, or Rejected."""
-    T, n, d, m, H, d_h, d_v = cert["dims"].values()
+    T, n, d, m = dims(cert, "examples context width labels")
+    H, d_h, d_v = dims(cert, "heads head_width value_width")
     p = parts.prime
     large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
     need(11 <= p <= PRIMES_FLOAT64[0], large)

@@ -16,7 +16,7 @@ from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.near import Parts
-from attncert.verify.checker.reading import Table
+from attncert.verify.checker.reading import Table, dims
 from attncert.verify.near.contraction import contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
 
@@ -25,7 +25,7 @@ MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown t
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     """The claim in one line, or Rejected."""
-    T, _, d, m, H, d_h, d_v = cert["dims"].values()
+    T, d, m, H, d_h, d_v = dims(cert, "examples width labels heads head_width value_width")
     N, weights, (p, q) = T * m, H * (2 * d * d_h + d * d_v + d_v * m), parts.radius
     limits.hold(8.0 * (6 * N * N + 4 * N * weights / H) + 150.0 * T * H * d * (m + 2))
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
@@ -51,7 +51,7 @@ def dataset(
     cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
 ) -> Dataset:
     """Contexts of different lengths are filled up, as `Dataset` has them."""
-    T, n, d, m, *_ = cert["dims"].values()
+    T, n, d, m = dims(cert, "examples context width labels")
     count, tokens = len(contexts.rows), cert.get("tokens")
     limits.hold(40.0 * count * n * d)
     full = contexts._replace(rows=[E + E[:1] * (n - len(E)) for E in contexts.rows])
@@ -61,7 +61,7 @@ def dataset(
 
 def layer(cert: dict[str, Any], tables: Sequence[Table]) -> Layer:
     """tables: of keys, queries, values and the output."""
-    _, _, d, m, H, d_h, d_v = cert["dims"].values()
+    d, m, H, d_h, d_v = dims(cert, "width labels heads head_width value_width")
     widths = zip(tables, (d_h, d_h, d_v), strict=False)
     parts = [exact(table, H, d, width) for table, width in widths]
     heads = (Head(*(part[h].matrix() for part in parts)) for h in range(H))

@@ -17,6 +17,7 @@ import numpy as np
 from attncert.constructions.data.archives import mapped
 from attncert.constructions.errors import InputError
 from attncert.verify.checker import Limits, Rejected, need
+from attncert.verify.checker.reading import dims
 
 PIECE = 2**20  # entries looked at together
 NAMES = ("contexts", "queries", "labels")
@@ -60,7 +61,7 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedA
     fits = {"contexts", "queries"} <= {*arrays} <= {*NAMES}
     need(fits, f"{name} must hold the arrays contexts, queries and labels, not {sorted(arrays)}")
     if "labels" not in arrays:  # zeros, of which full-rank says nothing
-        shape = cert["dims"]["examples"], cert["dims"]["labels"]
+        shape = dims(cert, "examples labels")
         arrays["labels"] = np.broadcast_to(np.zeros((), np.int8), shape)
     for key, array in arrays.items():
         kind = array.dtype.kind == "i" and array.size > 0
