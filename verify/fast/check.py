@@ -1,13 +1,16 @@
 """attncert check --fast: what is too large for the standard library, by claim.
 
-Reading and validating the file are those of verify/checker, by its table of claims; a claim's
-arithmetic stands in a file of its own here. An auditor trusts more with it: NumPy and BLAS, for
-nearby weights and networks FLINT. So every verdict begins with "fast check".
+Reading and validating the file are those of verify/checker, by its table of claims; the arithmetic
+of a claim stands in the file that has the name of the checker's. An auditor trusts more with it:
+NumPy and BLAS; for nearby weights FLINT; for every labelling `verify/rank`, and for networks FLINT
+and `constructions/network`, which also serve what writes such files. So every verdict begins with
+"fast check".
 """
 
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,16 +19,17 @@ from attncert.verify import checker
 from attncert.verify.checker import CLAIMS, LIMIT_SECONDS, Limits, Verdict, need
 from attncert.verify.fast.tables import tables
 
-__all__ = ["LIMIT_MIB", "check_file"]
+__all__ = ["FAST_CLAIMS", "LIMIT_MIB", "check_file"]
 
 LIMIT_MIB = 8192.0
-JUDGES = {
-    "full-rank": "full_rank",
-    "interpolation-near": "near",
-    "every-labelling": "labelling",
-    "network": "network",
-    "outputs-within": "network",
-}
+
+
+def _file(claim: str) -> str:
+    *_, name = CLAIMS[claim].judge.__module__.split(".")
+    return f"attncert.verify.fast.{name}"
+
+
+FAST_CLAIMS = tuple(claim for claim in CLAIMS if find_spec(_file(claim)))
 
 
 def check_file(
@@ -39,8 +43,9 @@ def check_file(
 def judge(cert: dict[str, Any], limits: Limits) -> str:
     """The claim in one line, or Rejected."""
     claim = cert["claim"]
-    need(claim in JUDGES, f"only {', '.join(JUDGES)} can be checked this way: leave out --fast")
-    module = importlib.import_module(f"attncert.verify.fast.{JUDGES[claim]}")
+    known = ", ".join(FAST_CLAIMS)
+    need(claim in FAST_CLAIMS, f"only {known} can be checked this way: leave out --fast")
+    module = importlib.import_module(_file(claim))
     parts = CLAIMS[claim].parts(cert, limits)
     with np.errstate(all="ignore"):  # what is not finite does not pass
         return str(module.judge(cert, parts, limits))

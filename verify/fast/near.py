@@ -7,16 +7,13 @@ matrix of the file is rounded to float64, which does no harm: the theorem holds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray, narrow
-from attncert.constructions.layer import Head, Layer
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.near import Parts
-from attncert.verify.checker.reading import Table, dims
+from attncert.verify.checker.reading import dims
+from attncert.verify.fast.reading import dataset, exact, layer
 from attncert.verify.near.contraction import contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
 
@@ -45,31 +42,3 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
         f"weights within {radius} of these give the labels of all {T} examples, "
         f"exactly (contraction by {contraction.kappa:.2g} in {N} unknowns)"
     )
-
-
-def dataset(
-    cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
-) -> Dataset:
-    """Contexts of different lengths are filled up, as `Dataset` has them."""
-    T, n, d, m = dims(cert, "examples context width labels")
-    count, tokens = len(contexts.rows), cert.get("tokens")
-    limits.hold(40.0 * count * n * d)
-    full = contexts._replace(rows=[E + E[:1] * (n - len(E)) for E in contexts.rows])
-    parts = exact(full, count, n, d), exact(queries, T, d), exact(labels, T, m)
-    return Dataset(*parts, counts=None if tokens is None else tuple(tokens))
-
-
-def layer(cert: dict[str, Any], tables: Sequence[Table]) -> Layer:
-    """tables: of keys, queries, values and the output."""
-    d, m, H, d_h, d_v = dims(cert, "width labels heads head_width value_width")
-    widths = zip(tables, (d_h, d_h, d_v), strict=False)
-    parts = [exact(table, H, d, width) for table, width in widths]
-    heads = (Head(*(part[h].matrix() for part in parts)) for h in range(H))
-    return Layer(tuple(heads), exact(tables[3], H * d_v, m).matrix())
-
-
-def exact(table: Table, *shape: int) -> ExactArray:
-    nested = table.rows
-    for _ in shape[1:]:
-        nested = [x for row in nested for x in row]
-    return ExactArray(narrow(nested, shape), table.unit)

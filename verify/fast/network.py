@@ -19,7 +19,7 @@ from attncert.constructions.network.file import of_json
 from attncert.constructions.network.network import Network
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.network import Parts
-from attncert.verify.fast.near import dataset
+from attncert.verify.fast.reading import dataset
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.network.within import balls, require_width
 

@@ -72,9 +72,9 @@ def check(
 
 def _with_hint(verdict: Verdict) -> Verdict:
     """Over a limit: the fast check, for a claim that it knows."""
-    from attncert.verify.fast.check import JUDGES
+    from attncert.verify.fast.check import FAST_CLAIMS
 
-    if verdict.claim not in JUDGES or "--fast" in verdict.message:
+    if verdict.claim not in FAST_CLAIMS or "--fast" in verdict.message:
         return verdict
     return verdict._replace(message=f"{verdict.message} (see attncert check --fast)")
 

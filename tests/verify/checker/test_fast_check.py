@@ -234,7 +234,7 @@ def test_other_claims_are_refused(name: str, tmp_path: Path) -> None:
     assert verdict.message.endswith("can be checked this way: leave out --fast")
 
 
-@pytest.mark.parametrize("claim", fast.JUDGES)
+@pytest.mark.parametrize("claim", fast.FAST_CLAIMS)
 def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -> None:
     true = TRUE[claim]
     if claim == "every-labelling":  # whose prime is beyond float64

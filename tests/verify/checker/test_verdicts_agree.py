@@ -59,7 +59,7 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         found.add(explain(path).status)
     except InputError:
         found.add("unusable")
-    if verdict.claim in (None, *fast.JUDGES):
+    if verdict.claim in (None, *fast.FAST_CLAIMS):
         quick = fast.check_file(path)
         if not quick.message.endswith("leave out --fast"):  # of primes that it does not take
             found.add(quick.status)

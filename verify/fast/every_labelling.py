@@ -12,7 +12,7 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.every_labelling import Parts
 from attncert.verify.checker.reading import dims
-from attncert.verify.fast.near import dataset, layer
+from attncert.verify.fast.reading import dataset, layer
 from attncert.verify.features import NotIntegral
 from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
 
