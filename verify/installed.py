@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 
-__all__ = ["version", "versions"]
+__all__ = ["repository", "version", "versions"]
 
 
 @cache
@@ -18,6 +18,13 @@ def version(package: str) -> str:
     True
     """
     return metadata.version(package)
+
+
+@cache
+def repository() -> str:
+    """Where attncert's pages are: Repository among [project.urls] of pyproject.toml; "" if none."""
+    urls = metadata.metadata("attncert").get_all("Project-URL") or []
+    return dict(url.split(", ", 1) for url in urls).get("Repository", "")
 
 
 def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:

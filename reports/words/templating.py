@@ -6,6 +6,7 @@ stays text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType
@@ -18,6 +19,7 @@ from attncert.reports.report import MARK
 from attncert.reports.words.numbers import indices, notation, percent, real, size, tokens, words
 from attncert.reports.words.text import code, markdown, sentence
 from attncert.verify.claims.words import counted
+from attncert.verify.installed import repository
 
 Filter = Callable[..., Any]
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -26,6 +28,8 @@ _FILTERS: dict[str, Filter] = {
     "words": words, "count": counted, "size": size, "real": real, "indices": indices,
     "tokens": tokens, "percent": percent,
 }  # fmt: skip
+
+_PAGES = re.compile(r"(?<![`/\w.])(?<!\]\()docs/[a-z-]+\.md")  # named in prose: no code, no link
 
 
 class _Compiled(jinja2.BytecodeCache):
@@ -64,7 +68,17 @@ def page(
         bytecode_cache=_compiled,
     )
     environment.filters |= _FILTERS | filters
-    return _tidy(environment.get_template(template).render({"mark": MARK, **context})).encode()
+    text = environment.get_template(template).render({"mark": MARK, **context})
+    return linked(_tidy(text), repository()).encode()
+
+
+def linked(text: str, home: str) -> str:
+    """With links to the pages of the repository that are named, where there is one.
+
+    >>> linked("(docs/width-one.md)", ""), linked("(docs/width-one.md)", "https://example.org/a")
+    ('(docs/width-one.md)', '([docs/width-one.md](https://example.org/a/blob/main/docs/width-one.md))')
+    """
+    return _PAGES.sub(rf"[\g<0>]({home}/blob/main/\g<0>)", text) if home else text
 
 
 def _tidy(text: str) -> str:
