@@ -52,6 +52,9 @@ class Head:
 class Layer:
     """H heads and the output matrix (H·d_v)×m, head by head; output is None without a readout.
 
+    heads: key and query d×d_h, value d×d_v, over ℚ; logits in units of ln 2. Arithmetic: exact.
+    Source: paper, section 3 (formula above). Raises InputError where shapes disagree.
+
     >>> Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])
     Layer(heads=1, d=2, head_width=1, readout=False)
     """

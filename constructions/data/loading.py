@@ -49,9 +49,11 @@ _SHORT = 600  # characters of an integer that int() reads under any limit of the
 def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one of that name where no such file is.
 
-    A certificate counts as the data that it holds. unlabelled: whether labels may be missing. The
-    data set is named after the file, unless JSON names it. Raises InputError, and nothing else, for
-    whatever is no data set; what the file claims is checked before memory is taken for it.
+    Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m): exact, floats as the
+    rationals they are. A certificate counts as the data that it holds. unlabelled: whether labels
+    may be missing. The data set is named after the file, unless JSON names it. Raises InputError,
+    and nothing else, for whatever is no data set; what the file claims is checked before memory is
+    taken for it.
 
     >>> load("digits").T
     1782

@@ -126,7 +126,7 @@ def attack(
     """Draw the cases of the question and try the construction on each, up to the first failure.
 
     build: a function from a case to a layer (heads of width one), in place of the construction.
-    Arithmetic: exact. Raises InputError.
+    Arithmetic: exact. Source: what the construction's `Method` promises. Raises InputError.
 
     >>> from attncert import Attack, attack
     >>> answer = attack(Attack("paper", cases=3))

@@ -48,7 +48,8 @@ def audit(
 ) -> AuditAnswer:
     """Which edge cases the constructions meet; what holds of the data, and which step uses it.
 
-    data: None: the bundled cases alone. Arithmetic: exact. Raises InputError.
+    data: None: the bundled cases alone. Arithmetic: exact. Source: docs/audit-of-theorem-1.md, and
+    of other constructions their own. Raises InputError.
 
     >>> from attncert import Audit, audit
     >>> answer = audit(question=Audit(quick=True))

@@ -81,7 +81,8 @@ def capacity(
 
     The conclusion holds where the largest rank of the Jacobian is known from both sides, and is
     undecided where it is not. Labels count by their width; what excludes the labels of the data is
-    among the claims. Exact. Raises InputError where the Jacobian is too large.
+    among the claims. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
+    Raises InputError where the Jacobian is too large.
 
     >>> from attncert import Capacity, Dataset, capacity
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -80,7 +80,8 @@ def layer(
     weights: a file, or `attncert.Weights`. data: of a recording, also the outputs that the weights
     must reproduce. mask: (T, n), True where a row is seen; None: the question's. Returns a
     LayerAnswer, of a network a NetworkProof.
-    Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Raises InputError.
+    Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Source: ours,
+    docs/models-and-layers.md. Raises InputError.
 
     >>> from attncert import LayerQuestion, Weights, layer, load
     >>> weights = Weights.load("examples/trained/after.npz", heads=3)

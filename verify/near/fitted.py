@@ -90,7 +90,8 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     """Weights for these labels, and whether real weights nearby output them exactly.
 
     Arithmetic: float64 for the fit; balls and proved bounds for the claim. Raises InputError where
-    the data are beyond the range of float64, and for a device that is not there.
+    the data are beyond the range of float64, and for a device that is not there. Source: ours,
+    docs/certificate.md, interpolation-near, and docs/given-labels.md.
 
     >>> from attncert import Dataset, Fit, fit
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
