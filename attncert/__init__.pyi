@@ -54,5 +54,5 @@ from .verify.questions.fit import Fit as Fit
 from .verify.questions.kruskal import Kruskal as Kruskal
 from .verify.questions.layer import LayerQuestion as LayerQuestion
 from .verify.questions.prove import Prove as Prove
-from .verify.steps.in_order import steps as steps
+from .verify.steps.in_order import each_head as each_head
 from .version import __version__ as __version__

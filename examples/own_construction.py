@@ -7,7 +7,18 @@ the T×T matrix of all n u·z_s is the identity, so rank Z = T. Neither A1 nor A
 
 from flint import fmpq_mat, fmpz_mat
 
-from attncert import Bound, Claim, Layer, Method, Outline, Target, Voice, from_layer, require, steps
+from attncert import (
+    Bound,
+    Claim,
+    Layer,
+    Method,
+    Outline,
+    Target,
+    Voice,
+    each_head,
+    from_layer,
+    require,
+)  # fmt: skip
 from attncert.constructions.layer import features
 
 HOW = {"arithmetic": "exact over ℚ (FLINT)", "source": "examples/own_construction.py"}
@@ -69,7 +80,7 @@ def parity(data, built):
 
 METHOD = Method(
     name="parity", theorem="the parity theorem", source=HOW["source"], build=build,
-    hypotheses=hypotheses, head_claims=steps(alone, source=HOW["source"]), follows=parity,
+    hypotheses=hypotheses, steps=each_head(alone, source=HOW["source"]), follows=parity,
     outline=Outline(
         first=("alone",), hypotheses=("even", "marked", "apart", "capacity"), whole=("parity",),
         rests_on={"alone": ("hypothesis.apart",), "parity": ("hypothesis.even", "head.1.alone")}),

@@ -1,12 +1,14 @@
-"""The whole pipeline on one page: data -> construction -> claims -> trace -> certificate.
+"""The pipeline of a layer on one page: data -> construction -> claims -> trace -> certificate.
 
 Every stage (verify/pipeline/stages.py) looks at the run and returns the claims that it can make.
 None changes what another one said; the trace joins them at the end, and must obey the rules of
-verify/claims/rules.py before it is returned.
+verify/claims/rules.py before it is returned. A network has a page of its own,
+verify/network/prove.py: no theorem promises it steps, so no rule asks for them.
 """
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +24,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
-from attncert.verify.methods.layer import method_of
+from attncert.verify.methods.given_layer import method_of
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import prove_network
 from attncert.verify.network.retrieval import prove_retrieval
@@ -68,7 +70,7 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
             prove_it = prove_retrieval if method.retrieves else prove_network
             return prove_it(_seen(data, question), question, method, progress)
         run = Run.of(data, question, method, progress)
-        return _with_threads(rounded(replace(run, data=_seen(data, question))))
+        return _proved(rounded(replace(run, data=_seen(data, question))))
 
 
 def _seen(data: Dataset, question: Prove) -> Dataset:
@@ -113,18 +115,20 @@ def prove_layer(
         head_width=layer.head_width,
     )
     with limited(question.time_limit):
-        return _with_threads(Run.of(data, own, method, progress, call))
+        return _proved(Run.of(data, own, method, progress, call))
 
 
-def _with_threads(run: Run) -> Proof:
+def _proved(run: Run) -> Proof:
+    with _threads(run):
+        return _prove(run)
+
+
+def _threads(run: Run) -> AbstractContextManager[object]:
+    """For matrix products: where they are small, threads wait for each other at every one."""
     data = run.data
-    if run.question.claim != "full-rank":
-        _ = data.labels  # raises InputError where there are none
     heads = run.question.heads or Bound().fewest(data.T, data.n) or 1
-    if data.T * heads * data.d >= LARGE:
-        return _prove(run)
-    with threadpool_limits(1, "blas"):  # threads that wait for each other at every small product
-        return _prove(run)
+    large = data.T * heads * data.d >= LARGE
+    return nullcontext() if large else threadpool_limits(1, "blas")
 
 
 def _prove(run: Run) -> Proof:
@@ -143,9 +147,9 @@ def _prove(run: Run) -> Proof:
             rank, prime = stages.check_rank(run, built)
             claims += rank
             claims += stages.check_consequences(run, built)
-            answer = stages.answer(run, built, plan, prime)
-            claims += answer.claims
-            proof = stages.finished(run, built, answer, claims)
+            outcome = stages.outcome(run, built, plan, prime)
+            claims += outcome.claims
+            proof = stages.proof_of(run, built, outcome, claims)
     with run.errors_of("trace"):
         require_rules(proof)
     return proof

@@ -20,10 +20,11 @@ from support import figures
 import attncert
 from attncert.commands.questions import COMMANDS
 from attncert.verify.methods import registry
+from attncert.verify.methods.names import LAYERS, NETWORKS, OURS
 from attncert.verify.questions.attack import Attack
 from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.embed import Embed
-from attncert.verify.questions.prove import CONSTRUCTIONS, NETWORKS, RETRIEVAL, Prove
+from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Options, Question, arguments, flag, options
 from attncert.verify.questions.values import SWITCH, TEXT
 
@@ -344,11 +345,11 @@ def test_a_short_command_loads_what_it_needs(
 
 
 def test_values_that_are_completed_are_those_that_there_are() -> None:
-    assert set(CONSTRUCTIONS) == {method.name for method in registry.methods()}
+    assert set(LAYERS) == {method.name for method in registry.methods()}
     assert set(NETWORKS) == {method.name for method in registry.network_methods()}
     choices = [set(options(record)["construction"].rule.choices) for record in (Prove, Audit)]
-    assert choices == [{*CONSTRUCTIONS, *NETWORKS, RETRIEVAL}, {*CONSTRUCTIONS}]
-    assert set(options(Attack)["construction"].rule.choices) < {*CONSTRUCTIONS, *NETWORKS}
+    assert choices == [{*OURS}, {*LAYERS}]
+    assert set(options(Attack)["construction"].rule.choices) < {*OURS}
 
 
 def test_options_stand_under_the_headings_of_their_groups(

@@ -109,7 +109,7 @@ def spoilt(change: Callable[[Head], Head]) -> list[Claim]:
     heads = list(built.layer.heads)
     heads[1] = change(heads[1])
     changed = replace(built, layer=Layer(tuple(heads)))
-    claims = [*METHOD.head_claims(TINY, changed, with_ranks=False), *METHOD.follows(TINY, changed)]
+    claims = [*METHOD.steps(TINY, changed, with_ranks=False), *METHOD.follows(TINY, changed)]
     return [claim for claim in claims if claim.level is Level.REFUTED]
 
 
@@ -139,7 +139,7 @@ def test_the_parity_sees_what_the_step_alone_would_not() -> None:
         layer=Layer((first[0], first[0], *built.layer.heads[2:])),
         heads=(first[1], replace(built.heads[1], chosen=first[1].chosen)),  # type: ignore[attr-defined, call-arg]
     )
-    claims = [*METHOD.head_claims(TINY, twice, with_ranks=False), *METHOD.follows(TINY, twice)]
+    claims = [*METHOD.steps(TINY, twice, with_ranks=False), *METHOD.follows(TINY, twice)]
     refuted = {claim.id for claim in claims if claim.level is Level.REFUTED}
     assert "parity" in refuted and "head.2.alone" not in refuted
 
@@ -162,7 +162,7 @@ def test_a_construction_that_breaks_is_named_in_one_line(
     code, error = BROKEN[name]
     (tmp_path / f"broken_{name}.py").write_text(
         f"import attncert\n{code}\nMETHOD = attncert.Method('broken', '', '', build, "
-        "attncert.steps(source=''), attncert.Outline())\n"
+        "attncert.each_head(source=''), attncert.Outline())\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -184,7 +184,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None) -> Callab
 
     def written(name: str, *lines: str) -> str:
         before = "import attncert\nfrom examples.own_construction import METHOD as TRUE"
-        keys = "'broken', '', '', build, attncert.steps(source=''), attncert.Outline()"
+        keys = "'broken', '', '', build, attncert.each_head(source=''), attncert.Outline()"
         after = f"METHOD = attncert.Method({keys}, attack=ATTACK)"
         text = "\n".join([before, "ATTACK = attncert.Target()", *lines, after])
         (tmp_path / f"{name}.py").write_text(text)
@@ -279,7 +279,7 @@ def test_errors_in_steps_and_traces_name_the_construction(others: None) -> None:
         return [Claim("mine", "It holds.", Level.PROVED, rests_on=("nothing",))]
 
     for parts, words in (
-        ({"head_claims": attncert.steps(raising, source="")},
+        ({"steps": attncert.each_head(raising, source="")},
          "steps of construction parity: must be without errors, not LookupError: lost (test_own"),
         ({"follows": unknown}, "trace of construction parity: .* rests on 'nothing'"),
         ({"follows": lambda data, built: ()}, "trace of construction parity: .*parity is missing"),

@@ -138,7 +138,7 @@ paper, width_one, affine, generic = (partial(run, name) for name in RUNS)
 def claims(built: Built) -> list[Claim]:
     """All claims about groups and heads, by the checks of the construction that was run."""
     method = registry.method(built.construction.name)
-    heads = method.head_claims(built.data, built.construction, with_ranks=True)
+    heads = method.steps(built.data, built.construction, with_ranks=True)
     return [placement(built.data, built.construction), *heads]
 
 

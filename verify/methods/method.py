@@ -102,8 +102,8 @@ class Method:
                  the command line takes, too.
     theorem:     what it is the proof of, "" for no theorem. source: where that is written.
     build:       key and query weights from data and a request. Raises HypothesisFails.
-    head_claims: the steps of the proof, checked on what was built. outline: the steps that every
-                 trace must hold, and the hypotheses of the theorem.
+    steps:       of the proof, checked on what was built. outline: the steps that every trace must
+                 hold, and the hypotheses of the theorem.
     hypotheses:  claims of those that are its own, "hypothesis.<name>"; A1, A2, context-size and
                  capacity need only be named in the outline.
     bound:       the theorem's capacity, None where it names none. width: the default d_h for n
@@ -126,7 +126,7 @@ class Method:
     theorem: str
     source: str
     build: Build
-    head_claims: HeadClaims
+    steps: HeadClaims
     outline: Outline
     voice: Voice = field(default_factory=Voice)
     certificate: str | None = None

@@ -1,8 +1,7 @@
 """The registry: which constructions there are, and how another one is added.
 
-A construction of this project is one line in `_OURS`. A third-party one is registered by a call, by
-the entry-point group `attncert.constructions`, or for one run by `--construction
-package.module:NAME`.
+Those of this project are named in `names.py`. A third-party one is registered by a call, by the
+entry-point group `attncert.constructions`, or for one run by `--construction package.module:NAME`.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ from attncert.constructions.construction import Bound
 from attncert.constructions.errors import HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import error_text
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.method import Method, Target
+from attncert.verify.methods.names import LAYERS
 from attncert.verify.network import methods as networks
 from attncert.verify.network.method import NetworkMethod
 
 AnyMethod = Method | NetworkMethod
 
-_OURS = (paper.METHOD, width_one.METHOD, affine.METHOD, generic.METHOD, *networks.METHODS)
+_PLACES = (f"{__package__}.{name.replace('-', '_')}" for name in LAYERS)
+_OURS = (*(importlib.import_module(place).METHOD for place in _PLACES), *networks.METHODS)
 _GROUP = "attncert.constructions"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -50,7 +50,7 @@ def register(method: AnyMethod) -> AnyMethod:
     none of ours. Raises InputError for a name that is not made of lower-case words joined by
     hyphens, or that another construction has, in certificates included.
 
-    >>> register(paper.METHOD) is method("paper")
+    >>> register(method("paper")) is method("paper")
     True
     >>> register("paper")
     Traceback (most recent call last):

@@ -1,4 +1,5 @@
-"""The stages of `prove`, in order; each returns the claims that it can make, timed."""
+"""The stages of `prove`, in order. Each `check_…` returns the claims that it can make, timed; the
+others return what the next ones look at, and call for themselves the checks that they need."""
 
 from __future__ import annotations
 
@@ -77,14 +78,14 @@ class Outcome:
 class ReadoutPlan:
     """Whether an exact readout is computed.
 
-    bits: of its numbers, as expected; work: bits²·T; fits: within every limit. by_rank: why the
-    rank is the answer in its place; "" where a readout is.
+    bits: of its numbers, as expected; work: bits²·T; fits: within every limit. rank_reason: why the
+    rank is the answer in its place; None where a readout is.
     """
 
     bits: int
     work: int
     fits: bool
-    by_rank: str
+    rank_reason: str | None = None
 
 
 def afford(run: Run) -> None:
@@ -152,7 +153,7 @@ def check_steps(run: Run, built: Construction) -> list[Claim]:
     claims = []
     with_ranks = run.data.T <= RANKS_EACH_HEAD
     with run.errors_of("steps"):
-        for claim in run.method.head_claims(run.data, built, with_ranks=with_ranks):
+        for claim in run.method.steps(run.data, built, with_ranks=with_ranks):
             claims.append(_claim(claim))
             if of := ids.head_and_step(claim.id):
                 run.progress("checking heads", of[0], len(built.heads))
@@ -206,7 +207,7 @@ def plan(run: Run, built: Construction) -> ReadoutPlan:
     if kind == "full-rank":
         return ReadoutPlan(bits, work, fits, "as asked")
     if kind == "interpolation" or work <= (ASKED_WORK if run.question.round else SOLVE_WORK):
-        return ReadoutPlan(bits, work, fits, "")
+        return ReadoutPlan(bits, work, fits)
     why = _too_long(run, built, bits, fits)
     say(run.progress, f"The answer will be a rank. No exact readout: {why}.")
     return ReadoutPlan(bits, work, fits, why)
@@ -238,11 +239,11 @@ def _brief(x: float) -> str:
     return f"{float(f'{x:.2g}'):,g}"
 
 
-def answer(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Outcome:
+def outcome(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Outcome:
     """Steps 9 and 10, or the rank, as planned. prime: modulo which the rank is T."""
     data = run.data
-    if plan.by_rank:
-        return _by_rank(run, built, plan, prime, plan.by_rank)
+    if plan.rank_reason:
+        return _by_rank(run, built, plan, prime, plan.rank_reason)
     if not plan.fits:
         claims = conclusions.too_long(data, plan.bits, narrow=run.narrow)
         return Outcome("interpolation", built.layer, claims)
@@ -327,7 +328,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     return timed(lambda: enclosed_error(data, attention.outputs))
 
 
-def finished(run: Run, built: Construction, outcome: Outcome, claims: list[Claim]) -> Proof:
+def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim]) -> Proof:
     """The trace, the heads in numbers, and the certificate of what holds."""
     data = run.data
     run.progress("figures", 0, 1)

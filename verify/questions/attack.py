@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attncert.verify.questions.prove import NETWORKS, OWN
+from attncert.verify.methods.names import ATTACKED, OWN
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, text, whole
 
 __all__ = ["Attack"]
-
-_ATTACKED = ("paper", "width-one", "affine", *NETWORKS)
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Attack(Question):
     example: ClassVar[str] = "attncert attack --construction paper --cases 300"
     data: ClassVar[str] = ""
 
-    construction: str = option("width-one", text(*_ATTACKED), " | ".join((*_ATTACKED, OWN)))
+    construction: str = option("width-one", text(*ATTACKED), " | ".join((*ATTACKED, OWN)))
     cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "how many data sets to draw")
     start: int = option(0, whole(0, 2**63 - 1, "2^63 - 1"), "first case, to resume a run")
     seed: int = option(0, SEED, "random seed of the cases")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attncert.verify.questions.prove import CONSTRUCTIONS
+from attncert.verify.methods.names import LAYERS
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, SWITCH, text
 
@@ -26,7 +26,7 @@ class Audit(Question):
 
     construction: str | None = option(
         None,
-        text(*CONSTRUCTIONS),
+        text(*LAYERS),
         "the one to audit, MODULE:NAME too; default: paper and width-one",
     )
     quick: bool = option(False, SWITCH, "fewer cases of the same kinds, in seconds")

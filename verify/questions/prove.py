@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
+from attncert.verify.methods.names import OURS, OWN, RETRIEVAL
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,
@@ -23,14 +24,9 @@ from attncert.verify.questions.values import (
     whole,
 )
 
-__all__ = ["A1_WORK", "CONSTRUCTIONS", "NETWORKS", "OWN", "ClaimChoice", "Prove"]
+__all__ = ["A1_WORK", "ClaimChoice", "Prove"]
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
-CONSTRUCTIONS, OWN = ("paper", "width-one", "affine", "generic"), "MODULE:NAME"
-RETRIEVAL = "retrieval"
-NETWORKS = (
-    "relu", "threshold-pairs", "derivative-pairs", "two-layers", "bits", "attention-relu",
-)  # fmt: skip
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
@@ -51,8 +47,8 @@ class Prove(Question):
 
     construction: str = option(
         "paper",
-        text(*CONSTRUCTIONS, *NETWORKS, RETRIEVAL),
-        " | ".join((*CONSTRUCTIONS, *NETWORKS, RETRIEVAL, OWN)),
+        text(*OURS),
+        " | ".join((*OURS, OWN)),
         group=_WEIGHTS,
     )
     heads: int | None = option(

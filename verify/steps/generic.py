@@ -35,7 +35,7 @@ def head_claims(
 ) -> Iterator[Claim]:
     """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
     ties = (distinct,) if data.shared and construction.head_width == 1 else ()
-    checks = in_order.steps(small, *ties, source=_BUILT)
+    checks = in_order.each_head(small, *ties, source=_BUILT)
     return checks(data, construction, with_ranks=with_ranks)
 
 

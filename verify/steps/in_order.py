@@ -54,10 +54,10 @@ def head_by_head(
             return
 
 
-def steps(
+def each_head(
     *checks: Callable[[Dataset, Any, Head, int], Claim], source: str
 ) -> Callable[..., Iterator[Claim]]:
-    """`head_claims` of a construction that states its own steps, one function each.
+    """`Method.steps` of a construction that states its own, one function each.
 
     checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
     its weights and the builder's record, in this order. The claims that every head needs follow
@@ -68,7 +68,7 @@ def steps(
     >>> built = from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
     >>> def small(data, record, head, number):
     ...     return Claim(f"head.{number}.small", "No weight is above 2", Level.PROVED)
-    >>> [claim.id for claim in steps(small, source="notes.md")(data, built)]
+    >>> [claim.id for claim in each_head(small, source="notes.md")(data, built)]
     ['head.1.small', 'head.1.integral', 'head.1.logits', 'head.1.rank']
     """
 
@@ -95,7 +95,7 @@ def steering(
     saturation: Callable[[Dataset, Any, Table, int], Claim],
     wording: Callable[[Any, Check], Claim] | None = None,
 ) -> Callable[..., Iterator[Claim]]:
-    """`head_claims` of a proof whose heads steer: after the logits saturation, its limit, the rank.
+    """`Method.steps` of a proof whose heads steer: after the logits saturation, limit and rank.
 
     before(data, construction, record, weights, number), wording: as for `head_by_head`.
     """

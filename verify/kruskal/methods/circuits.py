@@ -32,7 +32,7 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.running import in_order
+from attncert.verify.kruskal.methods.running import parallel_map
 from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
@@ -73,7 +73,7 @@ def small_circuits(
     numbers = itertools.count() if enough is None else range(enough)
     affordable = itertools.takewhile(lambda _: not budget.over, numbers)
     job = partial(_one_basis, table, p, depth, seed)
-    for bases, candidates in enumerate(in_order(job, affordable, threads), start=1):
+    for bases, candidates in enumerate(parallel_map(job, affordable, threads), start=1):
         budget.charge(cost)
         progress(bases, enough or 0)
         for size, outside, members in candidates:

@@ -35,7 +35,7 @@ from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.running import in_order
+from attncert.verify.kruskal.methods.running import parallel_map
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.cpu import available_threads
@@ -220,7 +220,7 @@ def part(
         decision = SetsDecision(k, True, None, primes, math.comb(vectors.N, k), 0, 0)
         starts = range(start, end, step)
         ranges = [(first, min(first + step, end)) for first in starts]
-        for (first, _), findings in zip(ranges, in_order(look, ranges, threads), strict=False):
+        for (first, _), findings in zip(ranges, parallel_map(look, ranges, threads), strict=False):
             decision = replace(
                 decision,
                 alarms=decision.alarms + findings.alarms,

@@ -11,12 +11,12 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def in_order(
+def parallel_map(
     job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
 ) -> Iterator[_Result]:
     """Like map(job, items); only a few items ahead are begun, so leaving early wastes little.
 
-    >>> list(in_order(abs, range(-3, 0), 2))
+    >>> list(parallel_map(abs, range(-3, 0), 2))
     [3, 2, 1]
     """
     if threads == 1:

@@ -20,7 +20,7 @@ def method_of(layer: Layer, data: Dataset) -> Method:
         theorem="",
         source=_SOURCE,
         build=lambda data, request, progress: from_layer(layer, data, "given-layer"),
-        head_claims=in_order.steps(source=_SOURCE),
+        steps=in_order.each_head(source=_SOURCE),
         outline=Outline(first=(ids.INTEGRAL, ids.LOGITS)),
         width=lambda n: layer.head_width,
         voice=Voice(
