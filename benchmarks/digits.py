@@ -174,14 +174,13 @@ def markdown(result: dict[str, Any]) -> str:
         if ours is None:
             continue
         if "outcome" in ours:
-            lines.append([T, "-", "-", "-", ours["outcome"], *["-"] * 8])
+            lines.append([T, "-", "-", "-", ours["outcome"], *["-"] * 6])
             continue
         late = "not tried" if paper is None else paper.get("outcome")
-        theirs = ["-", "-", late, "-", "-"]
+        theirs = ["-", late, "-"]
         if paper is not None and late is None:
-            theirs = [f"{paper[k]:,}" for k in ("parameters", "bits_of_Z")]
+            theirs = [f"{paper['bits_of_Z']:,}"]
             theirs += [_seconds(paper["solve_s"]), f"{paper['readout_bits']:,}"]
-            theirs += [f"{paper['parameters'] / ours['parameters']:.2f}"]
         lines.append(
             [
                 f"{T} ({ours['heads']})",
@@ -196,8 +195,8 @@ def markdown(result: dict[str, Any]) -> str:
             ]
         )
     headings = ["T (H)", "parameters", "bits in Z", "build", "solve", "FLINT's solve"]
-    headings += ["bits in the readout", "prove", "paper: parameters", "bits in Z", "solve"]
-    headings += ["bits in the readout", "parameters, paper / width one"]
+    headings += ["bits in the readout", "prove", "paper: bits in Z", "solve"]
+    headings += ["bits in the readout"]
     return table(headings, lines)
 
 

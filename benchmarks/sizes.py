@@ -1,27 +1,19 @@
-"""Cost against size, fitted in each dimension, and what much larger sizes would take.
+"""Cost against size, fitted in each dimension.
 
     python benchmarks/sizes.py [--quick] [--out benchmarks/results/sizes.json]
-    python benchmarks/sizes.py --table    writes the tables of docs/performance.md, from that file
+    python benchmarks/sizes.py --table    writes the table of docs/performance.md, from that file
 
 `layer_rank` of layers with random weights (rank_layers.py): T, n, d and H are varied one at a time
 about one layer. Processor seconds of one thread, the least of the runs: other work on the machine
 makes them longer, and wall time says nothing then. log(seconds) = log a + b log(size), by least
-squares. A power holds between the sizes it was made from; beyond them its two parts grow apart:
-
-    seconds = features * T H + elimination * 2 T^2 (W - T/3),    W = H(n - 1) + 1 columns,
-
-products and sums counted, by least squares of the relative error over the sizes of T. With n, d of
-the base and H = T / (n - 1), which T = 10^6 needs, that is the cost of the larger layer. For N
-vectors the fit is that of results/rank.json.
+squares. A power holds between the sizes it was made from.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from cases import asked, command, table, write
@@ -36,9 +28,6 @@ SIZES = {
     "H": [75, 150, 300, 600],
 }
 REPEATS = 2
-LARGE_T, LARGE_N = 10**6, 10**8
-WIDTH = 768  # of the vectors of results/rank.json
-DAY = 86_400
 
 
 def main() -> None:
@@ -58,7 +47,6 @@ def main() -> None:
         "machine": machine("numba", "numpy", "python-flint"),
         "base": BASE,
         "rows": rows,
-        "larger": {} if arguments.quick else larger(rows),
     }
     write(result, arguments.out)
     print(markdown(result))
@@ -112,71 +100,15 @@ def cost(shape: dict[str, int], shared: bool, repeats: int) -> float:
     return min(found[1:])
 
 
-def larger(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """T = 10^6 by the two parts of the fit; N = 10^8 by that of rank.json."""
-    from attncert.verify.rank.whole_layer.sizes import panel_bytes
-
-    by_T = next(row for row in rows if (row["varied"], row["contexts"]) == ("T", "shared"))
-    features, elimination, worst = parts(by_T["sizes"], by_T["seconds"])
-    heads = -(-(LARGE_T - 1) // (BASE["n"] - 1))
-    growth = json.loads(Path(__file__).with_name("results").joinpath("rank.json").read_text())
-    vectors = growth["growth"]["N, table prepared"]
-    return {
-        "T": LARGE_T,
-        "heads": heads,
-        "worst relative error of the fit": float(f"{worst:.2g}"),
-        "products and sums, 10^9 a second": float(f"{1e-9 / elimination:.3g}"),
-        "T: features, days of one core": days(features * LARGE_T * heads),
-        "T: elimination, days of one core": days(elimination * operations(LARGE_T, LARGE_T)),
-        "T: memory, TB": float(f"{panel_bytes(LARGE_T, LARGE_T) / 1e12:.3g}"),
-        "N": LARGE_N,
-        "N: table of vectors, hours of two cores": float(
-            f"{vectors['factor'] * LARGE_N ** vectors['exponent'] / 3600:.2g}"
-        ),
-        "N: memory, TB": float(f"{4 * WIDTH * LARGE_N / 1e12:.3g}"),
-    }
-
-
-def parts(sizes: list[int], seconds: list[float]) -> tuple[float, float, float]:
-    """Seconds for each of T H, for each product or sum, and the largest relative error."""
-    import numpy as np
-
-    columns = BASE["H"] * (BASE["n"] - 1) + 1
-    terms = np.array([[T * BASE["H"], operations(T, columns)] for T in sizes])
-    relative = terms / np.array(seconds)[:, None]
-    found = np.linalg.lstsq(relative, np.ones(len(sizes)), rcond=None)[0]
-    return float(found[0]), float(found[1]), float(np.abs(relative @ found - 1).max())
-
-
-def operations(T: int, columns: int) -> float:
-    """Products and sums of the elimination of T rows, T <= columns.
-
-    >>> operations(3, 3)
-    36.0
-    """
-    return 2 * T * T * (columns - T / 3)
-
-
-def days(seconds: float) -> float:
-    """Two digits."""
-    return float(f"{seconds / DAY:.2g}")
-
-
 def markdown(result: dict[str, Any]) -> str:
-    """The fits, and the larger sizes in words."""
-    lines = [
-        [
-            row["varied"], row["contexts"], " ".join(f"{x:,}" for x in row["sizes"]),
-            " ".join(f"{x:g}" for x in row["seconds"]), row["exponent"],
-        ]
-        for row in result["rows"]
-    ]  # fmt: skip
-    fits = table(["varied", "contexts", "sizes", "processor seconds", "exponent"], lines)
-    found = result["larger"]
-    big = [[name, f"{found[name]:,g}"] for name in found if name not in ("T", "N")]
-    if not big:
-        return fits
-    return f"{fits}\n\n{table(['T = 10^6, N = 10^8', ''], big)}"
+    """One row for each size that is varied."""
+    rows = {(row["varied"], row["contexts"]): row for row in result["rows"]}
+    lines = []
+    for name in SIZES:
+        shared, distinct = (rows[name, contexts] for contexts in ("shared", "distinct"))
+        span = f"{shared['sizes'][0]:,} to {shared['sizes'][-1]:,}"
+        lines.append([name, span, shared["exponent"], distinct["exponent"]])
+    return table(["varied", "from, to", "exponent, shared contexts", "distinct"], lines)
 
 
 if __name__ == "__main__":
