@@ -14,7 +14,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import settings
 from support import figures
+from support.shell import Shell
 from support.trace_rules import require_all_rules
+
+from attncert.verify.methods import registry
 
 EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
@@ -30,6 +33,20 @@ def traces() -> Iterator[None]:
     """Every proof that a test makes obeys all rules of a trace."""
     with patch("attncert.verify.prove.require_rules", require_all_rules):
         yield
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(capsys)
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """What a test registers is forgotten after it."""
+    before = dict(registry._registered)
+    yield
+    registry._registered.clear()
+    registry._registered.update(before)
 
 
 def pytest_collection_finish() -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.shell import Shell
 from support.small_certificates import CASES, written
 
 import attncert
@@ -20,13 +21,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", ["check", "explain"])
-def test_a_folder_says_what_its_certificate_says(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert attncert.main([command, str(folder), "--json"]) == 0
-    by_folder = capsys.readouterr().out
-    assert attncert.main([command, str(folder / "certificate.json"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(by_folder)
+def test_a_folder_says_what_its_certificate_says(command: str, folder: Path, shell: Shell) -> None:
+    by_folder = json.loads(shell.runs(command, folder, "--json").out)
+    by_file = json.loads(shell.runs(command, folder / "certificate.json", "--json").out)
+    assert by_file == by_folder
 
 
 @pytest.mark.parametrize("command", ["check", "explain"])
@@ -38,9 +36,7 @@ def test_a_false_claim_in_a_folder_is_refused(command: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("command", ["check", "explain"])
-def test_what_is_no_certificate_is_one_sentence(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_certificate_is_one_sentence(command: str, tmp_path: Path, shell: Shell) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, says in (
         ("nothing", "there is no such file; it must be an attncert certificate, the folder of a "),
@@ -48,6 +44,4 @@ def test_what_is_no_certificate_is_one_sentence(
         ("pipe", "or - for standard input, not a pipe or device"),
         ("x" * 5000, "there is no such file"),
     ):
-        assert attncert.main([command, str(tmp_path / name)]) == 2
-        error = capsys.readouterr().err
-        assert says in error and error.count("\n") == 1 and error[:-1].isprintable()
+        assert says in shell.refuses(command, tmp_path / name)

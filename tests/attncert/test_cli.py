@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support import figures
+from support.shell import Shell
 
 import attncert
 from attncert.commands.questions import COMMANDS
@@ -60,15 +61,11 @@ def test_prove_writes_a_report_and_a_certificate_that_checks(proved: Path) -> No
     assert attncert.main(["check", str(proved / "certificate.json")]) == 0
 
 
-def test_json_is_all_that_stdout_holds(
-    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert attncert.main(["prove", str(tiny), "--out", str(tmp_path / "o"), "--json"]) == 0
-    printed = capsys.readouterr()
+def test_json_is_all_that_stdout_holds(tiny: Path, tmp_path: Path, shell: Shell) -> None:
+    printed = shell.runs("prove", tiny, "--out", tmp_path / "o", "--json")
     assert json.loads(printed.out)["standing"] == "proved" and printed.err == ""
-    certificate = str(tmp_path / "o" / "certificate.json")
-    assert attncert.main(["check", certificate, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["claim"] == "interpolation"
+    printed = shell.runs("check", tmp_path / "o" / "certificate.json", "--json")
+    assert json.loads(printed.out)["claim"] == "interpolation"
 
 
 def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -> None:
@@ -136,31 +133,19 @@ BAD_OPTIONS = {
 )
 @pytest.mark.parametrize("options", [[], ["--fast"]])
 def test_what_is_no_certificate_is_named_in_words(
-    content: bytes,
-    says: str,
-    options: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    content: bytes, says: str, options: list[str], tmp_path: Path, shell: Shell
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("file").write_bytes(content)
-    assert attncert.main(["check", "file", *options]) == 2
-    line = f"attncert: file: must be an attncert certificate, not {says}\n"
-    assert capsys.readouterr() == ("", line)
+    (tmp_path / "file").write_bytes(content)
+    line = shell.refuses("check", tmp_path / "file", *options)
+    assert line.endswith(f"file: must be an attncert certificate, not {says}\n")
 
 
 @pytest.mark.parametrize("words", BAD_OPTIONS.values(), ids=BAD_OPTIONS)
 def test_bad_arguments_are_one_line_and_status_2(
-    words: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert attncert.main(words) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and printed.out == ""
+    shell.refuses(*words)
     assert not list(tmp_path.iterdir())
 
 
@@ -176,13 +161,11 @@ OPTIONS = [
 @pytest.mark.parametrize("word", ["-1", "nope"])
 @pytest.mark.parametrize(("record", "name"), OPTIONS)
 def test_what_no_option_takes_is_one_line_that_names_it(
-    record: type[Options], name: str, word: str, capsys: pytest.CaptureFixture[str]
+    record: type[Options], name: str, word: str, shell: Shell
 ) -> None:
     """On a command line, before anything is read; and in Python."""
     words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]
-    assert attncert.main([*words, "--out", "nowhere"]) == 2
-    printed = capsys.readouterr()
-    assert flag(name) in printed.err and (printed.out, printed.err.count("\n")) == ("", 1)
+    assert flag(name) in shell.refuses(*words, "--out", "nowhere")
     with pytest.raises(attncert.InputError, match=f"^{name}: must be "):
         record(**{name: word})
     assert not Path("nowhere").exists()
@@ -206,23 +189,19 @@ BAD_DATA: dict[str, Callable[[Path], Path]] = {
 
 @pytest.mark.parametrize("make", BAD_DATA.values(), ids=BAD_DATA)
 def test_bad_data_is_one_line_and_nothing_is_written(
-    make: Callable[[Path], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make: Callable[[Path], Path], tmp_path: Path, shell: Shell
 ) -> None:
-    out = tmp_path / "out"
-    assert attncert.main(["prove", str(make(tmp_path)), "--out", str(out)]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and printed.out == ""
-    assert not out.exists()
+    shell.refuses("prove", make(tmp_path), "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_with_other_content_is_refused_before_any_work(
-    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny: Path, tmp_path: Path, shell: Shell
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "thesis.tex").write_text("precious")
-    assert attncert.main(["prove", str(tiny), "--out", str(out)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    shell.refuses("prove", tiny, "--out", out)
     assert [p.name for p in out.iterdir()] == ["thesis.tex"]
 
 
@@ -248,55 +227,46 @@ def test_a_wrong_certificate_is_status_1(proved: Path, tmp_path: Path) -> None:
     assert attncert.main(["check", str(path)]) == 1
 
 
-def test_attack_counts_what_it_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "--cases", "30", "--out", str(tmp_path / "out")]
-    assert attncert.main(words) == 0
-    assert capsys.readouterr().out.startswith("Sampled only. The construction width-one fails on n")
+def test_attack_counts_what_it_tried(tmp_path: Path, shell: Shell) -> None:
+    said = shell.runs("attack", "--cases", "30", "--out", tmp_path / "out").out
+    assert said.startswith("Sampled only. The construction width-one fails on n")
     found = json.loads((tmp_path / "out" / "answer.json").read_text())["exhibits"]
     kinds = [found["built"], found["partition"], found["outside"]]
     assert found["stop"] == sum(sum(kind.values()) for kind in kinds) == 30
     assert found["failure"] is None
 
 
-def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert attncert.main(["--version"]) == 0
-    assert capsys.readouterr().out == f"attncert {metadata.version('attncert')}\n"
+def test_version_and_help(shell: Shell) -> None:
+    assert shell.runs("--version").out == f"attncert {metadata.version('attncert')}\n"
     for words in ([], ["-h"], ["prove", "-h"], ["explain", "-h"]):
-        assert attncert.main(words) == 0
-        assert capsys.readouterr().out.startswith("Usage: attncert")
+        assert shell.runs(*words).out.startswith("Usage: attncert")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
-def test_each_question_shows_an_example(command: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_question_shows_an_example(command: Any, shell: Shell) -> None:
     name = command.__name__
-    assert attncert.main([name, "--help"]) == 0
-    text = " ".join(capsys.readouterr().out.split())
+    text = " ".join(shell.runs(name, "--help").out.split())
     example = text.partition("Example: ")[2]
     assert example.startswith(f"attncert {name} ")
     named = {word for word in example.split() if word.startswith("--")}
     assert named <= set(text.partition("Example: ")[0].split())
 
 
-def test_a_usage_error_names_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_usage_error_names_the_help_of_its_command(shell: Shell) -> None:
     for words, command in ((["prove", "--hedas", "3"], "attncert prove"), (["frob"], "attncert")):
-        assert attncert.main(words) == 2
-        assert capsys.readouterr().err.endswith(f"(see {command} --help)\n")
+        assert shell.refuses(*words).endswith(f"(see {command} --help)\n")
 
 
 @pytest.mark.parametrize("place", [0, 2])
-def test_quiet_says_nothing_but_errors(
-    place: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_quiet_says_nothing_but_errors(place: int, tmp_path: Path, shell: Shell) -> None:
     words = ["explain", "digits"]
     words.insert(place, "--quiet")
-    assert attncert.main(words) == 0
-    assert capsys.readouterr() == ("", "")
-    assert attncert.main([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["name"] == "digits"
-    assert attncert.main(["explain", str(tmp_path / "none.json"), "-q"]) == 2
-    assert "must be an attncert certificate" in capsys.readouterr().err
-    assert attncert.main(["explain", "digits"]) == 0  # the next run is not quiet
-    assert capsys.readouterr().out.startswith("digits: 1,782 examples, ")
+    assert shell.runs(*words) == ("", "")
+    assert json.loads(shell.runs(*words, "--json").out)["name"] == "digits"
+    line = shell.refuses("explain", tmp_path / "none.json", "-q")
+    assert "must be an attncert certificate" in line
+    said = shell.runs("explain", "digits").out  # the next run is not quiet
+    assert said.startswith("digits: 1,782 examples, ")
 
 
 @pytest.mark.parametrize(
@@ -352,11 +322,8 @@ def test_values_that_are_completed_are_those_that_there_are() -> None:
     assert set(options(Attack)["construction"].rule.choices) < {*OURS}
 
 
-def test_options_stand_under_the_headings_of_their_groups(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert attncert.main(["prove", "--help"]) == 0
-    sections = re.split(r"\n(?=\S)", capsys.readouterr().out)
+def test_options_stand_under_the_headings_of_their_groups(shell: Shell) -> None:
+    sections = re.split(r"\n(?=\S)", shell.runs("prove", "--help").out)
     headings = {part.partition(":")[0]: set(re.findall(r"^  (--[a-z0-9-]+)", part, re.MULTILINE))
                 for part in sections[1:]}  # fmt: skip
     assert list(headings) == ["Arguments", "Options", "Weights", "Data", "Limits", "Output"]
@@ -366,22 +333,16 @@ def test_options_stand_under_the_headings_of_their_groups(
 
 
 def test_a_certificate_from_a_pipe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    proved: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(TINY))
-    assert attncert.main(["prove", str(path), "--heads", "2", "--out", str(tmp_path / "o")]) == 0
-    content = (tmp_path / "o" / "certificate.json").read_bytes()
-    capsys.readouterr()
+    content = (proved / "certificate.json").read_bytes()
     for command in ("check", "explain"):
         piped(monkeypatch, content)
-        assert attncert.main([command, "-"]) == 0
+        shell.runs(command, "-")
         piped(monkeypatch, content[:-9])
-        assert attncert.main([command, "-"]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+        shell.refuses(command, "-")
     piped(monkeypatch, content)
-    assert attncert.main(["layer", "-", "-"]) == 2
-    assert "a file, for one argument alone, not empty" in capsys.readouterr().err
+    assert "a file, for one argument alone, not empty" in shell.refuses("layer", "-", "-")
 
 
 def _write(path: Path, content: object) -> Path:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.shell import Shell
 
 import attncert
 from attncert.statuses import INTERNAL_ERROR
@@ -36,20 +37,13 @@ DEFECTS = [
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda d: type(d).__name__)
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_unexpected_exception_is_no_answer(
-    defect: BaseException,
-    debug: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    defect: BaseException, debug: bool, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise defect
 
     monkeypatch.setattr(checker, "check_file", broken)
-    file = tmp_path / "file"
-    file.touch()
-    assert attncert.main([*["--debug"][:debug], "check", str(file)]) == INTERNAL_ERROR
-    printed = capsys.readouterr()
+    printed = shell.runs(*["--debug"][:debug], "check", __file__, status=INTERNAL_ERROR)
     *trace, line = printed.err.splitlines()
     assert printed.out == "" and "\x1b" not in printed.err and len(line) < 500
     assert line.startswith(f"attncert: internal error: {type(defect).__name__}")
@@ -88,15 +82,14 @@ def test_a_status_does_not_depend_on_where_the_line_goes(
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000, "/proc/self/mem"])
 def test_a_name_that_opens_nothing_is_not_blamed_on_the_output(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, shell: Shell
 ) -> None:
     data, layer = tmp_path / "data.json", tmp_path / "layer.json"
     data.write_text(json.dumps(TINY))
     head = {part: [["1"], ["0"]] for part in ("key", "query", "value")}
     layer.write_text(json.dumps({"logit_unit": "ln 2", "heads": [head], "output": [["1"]]}))
     for words in (["check", name], ["layer", str(layer), str(data), "--mask", name]):
-        assert attncert.main(words) == 2
-        (line,) = capsys.readouterr().err.splitlines()
+        line = shell.refuses(*words)
         assert "must be" in line and "standard output" not in line
 
 
@@ -130,14 +123,14 @@ def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None
 
 
 def test_a_program_that_cannot_be_run_is_not_blamed_on_the_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     program, file = tmp_path / "kernel", tmp_path / "certificate.json"
     program.write_text("no program\n")
     file.write_text("{}")
     monkeypatch.setattr("attncert.verify.coq.executable.executable", lambda: program)
-    assert attncert.main(["check", str(file), "--verified"]) == 2
-    assert capsys.readouterr().err == f"attncert: {program}: Permission denied\n"
+    line = shell.refuses("check", file, "--verified")
+    assert line == f"attncert: {program}: Permission denied\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

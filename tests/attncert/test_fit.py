@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.newton import data_set
+from support.shell import Shell
 
 import attncert
 from attncert.reports.answers import report, verdict
@@ -40,11 +41,10 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_it_writes_a_report_and_a_certificate_that_checks(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, shell: Shell
 ) -> None:
     out = tmp_path / "out"
-    assert attncert.main(["fit", str(data), "--out", str(out)]) == 0
-    said = capsys.readouterr()
+    said = shell.runs("fit", data, "--out", out)
     assert said.out.startswith("Enclosed in rigorous intervals. Within ")
     assert said.err == ""
     files = {"report.md", "report.html", "answer.json", "timings.json", "certificate.json"}
@@ -74,16 +74,14 @@ def test_the_report_says_what_the_weights_of_the_file_are() -> None:
 
 
 def test_above_the_bound_nothing_is_tried_unless_forced(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, shell: Shell
 ) -> None:
-    options = ["--heads", "1", "--out", str(tmp_path / "o")]
-    assert attncert.main(["fit", str(data), *options]) == 3
-    said = capsys.readouterr().out
+    options = ["--heads", "1", "--out", tmp_path / "o"]
+    said = shell.runs("fit", data, *options, status=3).out
     assert "20 labels need 20 effective parameters, and 1 head of width 1 " in said
     assert "(values: 1) has 11" in said
     assert not (tmp_path / "o" / "certificate.json").exists()
-    assert attncert.main(["fit", str(data), *options, "--force"]) == 3
-    said = capsys.readouterr().out
+    said = shell.runs("fit", data, *options, "--force", status=3).out
     assert "no fit found in 2 starts" in said.lower() and "impossible" not in said
 
 
@@ -103,14 +101,12 @@ def test_labels_above_the_bound_may_still_be_reached() -> None:
     ],
 )
 def test_unusable_input_is_one_line(
-    change: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: dict[str, Any], said: str, tmp_path: Path, shell: Shell
 ) -> None:
     raw = {k: v for k, v in (content(20) | change).items() if v is not None}
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(raw))
-    assert attncert.main(["fit", str(path), "--out", str(tmp_path / "o")]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
+    assert said in shell.refuses("fit", path, "--out", tmp_path / "o")
     assert not (tmp_path / "o").exists()
 
 
@@ -160,19 +156,15 @@ TIED = {
 @pytest.mark.parametrize("options", [[], ["--heads", "9"], ["--heads", "1", "--force"]])
 @pytest.mark.parametrize("name", TIED)
 def test_tied_examples_come_first_as_in_prove(
-    name: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, options: list[str], tmp_path: Path, shell: Shell
 ) -> None:
     """Refuted with the certificate that `prove` writes, and the same sentence."""
     contexts, queries, labels, sum_ = TIED[name]
     path, out = tmp_path / "data.json", tmp_path / "o"
     path.write_text(json.dumps({"contexts": [contexts], "queries": queries, "labels": labels}))
-    assert attncert.main(["fit", str(path), *options, "--out", str(out)]) == 1
-    line = capsys.readouterr().out.splitlines()[0]
-    assert (
-        line.startswith("Refuted, this is false: ")
-        and "With the coefficients" in line
-        and line.endswith(f"{sum_}.")
-    )
+    line = shell.runs("fit", path, *options, "--out", out, status=1).out.splitlines()[0]
+    assert line.startswith("Refuted, this is false: ") and line.endswith(f"{sum_}.")
+    assert "With the coefficients" in line
     assert attncert.main(["check", str(out / "certificate.json")]) == 0
     heads = ["--heads", "9"] if len(labels) > 3 else []
     assert attncert.main(["prove", str(path), *heads, "--out", str(tmp_path / "p")]) == 1
@@ -227,17 +219,11 @@ def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_there_is_one_line(
-    options: list[str],
-    said: str,
-    data: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    options: list[str], said: str, data: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("torch", "cupy"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert attncert.main(["fit", str(data), *options]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
+    assert said in shell.refuses("fit", data, *options)
 
 
 def test_training_comes_first_where_torch_is(data: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from flint import fmpq_mat
 from support.paths import ROOT
+from support.shell import Shell
 
 import attncert
 from attncert import Dataset, InputError, Layer, Prove, Request, prove, prove_layer
@@ -28,24 +29,15 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import paper, registry
 
 PLACE = "examples.own_construction:METHOD"
-TINY = load(str(ROOT / "examples" / "tiny.json"))
+FILE = str(ROOT / "examples" / "tiny.json")
+TINY = load(FILE)
+PROVE_TINY = ["prove", FILE, "--construction"]
 QUESTION = Prove(PLACE)
 METHOD = registry.method(PLACE)
 del registry._registered[METHOD.name]  # each use of the place registers it again
 
 
-@pytest.fixture(autouse=True, scope="module")
-def unregistered() -> Iterator[None]:
-    yield
-    registry._registered.pop("parity", None)
-
-
-@pytest.fixture
-def others() -> Iterator[None]:
-    before = dict(registry._registered)
-    yield
-    registry._registered.clear()
-    registry._registered.update(before)
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
@@ -155,9 +147,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_construction_that_breaks_is_named_in_one_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], others: None,
-) -> None:  # fmt: skip
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
     """From the current folder, as `python -m` would."""
     code, error = BROKEN[name]
     (tmp_path / f"broken_{name}.py").write_text(
@@ -166,18 +157,15 @@ def test_a_construction_that_breaks_is_named_in_one_line(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    words = ["prove", str(ROOT / "examples" / "tiny.json"), "--construction"]
-    assert attncert.main([*words, f"broken_{name}:METHOD"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1
+    line = shell.refuses(*PROVE_TINY, f"broken_{name}:METHOD")
     begins = f"attncert: build of construction broken: must be without errors, not {error}"
-    assert printed.err.startswith(begins)
-    assert name == "nothing" or f"(broken_{name}.py, line 3)" in printed.err
+    assert line.startswith(begins)
+    assert name == "nothing" or f"(broken_{name}.py, line 3)" in line
     assert not (tmp_path / "attncert-report").exists()
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None) -> Callable[..., str]:
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """A module in the current folder; the place of its METHOD."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -208,27 +196,23 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None) -> Callab
     ],
 )
 def test_an_attack_finds_a_construction_that_breaks(
-    body: str, said: str, own: Callable[..., str], capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
+    body: str, said: str, own: Callable[..., str], shell: Shell, request: pytest.FixtureRequest
+) -> None:
     name = f"attacked_{request.node.callspec.indices['body']}"
     place = own(name, f"def build(data, request, progress):\n    {body}")
-    assert attncert.main(["attack", "--construction", place, "--cases", "20", "--json"]) == 1
-    failure = json.loads(capsys.readouterr().out)["verdict"]
+    printed = shell.runs("attack", "--construction", place, "--cases", "20", "--json", status=1)
+    failure = json.loads(printed.out)["verdict"]
     assert "InputError: build of construction broken: must be without errors, not" in failure
     assert said in failure
 
 
-def test_what_a_construction_prints_is_no_answer(
-    own: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_construction_prints_is_no_answer(own: Callable[..., str], shell: Shell) -> None:
     lines = (
         "print('read')\ndef build(data, *_):\n    print('built')\n    return TRUE.build(data, *_)"
     )
-    for words in (["prove", str(ROOT / "examples" / "tiny.json")], ["attack", "--cases", "3"]):
+    for status, words in ((0, PROVE_TINY), (1, ["attack", "--cases", "3", "--construction"])):
         place = own(f"prints_{words[0]}", lines)
-        attncert.main([*words, "--construction", place, "--json"])
-        printed = capsys.readouterr()
+        printed = shell.runs(*words, place, "--json", status=status)
         json.loads(printed.out)
         assert printed.err.startswith("read\nbuilt\n")
 
@@ -247,21 +231,18 @@ def test_what_a_construction_prints_is_no_answer(
 )  # fmt: skip
 def test_a_place_that_is_none_is_refused_in_one_line(
     text: str | None, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest,
+    shell: Shell, request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
     module = f"mine_{request.node.callspec.indices['text']}"
     if text is not None:
         (tmp_path / f"{module}.py").write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    words = ["prove", str(ROOT / "examples" / "tiny.json"), "--construction", f"{module}:METHOD"]
-    assert attncert.main(words) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1 and reason in printed.err
+    assert reason in shell.refuses(*PROVE_TINY, f"{module}:METHOD")
 
 
 def test_a_file_beside_it_stands_in_for_no_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The current folder comes first while the module is read, and last from then on."""
     (tmp_path / "beside.py").write_text("from attncert.verify.methods.paper import METHOD\n")
@@ -271,7 +252,7 @@ def test_a_file_beside_it_stands_in_for_no_library(
     assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
 
 
-def test_errors_in_steps_and_traces_name_the_construction(others: None) -> None:
+def test_errors_in_steps_and_traces_name_the_construction() -> None:
     def raising(data: object, record: object, head: object, number: int) -> Claim:
         raise LookupError("lost")
 
@@ -303,7 +284,7 @@ def test_errors_in_steps_and_traces_name_the_construction(others: None) -> None:
     ],
 )
 def test_an_outline_promises_nothing_unknown(
-    promise: dict[str, tuple[str, ...]], words: str, others: None
+    promise: dict[str, tuple[str, ...]], words: str
 ) -> None:
     outline = replace(METHOD.outline, rests_on=promise)  # type: ignore[arg-type]
     registry.register(replace(METHOD, outline=outline))
@@ -321,7 +302,7 @@ def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> N
         prove(TINY)
 
 
-def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch, others: None) -> None:
+def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     registry._registered.pop("parity", None)
     point = metadata.EntryPoint("any", PLACE, "attncert.constructions")
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
@@ -338,7 +319,7 @@ def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry.method("paper").name == "paper"  # who does not need it is not bothered
 
 
-def test_a_name_can_be_registered_again_but_none_of_ours(others: None) -> None:
+def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
     again = registry.register(replace(METHOD, theorem="another"))
     assert registry.method("parity") is again
     with pytest.raises(InputError, match="a name that is still free, not generic"):
@@ -397,9 +378,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_runs_from_top_to_bottom(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: None
-) -> None:
+def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for number, program in enumerate(blocks("python"), start=1):
@@ -408,15 +387,14 @@ def test_the_page_runs_from_top_to_bottom(
 
 
 def test_the_command_on_the_page_prints_what_it_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (session,) = blocks("console")
     command, _, shown = session.partition("\n")
-    assert attncert.main(shlex.split(command.removeprefix("$ attncert "))) == 0
-    assert capsys.readouterr().out == shown
+    assert shell.runs(*shlex.split(command.removeprefix("$ attncert "))).out == shown
 
 
 class _Stopped(BaseException):
@@ -445,9 +423,7 @@ def _stop(*given: object) -> NoReturn:
         ({"build": _stop}, "build of construction odd: must be without errors, not _Stopped"),
     ],
 )
-def test_records_and_answers_of_another_type(
-    changes: dict[str, Any], words: str, others: None
-) -> None:
+def test_records_and_answers_of_another_type(changes: dict[str, Any], words: str) -> None:
     """One line that names the construction, and no internal error of ours."""
     with pytest.raises(InputError) as raised:
         registry.register(replace(paper.METHOD, **{"name": "odd", "certificate": None} | changes))
@@ -460,9 +436,7 @@ def test_records_and_answers_of_another_type(
     [{"groups": tuple((np.int64(t),) for t in range(TINY.T))}, {"heads": ()}],
     ids=["numbers that JSON does not know", "no records"],
 )
-def test_groups_and_records_of_which_no_certificate_is_made(
-    change: dict[str, Any], others: None
-) -> None:
+def test_groups_and_records_of_which_no_certificate_is_made(change: dict[str, Any]) -> None:
     def build(data: Dataset, request: Any, progress: Any) -> Any:
         return replace(METHOD.build(data, request, progress), **change)
 
@@ -471,7 +445,7 @@ def test_groups_and_records_of_which_no_certificate_is_made(
         prove(TINY, Prove("odd"))
 
 
-def test_an_attack_that_is_promised_nothing_tries_nothing(others: None) -> None:
+def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
     """And cases can be adapted to a hypothesis that chance does not meet."""
     attack = METHOD.attack
     assert attack is not None and attack.promises is not None

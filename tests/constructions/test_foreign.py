@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from support import small_certificates
 from support.shares import share
+from support.shell import Shell
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
@@ -77,11 +78,7 @@ def test_an_error_is_one_line(argument: str, must: str, got: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("command", ["kruskal", "prove", "capacity"])
 def test_a_name_in_a_file_stays_in_the_folder(
-    command: str,
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     here = tmp_path / "a" / "b" / "c"
     here.mkdir(parents=True)
@@ -93,9 +90,8 @@ def test_a_name_in_a_file_stays_in_the_folder(
     monkeypatch.setattr("attncert.reports.folder.check_folder", asked.append)
     content = {"contexts": [[1, 0], [0, 1]], "queries": VECTORS, "labels": [1, 2, 3], "name": name}
     Path("data.json").write_text(json.dumps(content))
-    assert attncert.main([command, "data.json"]) == 2  # _stopped
+    assert harmless(shell.refuses(command, "data.json"))  # _stopped
     assert [folder.resolve().parent for folder in asked] == [here / "attncert-report"]
-    assert harmless(capsys.readouterr().err)
 
 
 def _stopped(*arguments: object, **options: object) -> None:
@@ -113,32 +109,25 @@ FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
 )  # fmt: skip
 @pytest.mark.parametrize("content", [None, b"[", b'{"\\ud800\\u001b\\nholds: yes": 1}'])
 def test_a_file_name_prints_no_line_of_its_own(
-    words: list[str],
-    file: str,
-    content: bytes | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    words: list[str], file: str, content: bytes | None, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, shell: Shell,
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path(file).write_bytes(content)
-    assert attncert.main([words[0], file, *words[1:]]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 1 and harmless(printed.err)
+    assert harmless(shell.refuses(words[0], file, *words[1:]))
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_that_is_explained_keeps_its_name_on_one_line(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     monkeypatch.chdir(tmp_path)
     certificate = small_certificates.CASES["dependent-set"]()
     Path(file).write_text(json.dumps(certificate))
     commands = (["explain", file], ["explain", file, "--json"], ["check", file, "--json"])
     for words in (*commands, ["check", file]):
-        assert attncert.main(words) == 0
-        assert harmless(capsys.readouterr().out)
+        assert harmless(shell.runs(*words).out)
 
 
 COMMANDS = ["check", "explain", "prove", "kruskal", "audit", "capacity", ""]
@@ -149,11 +138,11 @@ COMMANDS = ["check", "explain", "prove", "kruskal", "audit", "capacity", ""]
 )
 @given(words=st.lists(TEXTS, min_size=1, max_size=3), command=st.sampled_from(COMMANDS))
 def test_whatever_the_arguments_nothing_reaches_the_terminal(
-    capsys: pytest.CaptureFixture[str], words: list[str], command: str
+    shell: Shell, words: list[str], command: str
 ) -> None:
     arguments = [command, *(f"/no/such/{word}" for word in words)]
     status = attncert.main([*arguments, f"--{words[0]}"])
-    printed = capsys.readouterr()
+    printed = shell.capture.readouterr()
     assert status in (0, 2) and harmless(printed.out) and harmless(printed.err)
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save, save_file
+from support.shell import Shell
 
 from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
@@ -131,9 +132,7 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_files_are_one_line(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_files_are_one_line(name: str, tmp_path: Path, shell: Shell) -> None:
     file, content, line = BAD[name]
     path = tmp_path / file
     path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -141,10 +140,7 @@ def test_bad_files_are_one_line(
         load_weights(path)
     assert line in str(error.value) and "\n" not in str(error.value)
     (tmp_path / "data.json").write_text(json.dumps(DATA))
-    arguments = ["layer", str(path), str(tmp_path / "data.json")]
-    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == "" and shown.err.count("\n") == 1
+    shell.refuses("layer", path, tmp_path / "data.json", "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -193,13 +189,12 @@ def test_the_command(files: Path) -> None:
     assert other["error"] != numbers["error"]
 
 
-def test_the_terminal_says_error_tolerance_and_rank(
-    files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, content = run(files)
+def test_the_terminal_says_error_tolerance_and_rank(files: Path, shell: Shell) -> None:
+    words = ["layer", files / "layer.npz", files / "data.json", "--out", files / "out"]
+    said = shell.runs(*words, status=1).out
+    content = json.loads((files / "out" / "answer.json").read_text())
     low, high = content["exhibits"]["error"]
     percent = math.ceil(100 * float(high) / (14 / 3))  # above 100: no digit behind the point
-    said = capsys.readouterr().out
     assert said.startswith(
         "Refuted, this is false: On all 2 examples the output differs from its label by at most "
         "1 % of the labels' spread (7/150). Not on 0, 1; the largest error is in "
@@ -251,10 +246,9 @@ def test_masks_from_files(files: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "1/0", "nan", "1e9999", "١", "1" * 99])
-def test_bad_tolerances(text: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["layer", str(files / "layer.npz"), str(files / "data.json")]
-    assert main([*arguments, f"--tolerance={text}"]) == 2
-    assert capsys.readouterr().err.startswith("attncert: --tolerance: must be a number, at least 0")
+def test_bad_tolerances(text: str, files: Path, shell: Shell) -> None:
+    words = ["layer", files / "layer.npz", files / "data.json", f"--tolerance={text}"]
+    assert shell.refuses(*words).startswith("attncert: --tolerance: must be a number, at least 0")
 
 
 def test_a_long_tolerance_is_told_by_its_size(files: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from support.shell import Shell
 from support.third_party import GROUPED, STYLES, third_party
 
-from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
@@ -163,7 +163,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused(name: str, tmp_path: Path, shell: Shell) -> None:
     state, options, line = REFUSED[name]
     path = tmp_path / "x.npz"
     np.savez(path, **state)
@@ -173,8 +173,7 @@ def test_what_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     words = [word for key, x in options.items() for word in (f"--{key}", str(x))]
     DATA_FILE = tmp_path / "data.npz"
     np.savez(DATA_FILE, contexts=CONTEXTS, queries=QUERIES, labels=LABELS)
-    assert main(["layer", str(path), str(DATA_FILE), *words]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    shell.refuses("layer", path, DATA_FILE, *words)
 
 
 def test_pickles_need_pytorch_or_are_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import labelling_cases, near_cases
+from support.shell import Shell
 from support.small_certificates import (
     CASES,
     changed,
@@ -15,7 +16,6 @@ from support.small_certificates import (
     written,
 )
 
-from attncert.cli import main
 from attncert.constructions.errors import InputError
 from attncert.reports.certificate.explain import explain, text
 
@@ -123,11 +123,9 @@ def test_a_long_sum_of_labels_is_explained(tmp_path: Path) -> None:
     assert "something else than 0" in dict(found.parts)["Why that can be proved"]
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, shell: Shell) -> None:
     path = written(CASES["interpolation"](), tmp_path)
-    assert main(["explain", path]) == 0
-    assert capsys.readouterr().out.startswith("What it claims\n  The file holds")
-    assert main(["explain", path, "--no-check", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["status"] == "only read"
-    assert main(["explain", str(tmp_path / "none.json")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert shell.runs("explain", path).out.startswith("What it claims\n  The file holds")
+    printed = shell.runs("explain", path, "--no-check", "--json")
+    assert json.loads(printed.out)["status"] == "only read"
+    shell.refuses("explain", tmp_path / "none.json")

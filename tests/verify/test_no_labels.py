@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from support.shell import Shell
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
@@ -16,30 +17,26 @@ EYE = [[1, 0], [0, 1]]
 QUERIES = [[1, 2], [3, 1], [1, 1]]
 
 
-def test_no_labels_are_needed_for_the_rank(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_labels_are_needed_for_the_rank(tmp_path: Path, shell: Shell) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"contexts": EYE, "queries": QUERIES}))
-    out = ["--out", str(tmp_path / "out")]
-    assert attncert.main(["prove", str(path), "--heads", "2", *out]) == 2
-    assert "prove --claim full-rank needs no labels" in capsys.readouterr().err
-    assert attncert.main(["prove", str(path), "--heads", "2", "--claim", "full-rank", *out]) == 0
+    out = ["--out", tmp_path / "out"]
+    line = shell.refuses("prove", path, "--heads", "2", *out)
+    assert "prove --claim full-rank needs no labels" in line
+    shell.runs("prove", path, "--heads", "2", "--claim", "full-rank", *out)
     certificate = tmp_path / "out" / "certificate.json"
-    assert attncert.main(["check", str(certificate)]) == 0
+    shell.runs("check", certificate)
     report = (tmp_path / "out" / "report.md").read_text()
     assert "| labels | none are given |" in report and "and no label," in report
     assert "the data have no labels" in report  # and so no float64 weights for them
-    assert attncert.main(["capacity", str(path), *out[:1], str(tmp_path / "t")]) == 0
+    shell.runs("capacity", path, "--out", tmp_path / "t")
     assert "Given labels:" not in (tmp_path / "t" / "report.md").read_text()
-    capsys.readouterr()
     for source in (path, certificate):  # zeros stand in the file, and are no labels
-        assert attncert.main(["explain", str(source)]) == 0
-        assert attncert.main(["fit", str(source), *out]) == 2
-        assert "needs no labels" in capsys.readouterr().err
+        shell.runs("explain", source)
+        assert "needs no labels" in shell.refuses("fit", source, *out)
     none = {"contexts": EYE, "queries": QUERIES, "labels": None}
     (tmp_path / "null.json").write_text(json.dumps(none))
-    assert attncert.main(["prove", str(tmp_path / "null.json"), *out]) == 2
+    shell.refuses("prove", tmp_path / "null.json", *out)
 
 
 def test_nothing_is_said_of_labels_that_do_not_exist() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -26,19 +26,12 @@ from attncert.verify.methods import registry
 from attncert.verify.network.method import NetworkMethod
 
 NAMES = [method.name for method in registry.network_methods()]
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 @dataclass
 class Built:
     network: Network
-
-
-@pytest.fixture(autouse=True)
-def others() -> Iterator[None]:
-    before = dict(registry._registered)
-    yield
-    registry._registered.clear()
-    registry._registered.update(before)
 
 
 def third_party(build: Callable[[Dataset, int], Any]) -> NetworkMethod:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -353,11 +353,8 @@ def test_the_table_shows_what_each_construction_does() -> None:
 
 
 @pytest.fixture
-def parity() -> Iterator[Method]:
-    before = dict(registry._registered)
-    yield registry.method("examples.own_construction:METHOD")
-    registry._registered.clear()
-    registry._registered.update(before)
+def parity(registered: None) -> Method:
+    return registry.method("examples.own_construction:METHOD")
 
 
 def test_a_third_party_construction_and_where_it_breaks(parity: Method) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from support.shell import Shell
 from support.small_certificates import CASES, canonical, digested, sealed, written
 from test_checker import KNOWN, THREE, TWO
 
@@ -185,18 +186,16 @@ def laid(files: dict[str, bytes], folder: Path) -> str:
 
 
 def test_many_numbers_are_for_the_fast_check(
-    large: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    large: dict[str, bytes], tmp_path: Path, shell: Shell
 ) -> None:
     path = laid(large, tmp_path)
     assert fast.check_file(path).status == "holds"
     verdict = checker.check_file(path)
     assert verdict.status == "over limit"
     assert verdict.message.startswith(f"{NPZ} is for attncert check --fast")
-    assert attncert.main(["check", path]) == 3
-    assert attncert.main(["check", "--fast", path]) == 0
-    capsys.readouterr()
-    assert attncert.main(["explain", path]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    shell.runs("check", path, status=3)
+    shell.runs("check", "--fast", path)
+    shell.refuses("explain", path)
     page = large["report.md"].decode()
     assert "attncert check --fast certificate.json" in page and "python checker" not in page
     certificate = json.loads(large["certificate.json"])

@@ -10,6 +10,7 @@ import pytest
 from support.kernel import EXECUTABLE, KERNEL, needed
 from support.near_cases import case
 from support.requires import require
+from support.shell import Shell
 from support.small_certificates import CASES, changed, written
 
 import attncert
@@ -60,36 +61,30 @@ def test_a_wheel_has_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("options", [["--verified"], ["--kernel"]])
 def test_what_is_not_built_is_one_line(
-    options: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     monkeypatch.setattr(executable, "home", lambda: tmp_path)
     monkeypatch.setattr(instance, "home", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
     path = written(CASES["dependent-set"](), tmp_path)
-    assert attncert.main(["check", path, *options]) == 2
-    told = capsys.readouterr()
+    told = shell.runs("check", path, *options, status=2)
     assert told.out == ""
     assert told.err.splitlines()[-1].startswith(f"attncert: {options[0]}: must be ")
     assert "attncert kernel build" in told.err
 
 
 def test_a_build_without_tools_names_the_packages(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert attncert.main(["kernel", "build"]) == 2
-    told = capsys.readouterr().err
+    told = shell.runs("kernel", "build", status=2).err
     assert told.count("attncert: ") == 1
     assert "apt-get install coq" in told and "without make, coqc" in told
 
 
 @pytest.mark.parametrize("options", [["--fast", "--kernel"], ["--verified", "--kernel"]])
-def test_one_checker_at_a_time(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert attncert.main(["check", "file", *options]) == 2
-    assert "one at a time" in capsys.readouterr().err
+def test_one_checker_at_a_time(options: list[str], shell: Shell) -> None:
+    assert "one at a time" in shell.refuses("check", "file", *options)
 
 
 @pytest.mark.parametrize("name", CLAIMS.values(), ids=CLAIMS)
@@ -123,26 +118,25 @@ def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
     assert (verdict.status, theorem) == ("wrong", None)
 
 
-def test_verified_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verified_by_the_command_line(tmp_path: Path, shell: Shell) -> None:
     needed()
-    for name, status in (("impossible", 0), ("full-rank", 0)):
-        path = written(CASES[name](), tmp_path)
-        assert attncert.main(["check", path, "--verified"]) == status
-        assert capsys.readouterr().out.startswith("holds: verified: ")
+    for name in ("impossible", "full-rank"):
+        said = shell.runs("check", written(CASES[name](), tmp_path), "--verified").out
+        assert said.startswith("holds: verified: ")
     wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")
-    assert attncert.main(["check", written(wrong, tmp_path), "--verified"]) == 1
-    assert capsys.readouterr().out.startswith("wrong: verified: ")
+    said = shell.runs("check", written(wrong, tmp_path), "--verified", status=1).out
+    assert said.startswith("wrong: verified: ")
 
 
 def test_the_theorem_is_named_with_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     found = instance.KernelCheck(("Classical_Prop.classic",), 1.0, 2.0)
     monkeypatch.setattr(instance, "check", lambda *_: found)
     path = written(CASES["impossible"](), tmp_path)
-    assert attncert.main(["check", path, "--kernel"]) == 0
+    said = shell.runs("check", path, "--kernel").out
     told = "theorem Certificate.holds of attncert-report/kernel/instance.v rests on: "
-    assert capsys.readouterr().out.endswith(f"; {told}Classical_Prop.classic\n")
+    assert said.endswith(f"; {told}Classical_Prop.classic\n")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.dask_cluster import two_workers
 from support.paths import ROOT
+from support.shell import Shell
 
 import attncert
 from attncert.verify.claims import ids
@@ -52,11 +53,10 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_planted_set_is_found_and_anyone_can_check_it(
-    planted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    planted: str, tmp_path: Path, shell: Shell
 ) -> None:
     out = tmp_path / "out"
-    assert attncert.main(["kruskal", planted, "--out", str(out), *QUICK]) == 0
-    printed = capsys.readouterr()
+    printed = shell.runs("kruskal", planted, "--out", out, *QUICK)
     assert printed.err == "" and "vectors 0, 1, 2 and 3 are dependent" in printed.out
     assert set(files(out)) == {
         "report.md",
@@ -76,46 +76,27 @@ def test_the_planted_set_is_found_and_anyone_can_check_it(
 
 
 @pytest.mark.parametrize(
-    ("k", "work", "status", "says"),
+    ("k", "status", "says"),
     [
-        (2, "1", 0, "Proved. Every 2 of the 40 vectors are independent."),
-        (
-            5,
-            "1",
-            1,
-            "Refuted, this is false: Every 5 of the 40 vectors are independent. Vectors",
-        ),
-        (
-            8,
-            "1",
-            1,
-            "Refuted, this is false: Every 8 of the 40 vectors are independent. Vectors",
-        ),
+        (2, 0, "Proved. Every 2 of the 40 vectors are independent."),
+        (5, 1, "Refuted, this is false: Every 5 of the 40 vectors are independent. Vectors"),
+        (8, 1, "Refuted, this is false: Every 8 of the 40 vectors are independent. Vectors"),
     ],
 )
 def test_a_question_about_k_has_an_exit_status(
-    k: int,
-    work: str,
-    status: int,
-    says: str,
-    planted: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    k: int, status: int, says: str, planted: str, tmp_path: Path, shell: Shell
 ) -> None:
-    words = ["kruskal", planted, "--k", str(k), "--out", str(tmp_path / "o"), "--subsets", "2000"]
-    assert attncert.main([*words, "--work", work, "--device", "cpu"]) == status
-    assert capsys.readouterr().out.startswith(says)
+    words = ["kruskal", planted, "--k", str(k), "--out", tmp_path / "o", *QUICK]
+    assert shell.runs(*words, status=status).out.startswith(says)
     assert (tmp_path / "o" / "certificate.json").exists() or status == 0
 
 
-def test_what_the_work_does_not_decide_is_undecided(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_work_does_not_decide_is_undecided(tmp_path: Path, shell: Shell) -> None:
     data, out = tmp_path / "random.npz", tmp_path / "o"
     np.savez(data, vectors=table(N=300, d=40, size=None))
     words = ["kruskal", str(data), "--k", "20", "--out", str(out), "--work", "0.001"]
-    assert attncert.main([*words, "--subsets", "50", "--device", "cpu", "--json"]) == 3
-    found = json.loads(capsys.readouterr().out)
+    printed = shell.runs(*words, "--subsets", "50", "--device", "cpu", "--json", status=3)
+    found = json.loads(printed.out)
     assert found["standing"] == "undecided" and "Every 20 of the 300" in found["statement"]
     (sample,) = (claim for claim in found["claims"] if claim["id"] == "sampled.20")
     assert sample["numbers"]["independent"] == 50 and "certificate.json" not in files(out)
@@ -172,18 +153,11 @@ BAD_OPTIONS = {
 
 @pytest.mark.parametrize("options", BAD_OPTIONS.values(), ids=BAD_OPTIONS)
 def test_bad_options_are_one_line_and_status_2(
-    options: list[str],
-    planted: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: list[str], planted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    assert attncert.main(["kruskal", planted, *options]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1 and printed.out == ""
-    assert options[0] in printed.err
+    assert options[0] in shell.refuses("kruskal", planted, *options)
     assert not list(Path().iterdir())
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.data_files import VALID, as_json
+from support.shell import Shell
 
-import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 
@@ -126,17 +126,17 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_vectors_is_one_line(
-    name: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, content: bytes, tmp_path: Path, shell: Shell
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    assert attncert.main(["kruskal", str(tmp_path / name), "--out", str(tmp_path / "k")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1 and not (tmp_path / "k").exists()
+    shell.refuses("kruskal", tmp_path / name, "--out", tmp_path / "k")
+    assert not (tmp_path / "k").exists()
 
 
-def test_the_first_vectors_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_vectors_alone(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "v.csv").write_text("1,0\n0,1\n1,0\n")
-    words = ["kruskal", str(tmp_path / "v.csv"), "--work", "1", "--k", "2"]
-    words += ["--out", str(tmp_path / "k")]
-    assert [attncert.main([*words, *more]) for more in ([], ["--examples", "2"])] == [1, 0]
-    assert attncert.main([*words, "--examples", "4"]) == 2
-    assert "--examples: must be from 1 to 3, not 4" in capsys.readouterr().err
+    words = ["kruskal", tmp_path / "v.csv", "--work", "1", "--k", "2", "--out", tmp_path / "k"]
+    shell.runs(*words, status=1)
+    shell.runs(*words, "--examples", "2")
+    line = shell.refuses(*words, "--examples", "4")
+    assert "--examples: must be from 1 to 3, not 4" in line

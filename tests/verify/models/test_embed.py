@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.embedding_cases import FakeNetwork
+from support.shell import Shell
 
-import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.models import embed as module
@@ -169,24 +169,21 @@ def test_what_is_no_file_is_not_read(network: FakeNetwork, tmp_path: Path) -> No
 
 
 def test_an_error_names_the_option(
-    network: FakeNetwork, tokens: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    network: FakeNetwork, tokens: str, tmp_path: Path, shell: Shell
 ) -> None:
     """Also where not its rule refuses it, but the inputs do."""
-    words = ["embed", "fake", tokens, "--out", str(tmp_path / "o"), "--length=3"]
-    assert attncert.main(words) == 2
-    said = "--length: must be left out, except with a text, not 3"
-    assert capsys.readouterr().err == f"attncert: {said}\n"
+    line = shell.refuses("embed", "fake", tokens, "--out", tmp_path / "o", "--length=3")
+    assert line == "attncert: --length: must be left out, except with a text, not 3\n"
     assert not (tmp_path / "o").exists()
 
 
 def test_a_command_without_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, shell: Shell, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     (tmp_path / "x").write_text("a text")
-    words = ["embed", "gpt2", str(tmp_path / "x"), "--length=5", "--out", str(tmp_path / "o")]
-    assert attncert.main(words) == 2
-    assert "pip install 'attncert[models]'" in capsys.readouterr().err
+    words = ["embed", "gpt2", tmp_path / "x", "--length=5", "--out", tmp_path / "o"]
+    assert "pip install 'attncert[models]'" in shell.refuses(*words)
     for wrong in ("some", "9" * 5000, "٣"):
-        assert attncert.main(["embed", "g", "x", "--out", "o", f"--contexts={wrong}"]) == 2
+        shell.refuses("embed", "g", "x", "--out", "o", f"--contexts={wrong}")
     assert not (tmp_path / "o").exists()

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from support.shell import Shell
 
 import attncert
 from attncert.constructions.data import generators
@@ -39,12 +40,7 @@ RETRIEVAL = "retrieval"
 LAYERS = ("paper", "width-one", "affine", "generic")
 
 
-@pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
-    before = dict(registry._registered)
-    yield
-    registry._registered.clear()
-    registry._registered.update(before)
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 @functools.cache
@@ -301,13 +297,12 @@ def test_bad_settings_are_named(settings: dict[str, Any], name: str) -> None:
     assert error.value.argument == name
 
 
-def test_bad_data_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_data_are_one_line(shell: Shell) -> None:
     with pytest.raises(InputError, match="at most the 9 examples"):
         compare(DATA, Compare(sizes="10"))
     with pytest.raises(InputError, match="Dataset"):
         compare("digits")  # type: ignore[arg-type]
-    assert attncert.main(["compare", "examples/tiny.json", "--sizes", "9"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    shell.refuses("compare", "examples/tiny.json", "--sizes", "9")
 
 
 def test_rounded_data_are_said_to_be_rounded() -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 from support import networks
+from support.shell import Shell
 
-import attncert
 from attncert import Dataset, InputError, LayerQuestion, Weights, check, layer
 from attncert.constructions.network.file import loaded, of_json
 from attncert.reports.answers import report
@@ -176,26 +176,15 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("blocks", "options", "message"), BAD, ids=[x[2][:50] for x in BAD])
 def test_what_is_no_network_of_these_data_is_one_line(
-    blocks: Any, options: dict[str, Any], message: str, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    blocks: Any, options: dict[str, Any], message: str, tmp_path: Path, shell: Shell
+) -> None:
     with pytest.raises(InputError) as error:
         asked(blocks, DATA, tmp_path, **options)
     assert message in str(error.value)
     data = tmp_path / "data.json"
     data.write_text(json.dumps({"contexts": [[0], [1]], "queries": [[0], [1]], "labels": [0, 1]}))
     flags = [x for name, y in options.items() for x in (f"--{name.replace('_', '-')}", str(y))]
-    command = [
-        "layer",
-        str(file(blocks, tmp_path)),
-        str(data),
-        *flags,
-        "--out",
-        str(tmp_path / "r"),
-    ]
-    assert attncert.main(command) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and len(printed.err.splitlines()) == 1
+    shell.refuses("layer", file(blocks, tmp_path), data, *flags, "--out", tmp_path / "r")
     assert not (tmp_path / "r").exists()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpq
 from mpmath import mp, mpf
+from support.shell import Shell
 
 import attncert
 from attncert import Dataset, InputError, Prove, check, prove
@@ -166,7 +167,7 @@ def test_relus_output_the_same_pairs_exactly() -> None:
     assert claim.numbers["parameters"] == prove(proof.data, Prove("relu")).built.network.parameters
 
 
-def test_the_page_names_the_worst_first_and_repeats_the_command(tmp_path: Path) -> None:
+def test_the_page_names_the_worst_first_and_repeats_the_command() -> None:
     rows = [[k, 30 - k] for k in range(30)]
     proof = retrieved(rows, "0.25")
     page = report(proof).files["report.md"].decode()
@@ -199,7 +200,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("options", "message"), BAD, ids=[x[1] for x in BAD])
 def test_what_says_nothing_of_retrieval_is_one_line(
-    options: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: dict[str, Any], message: str, tmp_path: Path, shell: Shell
 ) -> None:
     with pytest.raises(InputError) as error:
         prove(Dataset.of([[0]], [[1], [2]], [1, 2]), Prove(**options))
@@ -207,9 +208,7 @@ def test_what_says_nothing_of_retrieval_is_one_line(
     data = tmp_path / "data.json"
     data.write_text(json.dumps({"contexts": [[0]], "queries": [[1], [2]], "labels": [1, 2]}))
     flags = [x for name, y in options.items() for x in (f"--{name}", str(y))]
-    assert attncert.main(["prove", str(data), *flags, "--out", str(tmp_path / "r")]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and len(printed.err.splitlines()) == 1
+    shell.refuses("prove", data, *flags, "--out", tmp_path / "r")
 
 
 def test_data_need_no_labels(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.shell import Shell
 
-import attncert
 from attncert import Dataset, InputError, Prove, prove
 from attncert.constructions.construction import Construction
 from attncert.constructions.errors import OutOfTime
@@ -25,12 +25,10 @@ TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # dropped, and again
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_proof_beyond_its_limit_is_one_line_and_status_3(
-    as_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    as_json: bool, tmp_path: Path, shell: Shell
 ) -> None:
-    out = str(tmp_path / "out")
-    words = ["prove", "digits", "--examples", "600", "--time-limit", "0.2s", "--out", out]
-    assert attncert.main([*words, *["--json"] * as_json]) == 3
-    printed = capsys.readouterr()
+    words = ["prove", "digits", "--examples", "600", "--time-limit", "0.2s"]
+    printed = shell.runs(*words, "--out", tmp_path / "out", *["--json"] * as_json, status=3)
     answer = json.loads(printed.out) if as_json else {"verdict": printed.out.removesuffix("\n")}
     opening, _, reason = answer["verdict"].partition(": ")
     assert opening == "Undecided, neither shown nor refuted" and printed.err == ""
@@ -57,9 +55,9 @@ def test_an_end_that_python_drops_comes_again(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("limit", ["0", "-1s", "soon", "1d"])
-def test_a_limit_is_a_span_of_time(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert attncert.main(["prove", "digits", "--time-limit", limit]) == 2
-    assert capsys.readouterr().err.startswith("attncert: --time-limit: must be a positive time")
+def test_a_limit_is_a_span_of_time(limit: str, shell: Shell) -> None:
+    line = shell.refuses("prove", "digits", "--time-limit", limit)
+    assert line.startswith("attncert: --time-limit: must be a positive time")
 
 
 def test_a_proof_within_its_limit_is_as_without() -> None:
