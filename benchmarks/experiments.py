@@ -38,7 +38,7 @@ from attncert.constructions.given.law import spans
 from attncert.constructions.given.least_squares import Descent, descend
 from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.fast import check as fast
-from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, near_certificate
+from attncert.verify.near.certify import MOST_UNKNOWNS, Near, certify, near_certificate
 from attncert.verify.near.fitted import TRIES
 from attncert.verify.near.heads import heads
 

@@ -23,7 +23,7 @@ from attncert.constructions.given.adam import train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import descend
 from attncert.verify import features
-from attncert.verify.near.certificate import certify
+from attncert.verify.near.certify import certify
 from attncert.verify.near.heads import SATURATED, heads
 
 SIZES = ((4, 8, 4), (8, 16, 4))  # n, d, H

@@ -25,8 +25,6 @@ from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
 from attncert.verify.installed import version
-from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.rational import Relation
 from attncert.verify.tables import ranges
 
 # Caps of the checker (docs/certificate.md), which imports nothing of ours; a test compares them.
@@ -34,7 +32,6 @@ MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
 
-_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
 
 
@@ -182,35 +179,6 @@ def require_readable(text: bytes) -> None:
     if re.search(rb"(?<![0-9])[0-9]{%d}" % (MAX_DIGITS + 1), text):
         digits = max(len(run.group()) for run in re.finditer(rb"[0-9]+", text))
         raise TooLarge(f"a number has {digits:,} digits, and the checker reads {MAX_DIGITS:,}")
-
-
-def dependent_set(
-    vectors: Vectors, dependency: Relation, produced_by: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The certificate that some of the vectors are dependent.
-
-    It holds all of them, in their order, where that makes a file of moderate size; else only those
-    of the dependent set. The vectors are the stored numbers, exactly; rational ones times their
-    common denominator, which changes no relation. Raises TooLarge.
-    """
-    table, indices = vectors.array, dependency.indices
-    if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
-        table, indices = table[list(indices)], tuple(range(len(indices)))
-    data = {"vectors": [[numeral(x) for x in row] for row in table.tolist()]}
-    body: dict[str, Any] = {
-        "format": "attncert/1",
-        "claim": "dependent-set",
-        "construction": "kruskal",
-        "dims": {"vectors": len(table), "width": vectors.d},
-        "data": data,
-        "relation": {
-            "indices": list(indices),
-            "coefficients": [numeral(c) for c in dependency.coefficients],
-        },
-        "produced_by": dict(produced_by),
-        "input_sha256": hashlib.sha256(canonical_bytes(data)).hexdigest(),
-    }
-    return sealed(body)
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:

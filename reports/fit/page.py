@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attncert.reports.answers import PageParts
-from attncert.verify.near.certificate import brief
+from attncert.verify.near.certify import brief
 from attncert.verify.near.fitted import Attempt, Fitted
 from attncert.verify.near.heads import SATURATED, Heads
 

@@ -8,7 +8,7 @@ from typing import Any
 from support.newton import data_set
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.near.certificate import near_certificate
+from attncert.verify.near.certify import near_certificate
 from attncert.verify.near.fitted import fit
 from attncert.verify.questions.fit import Fit
 

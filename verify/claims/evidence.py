@@ -19,22 +19,23 @@ OVER_Q = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
-    """How a claim is known; the value is the word that reports use.
+    """How a claim is known; the value is the word that reports use. What each means stands in
+    docs/architecture.md, under Evidence.
 
     >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
     (True, True, False)
     """
 
-    KERNEL = "kernel"  # a theorem that Coq's kernel has checked, named with the claim
-    PROVED = "proved"  # exact arithmetic over Q, or a certificate mod p that lifts
-    ENCLOSED = "enclosed"  # rigorous ball arithmetic
-    ARGUED = "argued"  # a written proof in docs/, not checked by machine
-    SAMPLED = "sampled"  # random subsets, with a 95 % bound on the failing fraction
-    NUMERICAL = "numerical"  # floating point with a stated tolerance
-    ASSUMED = "assumed"  # taken from the paper or the user, not checked
-    REFUTED = "refuted"  # false: shown by the witness and what the claim rests on
-    UNDECIDED = "undecided"  # tried, not decided
-    NOT_APPLICABLE = "not applicable"  # the theorem's hypotheses exclude this input
+    KERNEL = "kernel"
+    PROVED = "proved"
+    ENCLOSED = "enclosed"
+    ARGUED = "argued"
+    SAMPLED = "sampled"
+    NUMERICAL = "numerical"
+    ASSUMED = "assumed"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    NOT_APPLICABLE = "not applicable"
 
     @property
     def holds(self) -> bool:

@@ -1,21 +1,27 @@
 """What `attncert kruskal` claims: both ends of the interval, the conclusion, and apart from them
-what was sampled."""
+what was sampled. And the certificate of a dependent set."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from typing import Any
 
+from attncert.constructions.numerals import numeral
+from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 
 _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
 _MOST_MEMBERS = 8  # of a dependent set that a sentence names
+_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
 
 
 def claims(
@@ -113,3 +119,32 @@ def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
         rests_on=premises,
         source=_SOURCE,
     )
+
+
+def dependent_set(
+    vectors: Vectors, dependency: Relation, produced_by: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The certificate that some of the vectors are dependent.
+
+    It holds all of them, in their order, where that makes a file of moderate size; else only those
+    of the dependent set. The vectors are the stored numbers, exactly; rational ones times their
+    common denominator, which changes no relation. Raises TooLarge.
+    """
+    table, indices = vectors.array, dependency.indices
+    if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
+        table, indices = table[list(indices)], tuple(range(len(indices)))
+    data = {"vectors": [[numeral(x) for x in row] for row in table.tolist()]}
+    body: dict[str, Any] = {
+        "format": "attncert/1",
+        "claim": "dependent-set",
+        "construction": "kruskal",
+        "dims": {"vectors": len(table), "width": vectors.d},
+        "data": data,
+        "relation": {
+            "indices": list(indices),
+            "coefficients": [numeral(c) for c in dependency.coefficients],
+        },
+        "produced_by": dict(produced_by),
+        "input_sha256": hashlib.sha256(canonical_bytes(data)).hexdigest(),
+    }
+    return sealed(body)

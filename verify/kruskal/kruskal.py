@@ -17,14 +17,14 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, say, silent
-from attncert.verify.certificate import TooLarge, dependent_set, produced_by
+from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.installed import versions
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
-from attncert.verify.kruskal.claims import claims
+from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.shards.jobs import Job, sampling_job

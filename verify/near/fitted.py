@@ -30,7 +30,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted, sized
-from attncert.verify.near.certificate import MOST_UNKNOWNS, Near, certify, claim, near_certificate
+from attncert.verify.near.certify import MOST_UNKNOWNS, Near, certify, claim, near_certificate
 from attncert.verify.near.heads import Heads, heads
 from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.engines.devices import choose_device

@@ -1,7 +1,7 @@
 """Third-party float weights: how near to them are real weights that output the labels exactly?
 
 Gauss-Newton steps of least norm lead from the given weights to ones that fit in float64; these are
-certified as in `certificate.py`. The distance claimed is that of the steps, exactly, plus the
+certified as in `certify.py`. The distance claimed is that of the steps, exactly, plus the
 certified radius. Where the steps do not converge nothing is claimed.
 """
 
@@ -18,7 +18,7 @@ from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.layer import Layer, to_float
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.near.certificate import Near, brief, certify, claim, rounded_up
+from attncert.verify.near.certify import Near, brief, certify, claim, rounded_up
 
 MOST_UNKNOWNS = 600  # labels in all, above which an audit does not ask
 _STEPS = 20

@@ -41,7 +41,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     bound = run.method.bound
     with run.errors_of("bound"):
         heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
-    claims = [*earlier, *run.capacity(heads)]
+    claims = [*earlier, *run.capacity_claims(heads)]
     if failure.hypothesis == "some-partition":
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))

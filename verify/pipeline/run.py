@@ -88,7 +88,7 @@ class Run:
         """`registry.errors_of` of this run's construction."""
         return registry.errors_of(self.method, part)
 
-    def capacity(self, heads: int) -> list[Claim]:
+    def capacity_claims(self, heads: int) -> list[Claim]:
         """T is at most what the theorem places, where it says how many."""
         bound, source = self.method.bound, self.method.source
         if bound is None:

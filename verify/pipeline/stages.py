@@ -135,7 +135,7 @@ def build(run: Run) -> Construction:
 def check_premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
     """Capacity, groups and the partition condition; does the theorem apply; parameters."""
     data, method, heads = run.data, run.method, len(built.layer.heads)
-    claims = run.capacity(heads)
+    claims = run.capacity_claims(heads)
     if method.outline.partition:
         groups = built.partition or built.groups
         claims.append(timed(partial(hypotheses.partition, data, groups)))

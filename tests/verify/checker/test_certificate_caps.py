@@ -24,9 +24,10 @@ from attncert.constructions.layer import Head, Layer
 from attncert.reports.answers import report
 from attncert.verify import certificate, checker
 from attncert.verify.capacity.capacity import capacity
-from attncert.verify.certificate import TooLarge, canonical_bytes, dependent_set, sealed
+from attncert.verify.certificate import TooLarge, canonical_bytes, sealed
 from attncert.verify.checker import limits, reading
 from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.claims import dependent_set
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove

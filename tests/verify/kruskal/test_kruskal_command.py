@@ -121,7 +121,7 @@ def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
 def test_a_large_table_has_a_witness_of_its_own_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attncert.verify.certificate._MOST_NUMBERS", 100)
+    monkeypatch.setattr("attncert.verify.kruskal.claims._MOST_NUMBERS", 100)
     data, out = tmp_path / "d.json", tmp_path / "o"
     rows = table(size=3)
     rows[[0, 7]], rows[[1, 30]] = rows[[7, 0]], rows[[30, 1]]

@@ -23,7 +23,7 @@ from attncert.verify.fast import check as fast
 from attncert.verify.fast import near as fast_near
 from attncert.verify.near import enclosure
 from attncert.verify.near.balls import BallArray
-from attncert.verify.near.certificate import certify, layer_of
+from attncert.verify.near.certify import certify, layer_of
 from attncert.verify.near.contraction import contractions, distances, judged
 
 P = 140

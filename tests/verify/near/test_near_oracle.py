@@ -20,7 +20,7 @@ from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import descend
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
-from attncert.verify.near.certificate import Near, certify, near_certificate
+from attncert.verify.near.certify import Near, certify, near_certificate
 
 
 def confirm(file: Certificate, folder: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
     near = certify(data, weights, shape)
     confirm(near_certificate(near, construction="fit", produced_by={}), tmp_path)
     assert near.stepped and not certify(data, np.asarray(found.weights), shape).stepped
-    monkeypatch.setattr("attncert.verify.near.certificate.stepped", lambda given, *_: given)
+    monkeypatch.setattr("attncert.verify.near.certify.stepped", lambda given, *_: given)
     assert "not shown to contract" in certify(data, weights, shape).why
 
 

@@ -16,7 +16,7 @@ from attncert.constructions.given.attention import Shape, outputs
 from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.layer import layer
-from attncert.verify.near.certificate import layer_of
+from attncert.verify.near.certify import layer_of
 from attncert.verify.near.heads import heads
 from attncert.verify.near.nearby import nearby, nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
