@@ -1,4 +1,4 @@
-"""The lines of docs/continuous-integration.md, run as they stand there."""
+"""The lines of docs/commands.md for continuous integration, run as they stand there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from support.paths import EXAMPLES, ROOT
 from support.small_certificates import CASES, changed, written
 
-PAGE = (ROOT / "docs" / "continuous-integration.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "commands.md").read_text("utf-8")
 ALL, ALONE = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 TRUE = CASES["interpolation"]()
 FALSE = changed(TRUE, "data.labels.0.0", "12345")
