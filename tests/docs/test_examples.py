@@ -1,17 +1,25 @@
-"""The examples run, and the notebooks are their scripts."""
+"""The examples run, the notebooks are their scripts; networks against formulas of their own."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import random
 import runpy
-from itertools import groupby
+from fractions import Fraction
+from itertools import groupby, product
 from operator import itemgetter
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+import sympy
+from support.memory_cases import blocks, wrong
 from support.paths import EXAMPLES
+
+from attncert import Dataset, check
+from attncert.constructions.network.network import Network
 
 quiet = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -63,3 +71,94 @@ def test_the_notebook_is_the_script(name: str, maker: ModuleType) -> None:
 def test_the_tutorial_prints_what_it_shows(maker: ModuleType) -> None:
     kept = (EXAMPLES / "tutorial.ipynb").read_text()
     assert printed(maker.executed(kept)) == printed(kept)
+
+
+@pytest.fixture(scope="module")
+def gradient() -> dict[str, Any]:
+    return runpy.run_path(str(EXAMPLES / "gradient_step.py"))
+
+
+@pytest.fixture(scope="module")
+def induction() -> dict[str, Any]:
+    return runpy.run_path(str(EXAMPLES / "induction_head.py"))
+
+
+# A step of gradient descent.
+
+
+def by_sympy(data: Dataset, W: Any, rate: Fraction) -> list[list[Fraction]]:
+    """The loss is differentiated by SymPy."""
+    entries, step = sympy.Matrix(2, 3, sympy.symbols("w0:6")), sympy.Rational(str(rate))
+    point = dict(zip(entries, [sympy.Rational(str(w)) for row in W for w in row], strict=True))
+    predictions = []
+    for t, query in enumerate(data.queries.strings()):
+        errors = []
+        for row in data.rows(t).strings():
+            *x, a, b = map(sympy.Rational, row)
+            errors.append(entries * sympy.Matrix(x) - sympy.Matrix([a, b]))
+        loss = sum(error.dot(error) for error in errors) / (2 * len(errors))
+        slopes = sympy.Matrix(2, 3, [sympy.diff(loss, w) for w in entries])
+        after = (entries - step * slopes).subs(point) * sympy.Matrix(query[:3])
+        predictions.append([Fraction(str(y)) for y in after])
+    return predictions
+
+
+def test_a_step_of_gradient_descent(gradient: dict[str, Any]) -> None:
+    draw = random.Random(5)
+    W, rate = [gradient["_numbers"](draw, 3) for _ in range(2)], Fraction(2, 3)
+    data, network = gradient["data_sets"](W, rate, 3), gradient["network"](W, rate)
+    assert wrong(blocks(network), data) == []
+    few = data.take(4)
+    assert by_sympy(few, W, rate) == [list(row) for row in few.labels.fractions()]
+    other = gradient["network"](W, Fraction(2, 5))
+    assert len(wrong(blocks(other), data)) > 30
+
+
+def test_the_script_of_the_step(
+    gradient: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gradient["main"](str(tmp_path))
+    assert "40 data sets: holds." in capsys.readouterr().out
+    assert check(tmp_path / "gradient-step.json").status == "holds"
+
+
+# An induction head.
+
+
+def continued(word: str) -> list[Fraction]:
+    after = [word[i + 1] for i in range(5) if word[i] == word[5]]
+    return [Fraction(after.count(x), max(len(after), 1)) for x in "abc"]
+
+
+def test_the_strings_are_all_there_are(induction: dict[str, Any]) -> None:
+    data = induction["strings"]()
+    words = ["".join(word) for word in product("abc", repeat=6)]
+    assert [list(row) for row in data.labels.fractions()] == list(map(continued, words))
+    letters = [["".join("abc"[list(token[:3]).index(1)] for token in context[1:])]
+               for context in data.contexts.numerators.tolist()]  # fmt: skip
+    assert letters == [[word] for word in words]
+
+
+def test_an_induction_head(induction: dict[str, Any]) -> None:
+    data = induction["strings"]()
+    network = induction["network"]()
+    assert network.outputs(data) == data.label_matrix
+    near = induction["network"]("softmax", 64).enclosures(data).tolist()
+    errors = [abs(float(ball.mid()) - y)
+              for row, label in zip(near, data.labels.floats(), strict=True)
+              for ball, y in zip(row, label, strict=True)]  # fmt: skip
+    assert 1e-15 < max(errors) < float(induction["WITHIN"])
+    few = data.take(range(0, 729, 31))
+    assert wrong(blocks(network), few) == []
+    assert induction["network"]("softmax", 64).depth == 2
+    unheard = Network((network.blocks[1],))  # without the block that looks back
+    assert unheard.outputs(data) != data.label_matrix
+
+
+@pytest.mark.slow
+def test_the_script_of_the_induction_head(
+    induction: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    induction["main"](str(tmp_path))
+    assert capsys.readouterr().out.count("all 729 strings: holds.") == 2
+    assert check(tmp_path / "induction-softmax.json").status == "holds"

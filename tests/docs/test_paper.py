@@ -10,9 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from support.kernel import KERNEL
 from support.paths import ROOT
-from support.requires import require
+from support.requires import KERNEL, require
 
 PAPER = (ROOT / "docs" / "paper.md").read_text("utf-8")
 GALLERY = ROOT / "docs" / "gallery"

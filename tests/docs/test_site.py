@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import DESKTOP, PHONE, WIDER, chromium
 from support.paths import ROOT
-from support.requires import require
+from support.requires import DESKTOP, PHONE, WIDER, chromium, require
 from support.small_certificates import CASES, changed, written
 
 import attncert

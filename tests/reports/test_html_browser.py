@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import DESKTOP, PHONE, WIDER, chromium
 from support.proof_fixtures import KINDS
+from support.requires import DESKTOP, PHONE, WIDER, chromium
 
 from attncert.reports.answers import write_report
 

@@ -11,6 +11,7 @@ from support.oracles import kruskal_rank, rank
 
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.rational import Relation
 
 ENTRIES = {
     "small": st.integers(-2, 2),
@@ -72,3 +73,11 @@ def is_sound(bound: RankBound, vectors: Vectors, true: int) -> bool:
         for column in zip(*rows, strict=True)
     )
     return zero and rank(rows) == len(rows) - 1 and bound.value >= true
+
+
+def is_circuit(found: Relation, vectors: Vectors) -> bool:
+    """Dependent, and every proper subset independent, exactly.
+
+    The relation has no coefficient 0, so this is so just when it is the only one.
+    """
+    return found.holds(vectors.array) and vectors.rows(found.indices).rank() == found.size - 1

@@ -1,4 +1,4 @@
-"""Shards whose work is a digest: what is lost, repeated or out of place shows."""
+"""Shards whose work is a digest: what is lost, repeated or misplaced shows; and a Dask cluster."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import Log
@@ -55,3 +58,17 @@ def logged(log: Log, work: Any = digests, **how: Any) -> dict[Shard, Record]:
 def united(records: Mapping[Shard, Record]) -> bytes:
     """What a run reports: every item, in order."""
     return json.dumps([item for record in records.values() for item in record["items"]]).encode()
+
+
+@contextmanager
+def two_workers(folder: Path, processes: bool = False, workers: int = 2) -> Iterator[str]:
+    """The address of a scheduler with workers of one thread; skips where there is no Dask."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    size = {"n_workers": workers, "threads_per_worker": 1, "processes": processes}
+    with (
+        dask.config.set({"temporary-directory": str(folder)}),  # else the system's keeps one
+        distributed.LocalCluster(**size, dashboard_address=":0") as cluster,
+    ):
+        yield cluster.scheduler_address

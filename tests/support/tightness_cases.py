@@ -1,17 +1,21 @@
-"""What the tests about all weights, and about given labels, share."""
+"""What the tests about all weights share; weights that a careless statement might forget."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from flint import fmpq_mat
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
 
+from attncert.constructions import layer as layers
+from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Layer
+from attncert.constructions.layer import Layer, scaled_head
+from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.relations import probes
@@ -42,3 +46,41 @@ def shared(queries: Any, n: int, labels: Any = None) -> Dataset:
     d = len(queries[0])
     context = [[int(i == j) + int(j == d - 1) for j in range(d)] for i in range(n)]
     return Dataset.of(context, queries, [0] * len(queries) if labels is None else labels)
+
+
+_EXACT_BITS = 200_000  # of all exponents together, up to which features are written as rationals
+
+
+def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Layer]]:
+    """Named layers of every kind that a careless statement about all weights might forget."""
+    rng = np.random.default_rng(seed)
+    d = data.d
+    key, query, full = (rng.integers(-3, 4, (d, width)) for width in (1, 1, d))
+    zero, unit = np.zeros((d, 1), dtype=np.int64), np.eye(d, dtype=np.int64)
+
+    def layer(*parts: tuple[IntegerArray, IntegerArray]) -> Layer:
+        return Layer(tuple(scaled_head(data, *parts[h % len(parts)]) for h in range(heads)))
+
+    yield "zero heads", layer((zero, zero))
+    yield "one head, repeated", layer((key, query))
+    yield "a head and its negative", layer((key, query), (key, -query))
+    yield "a head and a zero head", layer((key, query), (zero, zero))
+    yield "heads of full width", layer((full, unit), (unit, full), (full, full))
+    yield (
+        "the same direction, from small to saturated",
+        layer(*((key, query * 4**k) for k in range(31))),  # up to 3·2^60, inside int64
+    )
+    yield "one entry huge", layer((key, query), (key * 10**4, query))
+    huge = 2**200 + 1
+    yield "all entries huge", layer((key.astype(object) * huge, query.astype(object) * (huge - 2)))
+
+
+def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
+    """Z over ℚ, T×(H·d); None where its numbers would be too long."""
+    tables = [features.logits(head, data) for head in layer.heads]
+    spans = (int(x) for table in tables for x in table.max(axis=1) - table.min(axis=1))
+    if sum(spans) > _EXACT_BITS:
+        return None
+    blocks = [layers.features(head, data).tolist() for head in layer.heads]
+    rows = [x for t in range(data.T) for block in blocks for x in block[t]]
+    return fmpq_mat(data.T, len(layer.heads) * data.d, rows)

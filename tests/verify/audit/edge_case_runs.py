@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from support.adversarial_layers import adversarial_layers
+from support.tightness_cases import adversarial_layers
 
 from attncert.constructions import paper
 from attncert.constructions.data.dataset import Dataset

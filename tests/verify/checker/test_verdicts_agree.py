@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from support.adversarial_certificates import MAKERS
 from support.adversarial_near import MAKERS as NEAR_MAKERS
 from support.file_strategies import mutants
-from support.kernel import EXECUTABLE, verified_status
 from support.labelling_cases import case as labelling_case
 from support.near_cases import case
+from support.requires import EXECUTABLE, verified_status
 from support.shares import SOME_OR_ALL
 from support.small_certificates import (
     CASES,

@@ -7,9 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.kernel import EXECUTABLE, KERNEL, needed
 from support.near_cases import case
-from support.requires import require
+from support.requires import EXECUTABLE, KERNEL, needed, require
 from support.shell import Shell
 from support.small_certificates import CASES, changed, written
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.kernel import KERNEL, needed, verified_status
+from support.requires import KERNEL, needed, verified_status
 from support.small_certificates import CASES, sealed, written
 
 from attncert.verify.checker import check_file

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import networks
-from support.kernel import needed, verified_status
+from support.requires import needed, verified_status
 from support.small_certificates import (
     CASES,
     Certificate,

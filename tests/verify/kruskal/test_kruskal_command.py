@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.dask_cluster import two_workers
 from support.paths import ROOT
 from support.shell import Shell
+from support.slow_shards import two_workers
 
 import attncert
 from attncert.verify.claims import ids

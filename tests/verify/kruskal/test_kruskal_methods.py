@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.circuits import is_circuit
-from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
+from support.kruskal_cases import is_circuit, is_sound, planted, small_vectors, truth, vandermonde
 from support.oracles import rank, rank_mod
 
 from attncert.verify.claims.evidence import Level

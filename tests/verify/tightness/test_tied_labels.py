@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from support.adversarial_layers import feature_matrix
 from support.certificate_judge import true_statement
 from support.shares import share
+from support.tightness_cases import feature_matrix
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits

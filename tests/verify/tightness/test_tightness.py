@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.adversarial_layers import adversarial_layers
 from support.oracles import SAFE_PRIME, features_mod, rank, rank_mod
 from support.strategies import datasets, families
-from support.tightness_cases import found, random_layers, true_rank
+from support.tightness_cases import adversarial_layers, found, random_layers, true_rank
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
