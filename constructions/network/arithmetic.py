@@ -28,26 +28,27 @@ class TooLong(Inexact):
 @dataclass(frozen=True)
 class Arithmetic:
     """matrix: the type of matrices, made of (rows, columns, entries) or of an exact one. softmax,
-    hardmax: the weights of a row of logits; relu, threshold: of one number. bits: of the longest
-    number of a matrix, where length grows with what is computed."""
+    hardmax: the weights of a row of logits; a softmax has their unit, and by the root of what they
+    are divided. relu, threshold: of one number. bits: of the longest number of a matrix, where
+    length grows with what is computed."""
 
     matrix: Callable[..., Any]
-    softmax: Callable[[Sequence[Any], str | None], list[Any]]
+    softmax: Callable[[Sequence[Any], str | None, int], list[Any]]
     hardmax: Callable[[Sequence[Any]], list[Any]]
     relu: Callable[[Any], Any]
     threshold: Callable[[Any], Any]
     bits: Callable[[Any], int]
 
 
-def _powers(logits: Sequence[fmpq], unit: str | None) -> list[fmpq]:
+def _powers(logits: Sequence[fmpq], unit: str | None, root: int) -> list[fmpq]:
     """2^k over the sum of all such powers, k the logit less the smallest.
 
-    >>> _powers([fmpq(1, 2), fmpq(3, 2)], "ln 2"), _powers([fmpq(5), fmpq(5)], "1")
+    >>> _powers([fmpq(1, 2), fmpq(3, 2)], "ln 2", 1), _powers([fmpq(5), fmpq(5)], "1", 3)
     ([1/3, 2/3], [1/2, 1/2])
     """
     low = min(logits)
     above = [x - low for x in logits]
-    if unit != "ln 2" and any(above):
+    if (unit, root) != ("ln 2", 1) and any(above):
         raise Inexact("a softmax of different logits is irrational where their unit is 1")
     if any(x.q != 1 for x in above):
         raise Inexact("a softmax is exact where logits differ by integers in units of ln 2")
@@ -68,10 +69,14 @@ def _largest(logits: Sequence[fmpq]) -> list[fmpq]:
     return [share if x == top else fmpq(0) for x in logits]
 
 
-def _exponentials(logits: Sequence[arb], unit: str | None) -> list[arb]:
+def factor(unit: str | None, root: int) -> arb:
+    """What a softmax multiplies its logits by, at the working precision."""
+    return (arb.const_log2() if unit == "ln 2" else arb(1)) / arb(root).sqrt()
+
+
+def _exponentials(logits: Sequence[arb], unit: str | None, root: int) -> list[arb]:
     """Shifted by the midpoint of a largest one, so that no power is large."""
-    top = max(x.mid() for x in logits)
-    scale = arb.const_log2() if unit == "ln 2" else arb(1)
+    top, scale = max(x.mid() for x in logits), factor(unit, root)
     powers = [((x - top) * scale).exp() for x in logits]
     total = sum(powers, arb(0))
     return [power / total for power in powers]

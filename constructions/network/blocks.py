@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from flint import fmpq_mat
@@ -27,6 +28,7 @@ from attncert.constructions.network.arithmetic import RATIONAL
 from attncert.constructions.network.states import States, cut, listed, stacked
 
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
+Rows = list[list[Any]]
 RULES = ("softmax", "hardmax", "linear")
 ACTIVATIONS = ("identity", "relu", "threshold")
 
@@ -48,6 +50,7 @@ class Attention:
     rule:     "softmax"; "hardmax": equal weights for the largest logits; "linear": the logits are
               the weights.
     unit:     of a softmax's logits, "ln 2" or "1"; None for the other rules.
+    root:     they are divided by its root. No file has another than 1.
     mask:     None: all see all tokens. "causal": token i sees the first i, the query sees all. Else
               a row for each vector that the block is of, the query last: true for each token seen.
     residual: whether what the block makes is added to what was there.
@@ -65,6 +68,7 @@ class Attention:
     unit: str | None = "ln 2"
     mask: Mask = None
     residual: bool = False
+    root: int = 1
 
     def __repr__(self) -> str:
         return in_brief(
@@ -104,19 +108,48 @@ class Attention:
 
     def after(self, states: States) -> States:
         """The states behind the block. Raises Inexact, and InputError where shapes do not fit."""
-        matrix, readings = states.arithmetic.matrix, list(self._readings(states))
-        outputs = cut(self.output, self._value_widths, RATIONAL)
-        sums = None
-        for head, output in zip(self.heads, outputs, strict=True):
-            features = [self._features(head, reading, states) for reading in readings]
-            part = stacked(features, states.arithmetic) * matrix(head.value * output)
-            sums = part if sums is None else sums + part
-        changed = cut(sums, [int(r.vectors.nrows()) for r in readings], states.arithmetic)
+        readings = list(self._readings(states))
+        first, *others = self.contributions(self.features(states), states)
+        heights = [int(reading.vectors.nrows()) for reading in readings]
+        changed = cut(sum(others, first), heights, states.arithmetic)
         if self.residual:
             changed = [_sum(new, r.vectors) for new, r in zip(changed, readings, strict=True)]
         count = len(states.contexts) if self.of == "all" else 0
         contexts = tuple(changed[:count]) or states.contexts
         return States(contexts, stacked(changed[count:], states.arithmetic), states.arithmetic)
+
+    def weights(self, states: States) -> list[Rows]:
+        """For each head the weights of the tokens, 0 for those not seen: a row for each vector that
+        the block is of, tokens of each context first, then the queries."""
+        table, readings = [], list(self._readings(states))
+        for head in self.heads:
+            query, key = (states.arithmetic.matrix(x) for x in (head.query, head.key))
+            rows = (self._weights(query, key, reading, states) for reading in readings)
+            table.append([row for some in rows for row in some])
+        return table
+
+    def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
+        """For each head the means of the tokens with these weights, a row for each vector."""
+        readings, matrix = list(self._readings(states)), states.arithmetic.matrix
+        features = []
+        for rows in self.weights(states) if weights is None else weights:
+            rest, means = iter(rows), []
+            for vectors, context, _ in readings:
+                count, tokens = int(vectors.nrows()), int(context.nrows())
+                entries = [x for row in islice(rest, count) for x in row]
+                means.append(matrix(count, tokens, entries) * context)
+            features.append(stacked(means, states.arithmetic))
+        return features
+
+    def contributions(self, features: Sequence[Any], states: States) -> list[Any]:
+        """What each head adds to each vector: its features times value and output."""
+        outputs = cut(self.output, self._value_widths, RATIONAL)
+        for head, part in zip(self.heads, features, strict=True):
+            _require_width("value", head.value, part)
+        return [
+            part * states.arithmetic.matrix(head.value * output)
+            for part, head, output in zip(features, self.heads, outputs, strict=True)
+        ]
 
     def _readings(self, states: States) -> Iterator[_Reading]:
         """Tokens of each context first, if the block is of them; then the queries."""
@@ -140,32 +173,28 @@ class Attention:
         if len(self.mask) != rows or any(len(row) != tokens for row in self.mask):
             raise InputError("mask", f"{rows} rows of {tokens}, as the tokens are", "of others")
 
-    def _features(self, head: Head, reading: _Reading, states: States) -> Any:
-        """σ(v·query·keyᵀ·Xᵀ) X for each vector v: one row each, of the tokens' width."""
-        matrix, (vectors, context, masks) = states.arithmetic.matrix, reading
-        _require_width("query", head.query, vectors)
-        _require_width("key", head.key, context)
-        _require_width("value", head.value, context)
-        keys = context * matrix(head.key)
-        logits = listed(vectors * matrix(head.query) * keys.transpose())
-        tokens = int(context.nrows())
-        weights: list[Any] = []
-        for row, mask in zip(logits, masks or [[True] * tokens] * len(logits), strict=True):
-            weights.extend(self._weights(row, mask, states))
-        return matrix(len(logits), tokens, weights) * context
+    def _weights(self, query: Any, key: Any, reading: _Reading, states: States) -> Rows:
+        """The rule, applied to v·query·keyᵀ·Xᵀ for each vector v."""
+        vectors, context, masks = reading
+        _require_width("query", query, vectors)
+        _require_width("key", key, context)
+        queries, few = vectors * query, vectors.nrows() < context.nrows()
+        keys = context.transpose() if few else (context * key).transpose()
+        logits = listed((queries * key.transpose() if few else queries) * keys)
+        if masks is None:
+            return [self._ruled(row, states) for row in logits]
+        return [self._seen(row, mask, states) for row, mask in zip(logits, masks, strict=True)]
 
-    def _weights(self, logits: list[Any], mask: Sequence[bool], states: States) -> list[Any]:
-        """The weight of each token, 0 for those that are not seen."""
-        places = [i for i, sees in enumerate(mask) if sees]
-        heights = [logits[i] for i in places]
+    def _seen(self, logits: list[Any], mask: Sequence[bool], states: States) -> list[Any]:
+        weights = iter(
+            self._ruled([x for x, sees in zip(logits, mask, strict=True) if sees], states)
+        )
+        return [next(weights) if sees else 0 for sees in mask]
+
+    def _ruled(self, logits: list[Any], states: States) -> list[Any]:
         if self.rule == "softmax":
-            heights = states.arithmetic.softmax(heights, self.unit)
-        elif self.rule == "hardmax":
-            heights = states.arithmetic.hardmax(heights)
-        weights: list[Any] = [0] * len(logits)
-        for i, weight in zip(places, heights, strict=True):
-            weights[i] = weight
-        return weights
+            return states.arithmetic.softmax(logits, self.unit, self.root)
+        return states.arithmetic.hardmax(logits) if self.rule == "hardmax" else logits
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,11 @@ def stacked(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
     return arithmetic.matrix(rows, int(parts[0].ncols()), entries)
 
 
+def beside(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
+    """One matrix with the columns of all, in order."""
+    return stacked([part.transpose() for part in parts], arithmetic).transpose()
+
+
 def cut(matrix: Any, heights: Sequence[int], arithmetic: Arithmetic) -> list[Any]:
     """The matrix as blocks of so many rows each, from the top."""
     columns, entries, start, blocks = int(matrix.ncols()), matrix.entries(), 0, []

@@ -4,11 +4,10 @@ Floats are exact numbers (dyadic rationals), and so are the data; the only round
 the evaluation itself, and a ball carries them along. So for weights in float64, and the softmax in
 base e, the error max_t |A(E⁽ᵗ⁾, e⁽ᵗ⁾) - y⁽ᵗ⁾| gets a lower and an upper bound that are theorems.
 
-Derivation (ours). For logits ℓ = E K Qᵀ e and any row p, σ_i = exp(ℓ_i - ℓ_p) / Σ_j exp(ℓ_j - ℓ_p).
-We take for p the row of the largest midpoint: no exponential is much above 1, so logits of 10^5 do
-no harm, and the sum is at least exp(0) = 1, exactly. At b bits a logit of size Λ has a radius near
-Λ 2^-b, which becomes the relative radius of its weight; A - y then cancels most of the leading
-bits. How many is not known beforehand: b is doubled until the answer is decided.
+Derivation (ours). All logits are shifted by a midpoint of the largest (constructions/network/
+arithmetic.py): no exponential is much above 1, so logits of 10^5 do no harm. At b bits a logit of
+size Λ has a radius near Λ 2^-b, which becomes the relative radius of its weight; A - y then cancels
+most of the leading bits. How many is not known beforehand: b is doubled until it is decided.
 """
 
 from __future__ import annotations
@@ -87,14 +86,6 @@ def enclosed_error(
         witness = {"reason": f"not settled with {bits} bits, the limit is {max_bits}"}
     arithmetic = f"ball arithmetic (Arb), {bits} bits"
     return Claim(_ID, statement, level, numbers, witness, arithmetic, source=_SOURCE)
-
-
-def softmax(logits: list[arb]) -> list[arb]:
-    """exp(ℓ_i)/Σ_j exp(ℓ_j), shifted by the largest midpoint."""
-    peak = max(range(len(logits)), key=lambda i: logits[i].mid())
-    powers = [arb(1) if i == peak else (x - logits[peak]).exp() for i, x in enumerate(logits)]
-    total = sum(powers, arb(0))
-    return [x / total for x in powers]
 
 
 def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:

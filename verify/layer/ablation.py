@@ -36,9 +36,9 @@ class Ablation:
 
 
 def ablation(
-    attention: Attention, features: arb_mat, largest: Sequence[Sequence[float]]
+    attention: Attention, features: Sequence[arb_mat], largest: Sequence[Sequence[float]]
 ) -> Ablation:
-    """features: Z at the working precision. largest: softmax weights, H×T."""
+    """features: of each head, at the working precision. largest: softmax weights, H×T."""
     parts = attention.contributions(features)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)

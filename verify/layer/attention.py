@@ -1,34 +1,32 @@
-"""A third-party layer on a data set, in any convention, evaluated in balls or exactly.
+"""A third-party layer on a data set, in any convention: the network of one block of attention.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
     weights   softmax over the rows of E (one query token, n context rows)
     features  Eᵀ weights, head by head
 
-What a query sees is its context: a mask is applied to the data before (`mask.visible_rows`).
-
-E K Qᵀ e is computed once, exactly: floats are dyadic rationals. Where unit · scale is ln 2 times a
-rational number and all logits are whole multiples of ln 2, the weights are powers of two over their
-sum, and everything is exact; else balls (Arb) carry every rounding along.
+What a query sees is its context: a mask is applied to the data before (`mask.visible_rows`). Floats
+are dyadic rationals. Where unit · scale is ln 2 times a rational number and all logits are whole
+multiples of ln 2, everything is exact; else balls (Arb) carry every rounding along.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, nmod_mat
+from flint import arb, arb_mat, ctx, fmpq_mat
 
-from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer import Layer
+from attncert.constructions.layer import Layer, logit_ranges
+from attncert.constructions.network import arithmetic, blocks
+from attncert.constructions.network.arithmetic import BALLS, RATIONAL
+from attncert.constructions.network.network import Network
+from attncert.constructions.network.states import States, beside
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.features import contexts_mod, mix_mod, softmax_mod, usable_primes
-from attncert.verify.interpolation.enclosure import softmax
+from attncert.verify import features
 
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
 _EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
@@ -44,7 +42,6 @@ class Attention:
     unit: str = "e"
     scale: str = "none"
     biased: bool = False
-    _outputs: dict[int, arb_mat] = field(default_factory=dict, init=False, repr=False)  # by bits
 
     def __post_init__(self) -> None:
         data = self.data
@@ -65,20 +62,32 @@ class Attention:
         return cls(weights.on(data), weights.layer, unit, scale, weights.biased)
 
     @cached_property
-    def products(self) -> list[list[list[fmpq]]]:
-        """E K Qᵀ e: H lists of T lists, exact."""
-        data = self.data
-        tables: list[list[list[fmpq]]] = [[] for _ in self.layer.heads]
-        directions = [
-            data.query_matrix * head.query * head.key.transpose() for head in self.layer.heads
-        ]
-        by_head = [table.tolist() for table in directions]
-        for t in range(data.T):
-            queries = fmpq_mat([table[t] for table in by_head]).transpose()  # all heads: d×H
-            logits = (data.context(t) * queries).transpose().tolist()
-            for table, row in zip(tables, logits, strict=True):
-                table.append(row)
-        return tables
+    def block(self) -> blocks.Attention:
+        """A rational scale is in its query weights."""
+        square, (_, output), heads = self._square, self.layer.readout, self.layer.heads
+        if (root := math.isqrt(square)) ** 2 == square:
+            heads = tuple(replace(head, query=head.query / root) for head in heads)
+            square = 1
+        return blocks.Attention(heads, output, unit=self._unit, root=square)
+
+    @property
+    def _unit(self) -> str:
+        return "ln 2" if self.unit == "ln2" else "1"
+
+    @property
+    def _square(self) -> int:
+        """The logits are divided by its root."""
+        wide = self.data.d - self.biased
+        return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
+
+    @property
+    def network(self) -> Network:
+        return Network((self.block,))
+
+    @property
+    def factor(self) -> arb:
+        """unit · scale, enclosed."""
+        return arithmetic.factor(self._unit, self._square)
 
     def on(self, examples: Sequence[int]) -> Attention:
         """The same layer on these examples alone."""
@@ -91,102 +100,46 @@ class Attention:
         below = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
         return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), below))
 
-    def rescaled(self, scale: str) -> Attention:
-        """The same layer with another scale."""
-        other = replace(self, scale=scale)
-        other.__dict__["products"] = self.products  # without any scale: the same
-        return other
-
-    @property
-    def _square(self) -> int:
-        """The logits are divided by its root."""
-        wide = self.data.d - self.biased
-        return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
-
-    @cached_property
-    def exponents(self) -> list[list[list[int]]] | None:
-        """The logits in units of ln 2, where all are integers; else None."""
-        root = math.isqrt(self._square)
-        if self.unit != "ln2" or root**2 != self._square:
-            return None
-        scaled = [[[x / root for x in row] for row in table] for table in self.products]
-        if any(x.q != 1 for table in scaled for row in table for x in row):
-            return None
-        return [[[int(x.p) for x in row] for row in table] for table in scaled]
-
     # Balls, at the working precision of FLINT's context.
 
-    @property
-    def factor(self) -> arb:
-        """unit · scale."""
-        factor = arb.const_log2() if self.unit == "ln2" else arb(1)
-        return factor / arb(self._square).sqrt()
-
-    def weights(self) -> list[list[list[arb]]]:
+    def weights(self) -> list[blocks.Rows]:
         """H lists of T lists of softmax weights, enclosed."""
-        factor = self.factor
-        return [
-            [softmax([arb(x) * factor for x in row]) for row in table] for table in self.products
-        ]
+        return self.block.weights(States.of(self.data, BALLS))
 
-    def features(self, weights: Sequence[Sequence[Sequence[arb]]] | None = None) -> arb_mat:
-        """Z, T×(H·d), enclosed."""
-        weights = self.weights() if weights is None else weights
-        rows: list[list[arb]] = []
-        for t in range(self.data.T):
-            mixed = arb_mat([list(table[t]) for table in weights]) * arb_mat(self.data.context(t))
-            rows.append(mixed.entries())  # H×d, head by head
-        return arb_mat(rows)
+    def features(self, weights: Sequence[blocks.Rows] | None = None) -> list[arb_mat]:
+        """Of each head T×d, enclosed; side by side they are Z."""
+        return self.block.features(States.of(self.data, BALLS), weights)
 
-    def contributions(self, features: arb_mat | None = None) -> list[arb_mat]:
+    def contributions(self, parts: Sequence[arb_mat]) -> list[arb_mat]:
         """What each head adds to the outputs, H matrices T×m, enclosed: Z_h V_h O_h."""
-        features = self.features() if features is None else features
-        values, output = self.layer.readout
-        table, rows, d, width = features.tolist(), output.tolist(), self.data.d, values[0].ncols()
-        return [
-            arb_mat([row[h * d : (h + 1) * d] for row in table])
-            * arb_mat(v)
-            * arb_mat(fmpq_mat(rows[h * width : (h + 1) * width]))
-            for h, v in enumerate(values)
-        ]
+        return self.block.contributions(parts, States.of(self.data, BALLS))
 
     def outputs(self) -> arb_mat:
         """A(E, e) of all examples, T×m, enclosed."""
-        if ctx.prec not in self._outputs:
-            first, *others = self.contributions()
-            self._outputs[ctx.prec] = sum(others, first)
-        return self._outputs[ctx.prec]
+        return self.network.enclosures(self.data, ctx.prec)
 
-    # Exactly, where the exponents are integers.
+    # Exactly, where the logits are whole multiples of ln 2.
+
+    @cached_property
+    def short(self) -> bool:
+        """Whether they are, and the weights short enough to be written."""
+        if (self.block.unit, self.block.root) != ("ln 2", 1):
+            return False
+        try:
+            ranges = [sum(logit_ranges(head, self.data)) for head in self.block.heads]
+        except ValueError:
+            return False
+        return sum(ranges) <= _EXACT_BITS
 
     def exact_features(self) -> fmpq_mat | None:
-        """Z over ℚ; None where a logit is no whole multiple of ln 2, or numbers get too long."""
-        table = self.exponents
-        if table is None or sum(max(r) - min(r) for head in table for r in head) > _EXACT_BITS:
+        """Z over ℚ; None where it is not `short`."""
+        if not self.short:
             return None
-        rows: list[fmpq] = []
-        for t in range(self.data.T):
-            context = self.data.context(t)
-            for head in table:
-                powers = [fmpz(1) << (k - min(head[t])) for k in head[t]]
-                below = sum(powers, fmpz(0))
-                rows += (fmpq_mat([powers]) * context / below).entries()
-        return fmpq_mat(self.data.T, len(table) * self.data.d, rows)
+        return beside(self.block.features(States.of(self.data, RATIONAL)), RATIONAL)
 
-    def residues(self) -> nmod_mat | None:
-        """Z modulo a prime that divides no denominator; None where the logits are not integers."""
-        table = self.exponents
-        if table is not None:
-            for p in usable_primes(self.data):
-                with suppress(ZeroDivisionError):  # a sum that is 0 modulo p
-                    contexts = contexts_mod(self.data, p)
-                    z = np.hstack([mix_mod(self._mod(head, p), contexts, p) for head in table])
-                    return nmod_mat(*z.shape, z.ravel().tolist(), p)
-        return None
-
-    def _mod(self, exponents: list[list[int]], p: int) -> IntArray:
-        """Softmax weights of one head mod p, (T, n): 0 behind the last token."""
-        weights = np.zeros((self.data.T, self.data.n), dtype=np.int64)
-        for t, row in enumerate(exponents):
-            weights[t, : len(row)] = softmax_mod(np.array([row], dtype=object), p)[0]
-        return weights
+    def full_rank_modulo(self) -> int | None:
+        """A prime modulo which Z has rank T; None: none was found, or the logits are not whole."""
+        if (self.block.unit, self.block.root) != ("ln 2", 1):
+            return None
+        rank, prime = features.rank_of(self.data, Layer(self.block.heads))
+        return prime if rank == self.data.T else None

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby
 from typing import Any
 
@@ -31,6 +31,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.network.arithmetic import BALLS
+from attncert.constructions.network.states import beside
 from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
@@ -114,7 +116,7 @@ def audit_layer(
     with ctx.workprec(BITS):
         weights = attention.weights()
         features = attention.features(weights)
-        sigma = least_singular_value(features)
+        sigma = least_singular_value(beside(features, BALLS))
         peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
         progress("layer: heads taken out", 1, 5)
@@ -122,7 +124,7 @@ def audit_layer(
     progress("layer: errors", 2, 5)
     error, memorizes = errors(attention, limit)
     progress("layer: rank", 3, 5)
-    rank = rank_claim(attention, features, sigma)
+    rank = rank_claim(attention, sigma)
     H = len(attention.layer.heads)
     carried = [worth.most_for(h) for h in range(H)] if groups is None else list(groups)
     carried += [()] * (H - len(carried))
@@ -134,7 +136,7 @@ def audit_layer(
     compared = theorem_claims(attention, heads, carried, stated=groups is not None)
     claims = (error, memorizes, rank, *compared)
     others = () if memorizes.level.holds else (x for x in SCALES if x != attention.scale)
-    fits = (x for x in others if errors(attention.rescaled(x), limit)[1].level.holds)
+    fits = (x for x in others if errors(replace(attention, scale=x), limit)[1].level.holds)
     other = next(fits, None)
     return LayerAudit(attention, limit, claims, each, sigma, heads, worth, off_peak, other)
 
@@ -227,8 +229,7 @@ def half_the_gap(data: Dataset) -> Fraction:
 
 def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
     """`judged_errors` of a layer."""
-    features = attention.exact_features()
-    exact = None if features is None else features * _readout(attention)
+    exact = attention.network.outputs(attention.data) if attention.short else None
     return judged_errors(attention.data, limit, exact, attention.outputs)
 
 
@@ -243,8 +244,9 @@ def judged_errors(
     bound, strict = limit.bound, limit.strict
     statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
     if exact is None:
-        error = enclosed_error(data, enclosed, max_bits=1024)
-        judged = enclosed_error(data, enclosed, tolerance=bound, strict=strict)
+        balls = _once_each(enclosed)
+        error = enclosed_error(data, balls, max_bits=1024)
+        judged = enclosed_error(data, balls, tolerance=bound, strict=strict)
         return (
             replace(error, id=ids.LAYER_ERROR, source=SOURCE),
             replace(
@@ -286,6 +288,12 @@ def judged_errors(
     return error, memorizes
 
 
+def _once_each(outputs: Callable[[], arb_mat]) -> Callable[[], arb_mat]:
+    """The same, worked out once at each precision."""
+    known = cache(lambda bits: outputs())
+    return lambda: known(ctx.prec)
+
+
 def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
     """Whether the errors are small enough, with their size relative to the labels."""
     size = error_size(error, width)
@@ -313,14 +321,6 @@ def failing(numbers: Mapping[str, Any]) -> str:
     """
     words = ("beyond", "not on"), ("open", "not decided on")
     return "; ".join(f"{word} {listed(numbers[key])}" for key, word in words if numbers[key])
-
-
-def _readout(attention: Attention) -> fmpq_mat:
-    """V, (H·d)×m: the blocks W_V,h W_O,h below one another."""
-    values, output = attention.layer.readout
-    width, rows = values[0].ncols(), output.tolist()
-    blocks = [v * fmpq_mat(rows[h * width : (h + 1) * width]) for h, v in enumerate(values)]
-    return fmpq_mat([row for block in blocks for row in block.tolist()])
 
 
 def interval(low: str, high: str) -> str:
@@ -362,7 +362,7 @@ def least_singular_value(features: arb_mat) -> SingularValue:
     return replace(sigma, upper=min(sigma.upper, float(np.nextafter(upper, np.inf))))
 
 
-def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) -> Claim:
+def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
     """rank Z = T: mod p, or in balls; refuted by exact rank, or by a bound on all weights."""
     data, heads = attention.data, len(attention.layer.heads)
     numbers: dict[str, Any] = {
@@ -372,9 +372,7 @@ def rank_claim(attention: Attention, features: arb_mat, sigma: SingularValue) ->
     }
     witness: dict[str, Any] | None = None
     level, arithmetic = Level.UNDECIDED, f"ball arithmetic (Arb), {BITS} bits"
-    residues = attention.residues()
-    if residues is not None and residues.rank() == data.T:
-        p = int(residues.modulus())
+    if p := attention.full_rank_modulo():
         level, arithmetic = Level.PROVED, f"rank mod {p}; the rank over ℚ is at least that"
         numbers["rank"] = data.T
     elif sigma.lower > 0:

@@ -17,6 +17,8 @@ from flint import arb, ctx
 
 from attncert.constructions.data.loading import read_source
 from attncert.constructions.errors import InputError
+from attncert.constructions.network.arithmetic import BALLS
+from attncert.constructions.network.states import beside
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
@@ -128,7 +130,7 @@ def _saturation(on: Attention, stated: Property) -> Claim:
 def _rank(on: Attention, stated: Property) -> Claim:
     of_heads = on.of_heads(stated["heads"])
     with ctx.workprec(BITS):
-        features = of_heads.features()
-        claim = rank_claim(of_heads, features, least_singular_value(features))
+        features = beside(of_heads.features(), BALLS)
+        claim = rank_claim(of_heads, least_singular_value(features))
     statement = f"The features $Z$ of these heads have rank $T={on.data.T}$."
     return replace(claim, id=ids.PROPERTY_RANK, statement=statement)
