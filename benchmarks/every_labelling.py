@@ -137,7 +137,7 @@ def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
     from attncert.verify import checker
     from attncert.verify.certificate import TooLarge, canonical_bytes
     from attncert.verify.fast import check as fast
-    from attncert.verify.labelling.certificate import labelling_certificate
+    from attncert.verify.labelling.labelled import labelling_certificate
 
     try:
         file = labelling_certificate(data, zero, prime, {})

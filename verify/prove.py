@@ -66,14 +66,14 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     choose_device(question.device)  # raises InputError where it is not there
     method = registry.method(question.construction)
     with limited(question.time_limit):
+        data = _subject(data, question)
         if isinstance(method, NetworkMethod):
             prove_it = prove_retrieval if method.retrieves else prove_network
-            return prove_it(_seen(data, question), question, method, progress)
-        run = Run.of(data, question, method, progress)
-        return _proved(rounded(replace(run, data=_seen(data, question))))
+            return prove_it(data, question, method, progress)
+        return _proved(rounded(Run.of(data, question, method, progress)))
 
 
-def _seen(data: Dataset, question: Prove) -> Dataset:
+def _subject(data: Dataset, question: Prove) -> Dataset:
     """The data that the question is about, as what is built sees them."""
     if not isinstance(data, Dataset):
         raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
@@ -115,7 +115,7 @@ def prove_layer(
         head_width=layer.head_width,
     )
     with limited(question.time_limit):
-        return _proved(Run.of(data, own, method, progress, call))
+        return _proved(Run.of(_subject(data, own), own, method, progress, call))
 
 
 def _proved(run: Run) -> Proof:

@@ -60,11 +60,11 @@ def _run(
 
     subject, name = dict[str, Any](sources), question.command
     if path := sources.get("data"):
-        subject["data"] = _imported(entry.load)(path, **question.reading)
+        subject["data"] = _imported(entry.load)(path, **question.loader_arguments)
         data = subject["data"].name
         name = data if question.command == "prove" else f"{data}-{question.command}"
     answered, folder = _imported(entry.function), report_folder(out, name)
-    require_apart(question.keeps, folder)
+    require_apart(question.log_file, folder)
 
     def make(progress: Any) -> Report:
         return report(answered(*subject.values(), question, progress))

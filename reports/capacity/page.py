@@ -15,7 +15,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, sized
-from attncert.verify.labelling.certificate import CONSTRUCTION
+from attncert.verify.labelling.labelled import GROUPS
 
 NAMES = {
     About.UNIVERSAL: "all labels at once",
@@ -61,7 +61,7 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
         "bounds": [asdict(upper) for upper in law.uppers],
         "tried": [
             {
-                "construction": CONSTRUCTION,
+                "construction": GROUPS,
                 "heads": trial.zero.heads,
                 "weights": trial.how,
                 "rank": trial.rank.rank,

@@ -9,7 +9,6 @@ at once, so they are counted, and the search is about the distinct ones.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from attncert.constructions.given.law import Spans
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.assume.claims import claims, equal_pair
 from attncert.verify.assume.following import float32_claim, label_claims
 from attncert.verify.assume.groups import Placed, grouped
@@ -111,33 +110,27 @@ def assume(
 
 
 def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> Assumed:
-    clock, seconds = time.monotonic(), dict[str, float]()
-
-    def stage(name: str) -> None:
-        nonlocal clock
-        seconds[name], clock = time.monotonic() - clock, time.monotonic()
-
+    seconds = dict[str, float]()
     vectors, k = inputs.distinct, size_of_sets(inputs)
     most = min(vectors.N, inputs.d)
-    equal_inputs = inputs.equal_inputs()
-    contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.with_context), progress))
-    stage("contexts")
-    rank = exact_rank(vectors.array)
-    permutations = question.permutations if rank == most else 0
-    circuits = Kruskal(work=question.work, subsets=permutations, seed=question.seed, device="cpu")
-    interval, sweep = search(vectors, circuits, progress)
-    stage("Kruskal rank")
-    sampled = _sample(vectors, k, question, progress) if k and k <= rank else None
-    stage("random subsets")
-    subsets = _subsets(vectors, k, question.seed)
-    stage("spectra of subsets")
+    with timed(seconds, "contexts"):
+        equal_inputs = inputs.equal_inputs()
+        contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.with_context), progress))
+    with timed(seconds, "Kruskal rank"):
+        rank = exact_rank(vectors.array)
+        drawn = question.permutations if rank == most else 0
+        circuits = Kruskal(work=question.work, subsets=drawn, seed=question.seed, device="cpu")
+        interval, sweep = search(vectors, circuits, progress)
+    with timed(seconds, "random subsets"):
+        sampled = _sample(vectors, k, question, progress) if k and k <= rank else None
+    with timed(seconds, "spectra of subsets"):
+        subsets = _subsets(vectors, k, question.seed)
     tests = float32_test(vectors, _sizes(k, most, question.float32), question.seed, progress)
-    clock = time.monotonic()
     placed, law = tuple[Placed, ...](), dict[int, int]()
-    if inputs.heads is not None:
-        placed = _placed(inputs, contexts, inputs.heads, interval.lower.value)
-        law = _law(inputs, rank, inputs.heads)
-    stage("groups")
+    with timed(seconds, "groups"):
+        if inputs.heads is not None:
+            placed = _placed(inputs, contexts, inputs.heads, interval.lower.value)
+            law = _law(inputs, rank, inputs.heads)
     more = (
         *float32_claim(tests, sweep, subsets.get(most, ()), most),
         *label_claims(inputs, law, interval.lower.value),

@@ -66,12 +66,12 @@ def audit(
         examined = user_data.examine(data, methods, quick, seed, progress)
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
-    parts = [edge_cases.claim(cases)]
+    judged = edge_cases.claim(cases)
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
         question=question,
         data=data or Subject("bundled cases"),
-        trace=ProofTrace([*limits, *about, *parts, _conclusion(about[-1:], parts, cases)]),
+        trace=ProofTrace([*limits, *about, judged, _conclusion(about[-1:], judged, cases)]),
         conclusion=ids.AUDIT,
         uncertified="an audit has no file",
         methods=methods,
@@ -88,9 +88,7 @@ def methods_of(question: Audit) -> tuple[Method, ...]:
 
 
 def _conclusion(
-    about: Sequence[Claim],
-    parts: Sequence[Claim],
-    cases: Sequence[edge_cases.CaseVerdict],
+    about: Sequence[Claim], judged: Claim, cases: Sequence[edge_cases.CaseVerdict]
 ) -> Claim:
     """What was examined, and that it came out as it must."""
     count = len({x.case for x in cases})
@@ -98,4 +96,4 @@ def _conclusion(
     if about:
         data = about[0].statement.removesuffix(".")
         statement = f"{data}, and the {statement[4:]}"
-    return Claim.together(ids.AUDIT, statement, [*about, *parts])
+    return Claim.together(ids.AUDIT, statement, [*about, judged])

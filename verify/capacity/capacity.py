@@ -25,8 +25,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.labelling.certificate import labelling_certificate
-from attncert.verify.labelling.labelled import Labelling, Trial, label_all
+from attncert.verify.labelling.labelled import Labelling, Trial, label_all, labelling_certificate
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
@@ -39,8 +38,7 @@ Certificate = Mapping[str, Any]
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DataCapacity(Answer):
     """notions: the table, the strongest first. jacobian, universal, labelled: where its numbers
-    come from. at_zero: weights of H heads at which all outputs are 0, with the largest rank of J
-    among those drawn. certificates: all there are, by what they are about; that of the strongest is
+    come from. certificates: all there are, by what they are about; that of the strongest is
     `certificate`.
     """
 
@@ -50,7 +48,6 @@ class DataCapacity(Answer):
     jacobian: Jacobian
     universal: Universal
     labelled: Labelling
-    at_zero: Trial | None
     certificates: Mapping[About, Certificate] = field(default_factory=dict)
 
     @property
@@ -113,7 +110,6 @@ def capacity(
         jacobian=law,
         universal=at_once,
         labelled=labelled,
-        at_zero=at_zero,
         certificates=certificates,
     )
 

@@ -86,14 +86,15 @@ def kruskal(
         log = None if question.log is None else stack.enter_context(Log(question.log))
         cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
         say(progress, outlook(vectors, question, threads_of(cluster)))
-        watch = stack.enter_context(_interrupted(log, progress))
+        watch, start = stack.enter_context(_interrupted(log, progress)), time.monotonic()
         try:
-            return _ranked(vectors, question, log, cluster, progress, watch)
+            outcome = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
         except Contradiction:
             if log is None:
                 raise
             contradiction = f"one that contradicts what is proved: {log.path}"
             raise InputError("log", "a log whose records are true", contradiction) from None
+        return _answer(vectors, question, *outcome, time.monotonic() - start)
 
 
 def _require(question: Kruskal, vectors: Vectors) -> None:
@@ -143,16 +144,13 @@ def _interrupted(log: Log | None, progress: StageProgress) -> Iterator[Watch]:
         raise KeyboardInterrupt("; ".join(lines)) from None
 
 
-def _ranked(
+def _answer(
     vectors: Vectors,
     question: Kruskal,
-    log: Log | None,
-    cluster: Cluster | None,
-    progress: StageProgress,
-    watch: Watch,
+    interval: Interval,
+    sampled: Samples | Sweep | None,
+    seconds: float,
 ) -> KruskalRank:
-    start = time.monotonic()
-    interval, sampled = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
     trace = claims(vectors, question.k, interval, sampled)
     certificate, uncertified = certified(vectors, interval.upper.dependency, question)
     return KruskalRank(
@@ -162,7 +160,7 @@ def _ranked(
         conclusion=trace[-1].id,
         certificate=certificate,
         uncertified=uncertified,
-        seconds={"search": time.monotonic() - start},
+        seconds={"search": seconds},
         versions=versions(choose_device(question.device).versions),
         interval=interval,
         sampled=sampled,

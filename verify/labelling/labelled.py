@@ -9,9 +9,10 @@ all weights have the largest rank. Limits for every labelling are in verify/capa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
+from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.certificate import in_format, layer_body, sealed
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.words import counted
 from attncert.verify.labelling.steps import claims_of
@@ -29,6 +32,8 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
+
+GROUPS = "groups"  # sets of heads that share key and query: the construction in certificates
 
 
 @dataclass(frozen=True)
@@ -209,3 +214,16 @@ def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if worth(middle) >= examples else (middle, high)
     return high
+
+
+def labelling_certificate(
+    data: Dataset, zero: Zero, prime: int, produced_by: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The file. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
+    body = layer_body(
+        "every-labelling", data, zero.layer,
+        unit="ln 2", construction=GROUPS, provenance=produced_by,
+    )  # fmt: skip
+    groups = [list(group) for group in zero.groups]
+    rank = {"prime": numeral(prime), "value": data.T * data.m}
+    return sealed(in_format(body | {"groups": groups, "rank": rank}, data))

@@ -37,8 +37,7 @@ MOST_PLACED = 2000  # examples above which no part that can be placed is looked 
 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
-    data, r = run.data, run.r
-    bound = run.method.bound
+    data, r, bound = run.data, run.r, run.method.bound
     with run.errors_of("bound"):
         heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     claims = [*earlier, *run.capacity_claims(heads)]
@@ -48,22 +47,12 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         claims.append(conclusions.no_grouping(failure))
     named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
-    most_heads = run.question.heads  # None: any number
     if run.method.outline.partition:
         run.progress("what can be placed", 0, 1)
-        claims += _placed(data, r, most_heads or data.T, run.question.seed, run.value_width)
+        claims += _placed(run)
     run.progress("limits for all weights", 0, 1)
-    all_limits = limits(data, most_heads, run.value_width)
-    claims += all_limits
-    claims += conclusion(
-        failure,
-        failing,
-        all_limits,
-        heads=most_heads,
-        value_width=run.value_width,
-        data=data,
-        these_labels=run.question.claim == "interpolation",
-    )
+    all_limits = limits(data, run.question.heads, run.value_width)
+    claims += [*all_limits, *conclusion(run, failure, failing, all_limits)]
     with run.errors_of("trace"):
         trace = ProofTrace(claims)
     proof = Proof(
@@ -80,15 +69,17 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     return replace(proof, certificate=tied_certificate(data, run.produced_by))
 
 
-def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[Claim]:
+def _placed(run: Run) -> list[Claim]:
     """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
 
     Ids begin with "placed."; nothing where there are too many examples, contexts of different
     lengths, or no context has rank n.
     """
+    data, r, question = run.data, run.r, run.question
     if data.T > MOST_PLACED or data.ragged or data.n > data.d:
         return []
-    best = best_partition(data, r, r - 1, heads, seed, values)
+    heads = question.heads or data.T
+    best = best_partition(data, r, r - 1, heads, question.seed, run.value_width)
     if not best.groups:
         return []
     return [
@@ -98,25 +89,16 @@ def _placed(data: Dataset, r: int, heads: int, seed: int, values: int) -> list[C
 
 
 def conclusion(
-    failure: HypothesisFails,
-    failing: Sequence[ClaimId],
-    all_limits: Sequence[Claim],
-    *,
-    heads: int | None,
-    value_width: int,
-    data: Dataset,
-    these_labels: bool,
+    run: Run, failure: HypothesisFails, failing: Sequence[ClaimId], all_limits: Sequence[Claim]
 ) -> list[Claim]:
-    """The conclusion. failing: hypotheses that do not hold; all_limits: the claims about
-    all weights.
-
-    these_labels: whether they alone are asked for, so only their own limits refute it.
-    """
+    """failing: hypotheses that do not hold; all_limits: the claims about all weights. Where these
+    labels alone are asked for, only their own limits refute it."""
+    data, question = run.data, run.question
     universal = [claim for claim in all_limits if claim.excludes(About.UNIVERSAL)]
     labels = [claim for claim in all_limits if claim.excludes(About.THESE_LABELS)]
     claims = [_given_labels(labels)] if universal or labels else []
-    if labels or (universal and not these_labels):
-        return [*claims, impossible(universal, labels, heads, value_width, data)]
+    if labels or (universal and question.claim != "interpolation"):
+        return [*claims, impossible(universal, labels, question.heads, run.value_width, data)]
     possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in all_limits)
     return [*claims, _left_open(data, failure, failing, possible, bool(universal))]
 

@@ -50,17 +50,14 @@ class Run:
     ) -> Run:
         """The run that answers `question` about these data by this construction.
 
-        Raises InputError for data of another type, for labels that are missing, and for what the
-        construction cannot be asked.
+        Raises InputError for labels that are missing, and for what the construction cannot be
+        asked.
         """
-        if not isinstance(data, Dataset):
-            raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
-        chosen = question.of(data)
         if question.claim != "full-rank":
-            _ = chosen.labels  # raises InputError where there are none
+            _ = data.labels  # raises InputError where there are none
         if not (call or ":" in question.construction):
             question = replace(question, construction=method.name)  # not its name in certificates
-        return cls(chosen, question, method, _request(chosen, question, method), progress, call)
+        return cls(data, question, method, _request(data, question, method), progress, call)
 
     @property
     def value_width(self) -> int:

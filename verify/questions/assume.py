@@ -40,5 +40,5 @@ class Assume(Question):
     seed: int = option(0, SEED, "random seed of subsets and bases")
 
     @property
-    def reading(self) -> Mapping[str, Any]:
+    def loader_arguments(self) -> Mapping[str, Any]:
         return {"tokens": self.tokens}

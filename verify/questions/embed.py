@@ -17,7 +17,7 @@ class Embed(Options):
 
     command: ClassVar[str] = "embed"
     example: ClassVar[str] = "attncert embed gpt2 text.txt --length 128 --out states"
-    asked_of: ClassVar[tuple[str, ...]] = ("model", "inputs")
+    parameters: ClassVar[tuple[str, ...]] = ("model", "inputs")
     model: ClassVar[str] = "name on the Hugging Face hub, or a local folder"
     inputs: ClassVar[str] = "folder of images, text file, or .npy of tokens"
     folder: ClassVar[str] = "folder for the embeddings"

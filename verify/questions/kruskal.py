@@ -85,9 +85,9 @@ class Kruskal(Question):
         return _SUBSETS if self.subsets is None else self.subsets
 
     @property
-    def reading(self) -> Mapping[str, Any]:
+    def loader_arguments(self) -> Mapping[str, Any]:
         return {}
 
     @property
-    def keeps(self) -> str | None:
+    def log_file(self) -> str | None:
         return self.log

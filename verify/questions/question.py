@@ -48,7 +48,7 @@ def option(
 class Options:
     """The options of a command. Its docstring's first line is the help of the command.
 
-    command: its name. example: a command line, for its help. asked_of: its arguments, in their
+    command: its name. example: a command line, for its help. parameters: its arguments, in their
     order; a class variable of that name says what each is, "" where the command takes none;
     optional: whether they may be left out. folder: what --out is; needs_folder: whether it must be
     given. Raises InputError, which names the field, for a value that an option does not take.
@@ -56,7 +56,7 @@ class Options:
 
     command: ClassVar[str]
     example: ClassVar[str]
-    asked_of: ClassVar[tuple[str, ...]]
+    parameters: ClassVar[tuple[str, ...]]
     folder: ClassVar[str]
     needs_folder: ClassVar[bool] = False
     optional: ClassVar[bool] = False
@@ -70,7 +70,7 @@ class Options:
 class Question(Options):
     """A question about data. Its example works in a checkout."""
 
-    asked_of: ClassVar[tuple[str, ...]] = ("weights", "data")
+    parameters: ClassVar[tuple[str, ...]] = ("weights", "data")
     folder: ClassVar[str] = "folder for the report; default: attncert-report/NAME"
     weights: ClassVar[str] = ""
     data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
@@ -85,12 +85,12 @@ class Question(Options):
         return False
 
     @property
-    def reading(self) -> Mapping[str, Any]:
+    def loader_arguments(self) -> Mapping[str, Any]:
         """For what loads the data: keyword arguments."""
         return {"unlabelled": self.unlabelled}
 
     @property
-    def keeps(self) -> str | None:
+    def log_file(self) -> str | None:
         """A file that is written meanwhile: it must lie outside the folder of the report."""
         return None
 
@@ -119,8 +119,8 @@ class Question(Options):
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
         'attncert prove DATA --construction width-one --heads 3 --data-file --examples 7'
         """
-        asked_of = () if bare else arguments(type(self))
-        words = [f"attncert {self.command}", *(name.upper() for name in asked_of)]
+        parameters = () if bare else arguments(type(self))
+        words = [f"attncert {self.command}", *(name.upper() for name in parameters)]
         for name, meaning in options(type(self)).items():
             setting = getattr(self, name)
             if meaning.repeats and setting != meaning.default:
@@ -131,7 +131,7 @@ class Question(Options):
 
 def arguments(record: type[Options]) -> tuple[str, ...]:
     """What the command is asked of, in the order of the command line."""
-    return tuple(name for name in record.asked_of if getattr(record, name))
+    return tuple(name for name in record.parameters if getattr(record, name))
 
 
 def options(record: type[Options]) -> Mapping[str, Option]:

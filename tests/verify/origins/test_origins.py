@@ -55,7 +55,7 @@ def spoken(question: Callable[[], Proof], patch: pytest.MonkeyPatch) -> tuple[li
 
         return call
 
-    for name in (*(f"check_{stage}" for stage in STAGES), "answer"):
+    for name in (*(f"check_{stage}" for stage in STAGES), "outcome"):
         patch.setattr(stages, name, heard(getattr(stages, name)))
     patch.setattr(refusal, "conclusion", heard(refusal.conclusion))
     return claims, question()

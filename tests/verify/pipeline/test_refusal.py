@@ -17,7 +17,9 @@ from attncert.verify import checker
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.methods.registry import layer_method
 from attncert.verify.pipeline import refusal
+from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.relations.probes import random_layer
@@ -41,11 +43,9 @@ def proof_of(data: Dataset, **options: Any) -> Proof:
 def test_what_excludes_all_weights_is_told_by_what_it_is_about_and_not_by_its_id(about) -> None:
     known = Claim("new.bound", "A bound.", Level.REFUTED, witness={"reason": "why"}, about=about)
     failure = HypothesisFails("A2", "no", {})
-    sizes = {"heads": 1, "value_width": 1, "data": PARALLEL}
-    told = [
-        refusal.conclusion(failure, (), [known], **sizes, these_labels=given)[-1]
-        for given in (0, 1)
-    ]
+    questions = [Prove(heads=1), Prove(heads=1, claim="interpolation")]
+    runs = [Run.of(PARALLEL, question, layer_method("paper")) for question in questions]
+    told = [refusal.conclusion(run, failure, (), [known])[-1] for run in runs]
     impossible = [claim.level is Level.REFUTED for claim in told]
     expected = {About.UNIVERSAL: [True, False], About.THESE_LABELS: [True, True]}
     assert impossible == expected.get(about, [False, False])
