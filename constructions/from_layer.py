@@ -70,15 +70,16 @@ def from_layer(
         records = []
         for number, table in enumerate(tables):
             earlier = tuple(placed.rows)
-            remaining = [t for t in range(data.T) if t not in set(earlier)]
+            remaining = placed.unplaced
             if not remaining:
                 break
             block = blocks.of(_filled_up(table, data.n))
-            rows, pivots = independent_rows(placed.remainder(remaining, block), prime)
+            rest = placed.remainder(remaining, block)
+            rows, pivots = independent_rows(rest, prime)
             if not rows:
                 continue
             group = [remaining[i] for i in rows]
-            placed.extend(group, block, pivots)
+            placed.extend(group, block, pivots, rest)
             head = LayerHead(
                 group=tuple(group),
                 earlier=earlier,

@@ -162,21 +162,20 @@ class _Search:
 
     def _head(self, share: int) -> GenericHead | None:
         """The first draw that places `share` examples, else the one that places most."""
-        placed = set(self.placed.rows)
-        unplaced = [t for t in range(self.data.T) if t not in placed]
-        best: tuple[list[int], list[int], _Draw] | None = None
+        unplaced = self.placed.unplaced
+        best: tuple[list[int], list[int], _Draw, Block] | None = None
         for draw in self._draws():
             remainder = self.placed.remainder(unplaced, draw.features)
             rows, pivots = independent_rows(remainder, self.prime, share)
             if best is None or len(rows) > len(best[0]):
-                best = rows, pivots, draw
+                best = rows, pivots, draw, remainder
             if len(rows) == min(share, len(unplaced)):
                 break
         if best is None or not best[0]:
             return None
-        rows, pivots, draw = best
+        rows, pivots, draw, remainder = best
         group, earlier = [unplaced[i] for i in rows], tuple(self.placed.rows)
-        self.placed.extend(group, draw.features, pivots)
+        self.placed.extend(group, draw.features, pivots, remainder)
         return self._record(group, earlier, pivots, draw)
 
     def _draws(self) -> Iterator[_Draw]:

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.arrays import FloatArray
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced
 
 # A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # rows eliminated together
-_PANEL = 256  # rows of P multiplied together
+_PANEL = 256  # rows of L solved together
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class Block:
 
     def __getitem__(self, rows: Any) -> Block:
         return Block(self.mod[rows], self.float[rows])
+
+    def __setitem__(self, rows: Any, block: Block) -> None:
+        self.mod[rows], self.float[rows] = block.mod, block.float
 
     def plus(self, other: Block, p: int) -> Block:
         """Entrywise sum, broadcast."""
@@ -106,8 +109,10 @@ class Placement:
     rows:    examples in the order in which they were placed.
     columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
 
-    Block elimination by heads, right-looking: L is kept for all T examples (L = Z[:, C] U⁻¹, so
-    that Λ = L[t] P), U never, and P = L[S]⁻¹ only grows by rows: N·T·d operations for a residual.
+    Block elimination by heads. L = Z[:, C] U⁻¹ is kept, the rows placed first and in their order,
+    and U never. L[S] is lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹ and
+    L[S]⁻¹ X_S, of which N·T·d operations make a residual, are solved for panel by panel, each with
+    its own small inverse.
     """
 
     def __init__(self, examples: int, prime: int) -> None:
@@ -117,26 +122,34 @@ class Placement:
         self._heads = 0
         size = examples, examples  # zeros take no memory before they are written to
         self._left = Block(np.zeros(size), np.zeros(size))
-        self._inverse = Block(np.zeros(size), np.zeros(size))
+        self._order, self._at = np.arange(examples), np.arange(examples)  # of the rows of L
+        self._panels: list[tuple[slice, Block]] = []
+
+    @property
+    def unplaced(self) -> list[int]:
+        """The other examples, in increasing order."""
+        return sorted(self._order[len(self.rows) :].tolist())
 
     def eliminators(self, examples: list[int]) -> Block:
         """Λ of these examples, (g, N): what is subtracted of each row placed."""
-        left, inverse = self._factors(examples)
-        return Block(
-            matmul_mod(left.mod, inverse.mod, self.prime), _guide(left.float, inverse.float)
-        )
+        known = self._left[self._at[examples], : len(self.rows)]  # a copy
+        for panel, inverse in reversed(self._panels):
+            behind = slice(panel.stop, len(self.rows))
+            below = self._left[behind, panel]
+            rest = self._difference(known[:, panel], known[:, behind], below)
+            known[:, panel] = self._product(rest, inverse)
+        return known
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
         return self._difference(targets, eliminators, placed)
 
-    def remainder(self, examples: list[int] | slice, block: Block) -> Block:
+    def remainder(self, examples: list[int], block: Block) -> Block:
         """The residuals of these examples for a new head with features `block` (T, d): (g, d).
 
-        The same as `residual`, by way of P X_S: fast for many examples.
+        The same as `residual`, by way of L[S]⁻¹ X_S: fast for many examples.
         """
-        left, _ = self._factors(examples)
-        return self._difference(block[examples], left, self._upper(block))
+        return self._difference(block[examples], self._left_of(examples), self._upper(block))
 
     def independent(
         self, examples: list[int], block: Block, most: int
@@ -145,22 +158,20 @@ class Placement:
         is looked at."""
         upper = self._upper(block)
 
-        def rest(some: slice) -> Block:
-            left, _ = self._factors(examples[some])
-            return self._difference(block[examples[some]], left, upper)
+        def rest(where: slice) -> Block:
+            some = examples[where]
+            return self._difference(block[some], self._left_of(some), upper)
 
         return _independent(rest, (len(examples), block.mod.shape[1]), self.prime, most)
 
     def _upper(self, block: Block) -> Block:
-        """P X_S for a new head with features `block` (T, d): (N, d). P is lower triangular."""
-        count, placed = len(self.rows), block[self.rows]
-        mod, guide = np.zeros_like(placed.mod), np.zeros_like(placed.float)
-        for start in range(0, count, _PANEL):
-            stop = min(start + _PANEL, count)
-            panel = slice(start, stop), slice(stop)
-            mod[start:stop] = matmul_mod(self._inverse.mod[panel], placed.mod[:stop], self.prime)
-            guide[start:stop] = _guide(self._inverse.float[panel], placed.float[:stop])
-        return Block(mod, guide)
+        """L[S]⁻¹ X_S for a new head with features `block` (T, d): (N, d)."""
+        upper = block[self.rows]
+        for panel, inverse in self._panels:
+            before = slice(panel.start)
+            rest = self._difference(upper[panel], self._left[panel, before], upper[before])
+            upper[panel] = self._product(inverse, rest)
+        return upper
 
     def pivots(
         self, group: list[int], block: Block, eliminators: Block | None = None
@@ -177,35 +188,60 @@ class Placement:
         return columns if len(rows) == len(group) else None
 
     def extend(
-        self, group: list[int], block: Block, pivots: list[int], eliminators: Block | None = None
+        self, group: list[int], block: Block, pivots: list[int], rest: Block | None = None
     ) -> None:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
-        With σ the group's residuals at the pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals
-        there; the identity on the group) and P the rows [-Λ, I].
+        rest: the remainder of all that are unplaced, if known. With σ the group's residuals at the
+        pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there): the identity on the group.
         """
-        p, old, new = self.prime, len(self.rows), len(self.rows) + len(group)
-        columns = Block(block.mod[:, pivots], block.float[:, pivots])
-        rest = self.remainder(slice(None), columns)
-        eliminators = self.eliminators(group) if eliminators is None else eliminators
-        schur = rest[group]
-        self._left.mod[:, old:new] = matmul_mod(rest.mod, _inverse_mod(schur.mod, p), p)
-        self._left.float[:, old:new] = _guide(rest.float, _inverse_float(schur.float))
-        self._inverse.mod[old:new, :old] = reduced(-eliminators.mod, p)
-        self._inverse.float[old:new, :old] = -eliminators.float
-        for inverse in (self._inverse.mod, self._inverse.float):
-            inverse[old:new, old:new] = np.eye(len(group))
+        old, new = len(self.rows), len(self.rows) + len(group)
+        if rest is None:
+            others = self._order[old:].tolist()
+            rest = self.remainder(others, block[:, pivots])
+        else:
+            others, rest = self.unplaced, rest[:, pivots]
+        place = {t: i for i, t in enumerate(others)}
+        inverse = _inverse(rest[[place[t] for t in group]], self.prime)
+        self._left[self._where(others), old:new] = self._product(rest, inverse)
+        for position, t in enumerate(group, start=old):
+            self._exchange(position, int(self._at[t]))
+        self._invert_panel(old, new)
         self.rows += group
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
 
-    def _factors(self, examples: list[int] | slice) -> tuple[Block, Block]:
-        """L of these examples (g, N), and P (N, N)."""
-        count = len(self.rows)
-        return (
-            Block(self._left.mod[examples, :count], self._left.float[examples, :count]),
-            Block(self._inverse.mod[:count, :count], self._inverse.float[:count, :count]),
+    def _exchange(self, a: int, b: int) -> None:
+        """Two rows of L."""
+        if a != b:
+            self._left[[a, b]] = self._left[[b, a]]
+            self._order[[a, b]] = self._order[[b, a]]
+            self._at[self._order[[a, b]]] = a, b
+
+    def _invert_panel(self, old: int, new: int) -> None:
+        """The new rows of L join the last panel, whose inverse gains the rows [-Λ, I], or begin
+        another."""
+        panel, inverse = slice(old, old), Block(np.zeros((0, 0)), np.zeros((0, 0)))
+        if self._panels and self._panels[-1][0].start > old - _PANEL:
+            panel, inverse = self._panels.pop()
+        below = self._product(self._left[old:new, panel], inverse)
+        bordered = Block(
+            _bordered(inverse.mod, reduced(-below.mod, self.prime)),
+            _bordered(inverse.float, -below.float),
         )
+        self._panels.append((slice(panel.start, new), bordered))
+
+    def _where(self, examples: list[int]) -> slice | IntArray:
+        """Their rows of L: a slice where they follow each other, which copies nothing."""
+        at = self._at[examples]
+        in_row = len(at) and (np.diff(at) == 1).all()
+        return slice(at[0], at[-1] + 1) if in_row else at
+
+    def _left_of(self, examples: list[int]) -> Block:
+        return self._left[self._where(examples), : len(self.rows)]
+
+    def _product(self, a: Block, b: Block) -> Block:
+        return Block(matmul_mod(a.mod, b.mod, self.prime), _guide(a.float, b.float))
 
     def _difference(self, targets: Block, left: Block, right: Block) -> Block:
         product = matmul_mod(left.mod, right.mod, self.prime)
@@ -284,10 +320,19 @@ def _eliminate(
     return independent, pivots
 
 
-def _inverse_mod(matrix: FloatArray, p: int) -> FloatArray:
-    """Inverse of an invertible matrix of residues."""
-    g = len(matrix)
-    return echelon_mod(np.hstack([matrix, np.eye(g)]), p)[0][:, g:]
+def _inverse(square: Block, p: int) -> Block:
+    """Of a matrix that is invertible mod p; its float only guides."""
+    size = len(square.mod)
+    reduced_rows, _ = echelon_mod(np.hstack([square.mod, np.eye(size)]), p)
+    return Block(reduced_rows[:, size:], _inverse_float(square.float))
+
+
+def _bordered(inverse: FloatArray, below: FloatArray) -> FloatArray:
+    """[[inverse, 0], [below, I]]."""
+    old, new = below.shape[1], len(below)
+    bordered = np.eye(old + new)
+    bordered[:old, :old], bordered[old:, :old] = inverse, below
+    return bordered
 
 
 def _inverse_float(matrix: FloatArray) -> FloatArray:

@@ -208,13 +208,16 @@ def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generat
 
 
 def _accepted(batch: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
-    """Indices of the accepted; one is dropped at the first examples that do not accept it."""
+    """Indices of the accepted; one is dropped at the first examples that do not accept it.
+
+    Each time twice as many examples are looked at: where most are dropped, by the first of them.
+    """
     alive, start, step = np.arange(len(batch)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))
         images = combine(batch[alive], table[start : start + step])
         alive = alive[accept(images).all(axis=1)]
-        start, step = start + step, len(table)
+        start, step = start + step, 2 * step
     return alive
 
 

@@ -93,7 +93,7 @@ class WidthOneBuilder:
             if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
         best = min(drafts, key=lambda draft: draft.bits)
-        self.placed.extend(list(group), best.features, best.pivots, eliminators)
+        self.placed.extend(list(group), best.features, best.pivots)
         return best
 
     def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:

@@ -83,7 +83,7 @@ class ShortHeads:
 
     def _unplaced_moved(self) -> FloatArray:
         """For each pair, how many unplaced examples attend other than uniformly."""
-        unplaced = np.setdiff1d(np.arange(self.data.T), self.builder.placed.rows)
+        unplaced = self.builder.placed.unplaced
         return np.repeat(self._v_moves[:, unplaced] @ self._u_moves[:, unplaced].T, 2)
 
     def _sizes(self) -> tuple[int, int]:
@@ -95,7 +95,7 @@ class ShortHeads:
     def _look(self, u: IntArray, v: IntArray) -> tuple[list[int], WidthOneDraft]:
         """The examples that the head u vᵀ can place next, with their pivots."""
         placed, draft = self.builder.placed, self.builder.draft(u, v)
-        unplaced = np.setdiff1d(np.arange(self.data.T), placed.rows).tolist()
+        unplaced = placed.unplaced
         need, most = self._sizes()
         if self.data.shared and not placed.rows:  # one of those that are alike
             first = np.sort(np.unique(draft.products, return_index=True)[1]).tolist()

@@ -302,7 +302,7 @@ def _off_peak(worst: float | None, bits: int | None, n: int) -> tuple[str, str]:
     tiny = f"below $2^{{-10^{{{len(str(BEYOND)) - 1}}}}}$"
     return (
         tiny if worst < -BEYOND else power_of_two(worst),
-        tiny if bits > BEYOND else _bound(math.log2(n - 1) - bits),
+        tiny if bits > BEYOND else _bound(math.log2(n - 1) - max(bits, 0)),
     )
 
 

@@ -38,12 +38,13 @@ def whole(x: int) -> str:
 
 
 def size(x: int) -> str:
-    """A natural number that counts something, such as bits: in full or to three digits.
+    """A number that counts something, such as bits: in full or to three digits.
 
-    >>> size(1451), size(3**200)
-    ('1,451', 'about $2.66\\\\cdot 10^{95}$')
+    >>> size(1451), size(-(3**200))
+    ('1,451', 'about $-2.66\\\\cdot 10^{95}$')
     """
-    return f"{x:,}" if x < 10**_LONG else f"about {_scientific(_log10(x), '')}"
+    magnitude, sign = abs(x), "-" if x < 0 else ""
+    return f"{x:,}" if magnitude < 10**_LONG else f"about {_scientific(_log10(magnitude), sign)}"
 
 
 def rational(x: Fraction | int | str) -> str:

@@ -66,6 +66,14 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     assert json.loads(files["answer.json"])["exhibits"]["heads"][1]["log2_off_peak"][0] == "-inf"
 
 
+def test_a_lead_that_is_far_from_there_is_told_shortly() -> None:
+    """A head whose c is small beside long logits: B below minus any float bounds nothing."""
+    proof = fixtures.paper_proof()
+    behind = replace(proof.heads[1], bits=-(10**5000))
+    page = report_page(replace(proof, heads=(proof.heads[0], behind))).decode()
+    assert "about $-1.00\\cdot 10^{5000}$" in page
+
+
 def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
     """Matplotlib's ticks go beyond the numbers: those of 10^234 leave the floats."""
     proof, size = fixtures.paper_proof(), BEYOND // 10
