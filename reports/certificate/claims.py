@@ -238,15 +238,13 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
 
 def _inputs(cert: Mapping[str, Any]) -> str:
     dims, contexts = cert["dims"], cert["data"]["contexts"]
-    shared = len(contexts) == 1 and dims["examples"] > 1
+    shared, width = len(contexts) == 1 and dims["examples"] > 1, len(cert["data"]["queries"][0])
     least = f"{min(cert['tokens'])} to " if cert.get("tokens") else ""
-    tokens = (
-        f"{least}{counted(dims['context'], 'token')} of {counted(dims['width'], 'number')} each"
-    )
+    tokens = f"{least}{counted(dims['context'], 'token')} of {counted(width, 'number')} each"
     return (
         f"{counted(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "
         f"({tokens}{', the same one for all' if shared else ''}), a query of "
-        f"{counted(dims['width'], 'number')}, and a label of "
+        f"{counted(width, 'number')}, and a label of "
         f"{counted(dims['labels'], 'number')}."
     )
 

@@ -19,9 +19,11 @@ from .reading import MAX_ITEMS, Table, dims, numbers, typed
 Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturation")
 
 
-def contexts_of(limits: Limits, cert: Any, data: Any) -> Table:
-    """One context for all examples, or each with its own number of tokens."""
+def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
+    """One context for all examples, or each with its own number of tokens. width: of them, where
+    blocks change it."""
     T, n, d = dims(cert, "examples context width")
+    d = width or d
     contexts, tokens = data["contexts"], cert.get("tokens")
     if tokens is not None:
         [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]

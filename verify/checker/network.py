@@ -206,11 +206,12 @@ class Derived:
 
 
 def derived(cert: Any, limits: Limits) -> dict[str, Any]:
-    """The data with the contexts and queries that the last block sees."""
-    T, d = dims(cert, "examples width")
+    """The data with the contexts and queries that the last block sees. The width in dims is that
+    of the last block: data say their own."""
     blocks = [block(limits, x) for x in cert["network"][:-1]]
-    contexts = contexts_of(limits, cert, cert["data"])
-    queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
+    queries = shaped(limits, cert["data"]["queries"], "queries")
+    need(len(queries.rows) == cert["dims"]["examples"], "queries must be as many as examples")
+    contexts = contexts_of(limits, cert, cert["data"], len(queries.rows[0]))
     on = Exact(limits)
     both = list(states(on, blocks, contexts, queries, limits))
     tables = [tokens for tokens, _ in both][: len(contexts.rows)]

@@ -32,7 +32,7 @@ def certificate(
             "format": "attncert/3",
             "claim": "network" if within is None else "outputs-within",
             "construction": construction,
-            "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
+            "dims": {"examples": data.T, "context": data.n, "width": stored.d, "labels": data.m},
             "data": stored.canonical(),
             "network": data.origin.blocks + as_json(network),
             **({} if within is None else {"within": numeral(within)}),

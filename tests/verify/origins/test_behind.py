@@ -17,6 +17,7 @@ import attncert
 from attncert import Dataset, Prove, prove, write_report
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.mixing import mean
+from attncert.reports.certificate.explain import explain
 from attncert.verify.checker import check_file
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -147,6 +148,36 @@ def test_a_network_of_ones_own_comes_before(
         assert attncert.main([*line, "--out", str(tmp_path / "o")]) == 2
         error = capsys.readouterr().err
         assert words in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "check"),
+    [
+        (Prove(heads=2), check_file),
+        (Prove(heads=2, claim="full-rank"), check_fast),
+        (Prove("relu"), check_fast),
+    ],
+    ids=["layer", "rank", "network"],
+)
+def test_blocks_before_may_change_the_width(question: Prove, check: Any, tmp_path: Path) -> None:
+    wider = {"kind": "feed-forward", "of": "all", "activation": "relu", "residual": False}
+    wider |= {"weights": [[1, 0, 1], [0, 1, 1]], "bias": [0, 0, 1]}
+    (tmp_path / "network.json").write_text(json.dumps({"network": [wider]}))
+    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    proof = prove(data, replace(question, before=str(tmp_path / "network.json")))
+    assert proof.standing is Level.PROVED and proof.certificate is not None
+    certificate = dict(proof.certificate)
+    path = written(certificate, tmp_path)
+    assert check_file(path).status == check(path).status == "holds"
+    assert "(2 tokens of 2 numbers each, the same one for all)" in explain(path).parts[1][1]
+    queries, contexts = certificate["data"]["queries"], certificate["data"]["contexts"]
+    for key, rows in (
+        ("queries", [[*row, "0"] for row in queries]),
+        ("queries", queries[:-1]),
+        ("contexts", [[[*row, "0"] for row in rows] for rows in contexts]),
+    ):
+        other = written(changed(certificate, f"data.{key}", rows), tmp_path)
+        assert check_file(other).status == check(other).status == "unusable"
 
 
 def test_a_block_before_and_rounding_are_not_one_run() -> None:
