@@ -19,6 +19,8 @@ from attncert.reports.answers import report, report_page
 from attncert.reports.prove import figures
 from attncert.reports.words.numbers import BEYOND
 
+DRAWN = {"graph", "saturation", "own-weights", "heads", "saturation-c"}
+
 
 @pytest.fixture(scope="module", autouse=True)
 def canvas() -> Iterator[None]:
@@ -26,14 +28,13 @@ def canvas() -> Iterator[None]:
         yield
 
 
-# --- figures ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", [*share(KINDS, 4), pytest.param("large", marks=pytest.mark.slow)])
 def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
     proof, files = fixtures.rendered(kind)
     drawn = {name: content for name, content in files.items() if name.endswith(".svg")}
-    names = ("saturation", figures.own_figure(proof.heads), "heads") if proof.heads else ()
+    steered = ["saturation-c"] * any(head.steered for head in proof.heads)
+    own = ["saturation", figures.own_figure(proof.heads), "heads"] if proof.heads else []
+    names = [*own, *steered]
     assert set(drawn) == {f"figures/{name}.svg" for name in ("graph", *names)}
     for svg in (drawn[f"figures/{name}.svg"] for name in names):
         root = ElementTree.fromstring(svg)
@@ -47,9 +48,9 @@ def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
 def test_idle_heads_are_drawn_too() -> None:
     """A layer may have more heads than the data need: empty groups, at the end."""
     proof = fixtures.paper_proof()
-    idle = replace(proof.heads[-1], group=(), own_weights=(), c=None, bits=None, condition=None)
+    idle = replace(proof.heads[0], group=(), own_weights=(), condition=None)
     more = replace(proof, heads=(*proof.heads, idle))
-    assert set(figures.draw(more)) == {"graph", "saturation", "own-weights", "heads"}
+    assert set(figures.draw(more)) == DRAWN
     assert "| 3 | none |" in report_page(more).decode()
 
 
@@ -84,7 +85,7 @@ def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         drawn = figures.draw(replace(proof, heads=(proof.heads[0], huge)))
-    assert set(drawn) == {"graph", "saturation", "own-weights", "heads"}
+    assert set(drawn) == DRAWN
 
 
 # --- equal runs, equal bytes --------------------------------------------------------------------
@@ -95,15 +96,16 @@ SAME = ("small", "refused-context")
 @pytest.mark.slow
 def test_equal_proofs_give_equal_bytes() -> None:
     """Twice, the second time under another user's style."""
-    here = [report(KINDS[kind]()).files for kind in SAME]
+    proofs = [KINDS[kind]() for kind in SAME]
+    here = [report(proof).files for proof in proofs]
     style = {"font.size": 31.0, "svg.fonttype": "none", "axes.grid": True, "lines.linewidth": 9.0}
     with mpl.rc_context(style):
-        assert [report(KINDS[kind]()).files for kind in SAME] == here
+        assert [report(proof).files for proof in proofs] == here
 
 
 def test_times_and_versions_change_timings_json_alone() -> None:
     _, a = fixtures.rendered("small")
-    slow = fixtures.paper_proof(change=lambda claim: claim.timed(123.456))
+    slow = fixtures.changed(fixtures.paper_proof(), lambda claim: claim.timed(123.456))
     b = report(replace(slow, versions={"python": "9.9.9"})).files
     assert {name for name in a if a[name] != b[name]} == {"timings.json"}
     assert b"123.456" in b["timings.json"] and b"9.9.9" in b["timings.json"]
