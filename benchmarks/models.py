@@ -143,25 +143,8 @@ def page() -> str:
             "certified T")  # fmt: skip
     rows = [head, ("---",) * len(head)]
     rows += [_row(name, found[name]) for name in CASES if name in found]
-    told = json.loads(RESULTS.read_text())["training"]
-    training = [("trained here", "parameters", "steps", "before", "after", "training"),
-                ("---",) * 6]  # fmt: skip
-    training += [_training(name, told[name]) for name in told]
-    parts = (rows, training)
-    table = "\n".join("".join(f"| {' | '.join(row)} |\n" for row in part) for part in parts)
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
     return before + BEGIN + table + END + after
-
-
-def _training(name: str, record: dict[str, Any]) -> tuple[str, ...]:
-    def judged(at: dict[str, float]) -> str:
-        right = f", accuracy {at['accuracy']:.1%}" if "accuracy" in at else ""
-        return f"loss {at['loss']:g}{right}"
-
-    return (
-        {"vit": "the small ViT", "gpt": "the small GPT"}[name], f"{record['parameters']:,}",
-        f"{record['steps']:,}", judged(record["before"]), judged(record["trained"]),
-        f"{record['seconds']:.0f} s ({record['processor seconds']:.0f} s)",
-    )  # fmt: skip
 
 
 def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
