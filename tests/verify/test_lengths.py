@@ -21,6 +21,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from support.enclosures import enclose_error
 from support.oracles import repeated
+from support.shell import Shell
 
 from attncert import Prove, prove, verify
 from attncert.cli import main
@@ -288,17 +289,12 @@ def wrong_saturation(folder: Path) -> list[str]:
             "--out", f"{at}/out", "--json"]  # fmt: skip
 
 
-def test_saturation_beside_a_longer_context_is_verified(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(wrong_saturation(tmp_path)) == 0
-    printed = capsys.readouterr().out
+def test_saturation_beside_a_longer_context_is_verified(tmp_path: Path, shell: Shell) -> None:
+    printed = shell.runs(*wrong_saturation(tmp_path)).out
     assert "has the property" in printed and "refuted" not in json.loads(printed)["standing"]
 
 
-def test_assume_finds_given_contexts_independent(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_assume_finds_given_contexts_independent(tmp_path: Path) -> None:
     file = tmp_path / "d.json"
     contexts = [[[1, 0], [0, 1]], [[1, 1]]]
     file.write_text(json.dumps({"contexts": contexts, "queries": [[1, 2], [3, 1]]}))
