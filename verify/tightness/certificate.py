@@ -11,9 +11,9 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
+from attncert.constructions.exact.keys import direction
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import TooLarge, in_format, sealed
-from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.relations.rows import BrokenRelation, broken_relation
 
