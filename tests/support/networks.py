@@ -1,7 +1,7 @@
 """Networks in plain fractions: a second evaluator, from the blocks as JSON; random small networks.
 
-Nothing here is shared with verify/ or constructions/: one example at a time, from the definitions
-on docs/certificate.md.
+Nothing that evaluates is shared with verify/ or constructions/: one example at a time, from the
+definitions on docs/certificate.md.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from itertools import chain
 from typing import Any
 
 from support.small_certificates import Certificate, sealed, third
+
+from attncert.constructions.data.dataset import Dataset
 
 Vector = list[Fraction]
 
@@ -98,6 +100,12 @@ def output(blocks: Any, tokens: list[Vector], query: Vector) -> Vector:
         changed = [new(x, i) for i, x in enumerate(tokens)] if block["of"] == "all" else tokens
         tokens, query = changed, new(query, -1)
     return query
+
+
+def dataset(data: Any, labels: Any = None) -> Dataset:
+    """Of a certificate's `data`."""
+    shared = len(data["contexts"]) == 1
+    return Dataset.of(data["contexts"][0] if shared else data["contexts"], data["queries"], labels)
 
 
 def outputs(blocks: Any, data: Any) -> list[Vector]:
