@@ -204,7 +204,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, n, d, m = dims(cert, "examples context width labels")
     H, d_h, d_v = dims(cert, "heads head_width value_width")
-    contexts, queries, labels, tables, (p, q), numbered, (A, unit_a, b_a) = parts
+    contexts, queries, labels, tables, (p, q), numbered, (_, _, b_a) = parts
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     P, b_p = GUARD + (q // p).bit_length(), max(p, q).bit_length()
 
@@ -253,8 +253,21 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         for row in derivatives:
             rows.append([c >> drop for c, _ in row])
             widths.append(sum((r >> drop) + 2 for _, r in row))
+    worst = contraction(limits, parts, P, f, spread, rows, widths)
+    return (
+        f"weights within {cert['near']['radius']:.40} of these give the labels of all {T} "
+        f"examples, exactly (contraction by {worst:.2g} in {N} unknowns)"
+    )
+
+
+def contraction(
+    limits: Limits, parts: Parts, P: int, f: Any, spread: Any, rows: Any, widths: Any
+) -> float:
+    """The largest kappa, where Newton's map carries the box into itself. f, spread: the errors over
+    2^P; rows, widths: the derivatives over 2^COARSE, and how far those of a row are off in all."""
+    (p, q), (A, unit_a, _) = parts.radius, parts.inverse
     columns, one, dot = list(zip(*rows, strict=True)), unit_a << COARSE, limits.dot
-    worst = 0.0
+    largest = 0.0
     for i, row in enumerate(A):
         limits.on_time()
         size = list(map(abs, row))
@@ -266,11 +279,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         need(kappa < one, f"kappa is not below 1 in row {i}", "wrong")
         inside = eta * q << COARSE <= p * (one - kappa) << P
         need(inside, f"eta + kappa * radius is above the radius in row {i}", "wrong")
-        worst = max(worst, up(kappa << 20, one) / 2**20)
-    return (
-        f"weights within {cert['near']['radius']:.40} of these give the labels of all {T} "
-        f"examples, exactly (contraction by {worst:.2g} in {N} unknowns)"
-    )
+        largest = max(largest, up(kappa << 20, one) / 2**20)
+    return largest
 
 
 def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:

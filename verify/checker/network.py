@@ -115,15 +115,15 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
         new = new if one.activation == "identity" else getattr(on, one.activation)(new)
     else:
         need(mask is None or len(mask) == len(tokens), "a row of mask must have all tokens")
-        seen = [i for i in range(len(tokens)) if mask is None or mask[i]]
+        attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
         new = []
         for head, key in zip(one.heads, keys, strict=True):
-            weights = on.products(on.mapped(vector, head.query), [key[i] for i in seen])
+            weights = on.products(on.mapped(vector, head.query), [key[i] for i in attended])
             if one.rule == "softmax":
                 weights = on.softmax(weights, one.unit == "ln 2")
             elif one.rule == "hardmax":
                 weights = on.hardmax(weights)
-            new.append(on.mapped(on.mean(weights, [tokens[i] for i in seen]), head.out))
+            new.append(on.mapped(on.mean(weights, [tokens[i] for i in attended]), head.out))
         new = on.added(new)
     return on.added([new, vector]) if one.residual else new
 
