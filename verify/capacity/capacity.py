@@ -26,6 +26,8 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.labelling.labelled import Labelling, Trial, label_all, labelling_certificate
+from attncert.verify.origins.conclusion import in_words_of
+from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
@@ -88,7 +90,7 @@ def capacity(
     [('universal', 2, 2), ('every labelling', 2, 3), ('these labels', 3, 3)]
     """
     question = question or Capacity()
-    data = question.of(data)
+    data = by_class(question.of(data))
     seconds: dict[str, float] = {}
     with timed(seconds, "Jacobian"):
         law = jacobian(data, question, progress)
@@ -98,10 +100,11 @@ def capacity(
         labelled, at_zero = _zeros(data, law, question.seed, progress)
     certificates, uncertified = _certificates(data, law, at_once, labelled, question)
     table = notions(data, law, at_once, labelled, at_zero)
+    claims = claims_of(data, law, at_once, labelled, at_zero, table)
     return DataCapacity(
         question=question,
         data=data,
-        trace=ProofTrace(claims_of(data, law, at_once, labelled, at_zero, table)),
+        trace=ProofTrace(in_words_of(data, claims)),
         conclusion=ids.LAW_CAPACITY,
         certificate=next(iter(certificates.values()), None),
         uncertified=uncertified,

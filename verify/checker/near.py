@@ -28,7 +28,7 @@ from collections import namedtuple
 from operator import lt
 from typing import Any
 
-from .layer import contexts_of
+from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
 from .reading import dims, numbers, typed
 
@@ -92,12 +92,13 @@ class Balls:
             low, high = low * low >> W, -(-high * high >> W)
         return low >> (W - P), -(-high >> (W - P))
 
-    def softmax(self, logits: list[tuple[int, int]]) -> tuple[Any, Any]:
+    def softmax(self, logits: list[tuple[int, int]], times: Any) -> tuple[Any, Any]:
         """exp(l_i) / sum_k exp(l_k) grows with l_i and falls with every other l_k. A shift of all
         logits, here by the largest end, changes nothing."""
         P, top = self.P, max(c + r for c, r in logits)
         lows = [self.exp_bounds(c - r - top)[0] for c, r in logits]
         highs = [self.exp_bounds(c + r - top)[1] for c, r in logits]
+        lows, highs = ([x * k for x, k in zip(some, times, strict=True)] for some in (lows, highs))
         all_low, all_high, balls = sum(lows), sum(highs), []
         for low, high in zip(lows, highs, strict=True):
             least = (low << P) // (low + all_high - high or 1)
@@ -131,13 +132,13 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
         heads.append(([vector(row) for row in K], *turned, output, mixed))
         on.limits.on_time()
     for t, e in enumerate(queries):
-        E = contexts[t if len(contexts) > 1 else 0]
+        E, times = merged(contexts[t if len(contexts) > 1 else 0])
         across, total, by_head = list(zip(*E, strict=True)), [(0, 0)] * m, []
         for K, keys, query_columns, values, output, mixed in heads:
             on.limits.on_time()
             q = vector([combination(e, unit_e, column) for column in query_columns])
             w = vector([inner(row, q) for row in K])
-            p = on.softmax([combination(token, unit, w) for token in E])
+            p = on.softmax([combination(token, unit, w) for token in E], times)
             scores = [vector([combination(token, unit, c) for token in E]) for c in mixed]
             means = [inner(p, s) for s in scores]
             total = [(c + x, r + y) for (c, r), (x, y) in zip(total, means, strict=True)]

@@ -52,6 +52,8 @@ def instance(
         need(not outside, "--kernel reads no certificate with a data_file")
         behind = "layer" in cert and len(cert.get("network", "")) > 1
         need(not behind, "--kernel reads no layer behind other blocks")
+        listed = hasattr(cert["data"].get("contexts"), "table")
+        need(not listed, "--kernel reads no sequences")
         certificates.append(cert)
         return judge(cert, limits)
 

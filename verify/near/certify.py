@@ -97,7 +97,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
         return Near(data, layer, (), *blank, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):
-        J = jacobian(*arrays, weights, shape, present=data.present)[1]
+        J = jacobian(*arrays, weights, shape, times=data.times)[1]
         J = J.reshape(N, shape.parameters)
     if not np.isfinite(J).all():
         return Near(data, layer, (), *blank, "derivatives beyond the range of float64")

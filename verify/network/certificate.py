@@ -36,7 +36,7 @@ def certificate(
             "data": stored.canonical(),
             "network": data.origin.blocks + as_json(network),
             **({} if within is None else {"within": numeral(within)}),
-            "tokens": list(data.counts) if data.counts else None,
+            "tokens": stored.token_counts,
             "origin": data.origin.keys,
             "saturation": None,
             "data_file": None,

@@ -136,7 +136,7 @@ def compare(
     question = question or Compare()
     if not isinstance(data, Dataset):
         raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
-    data = question.of(data)
+    data = question.of(data).expanded()
     _ = data.labels  # raises InputError where there are none
     if question.round:
         data, _ = on_grid(data, Fraction(question.round))

@@ -218,7 +218,9 @@ def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
     data, why = run.data, conclusions.too_long_to_compute(bits)
     if not fits:
         return why
-    readout_seconds = estimated_seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
+    readout_seconds = estimated_seconds(
+        bits, data.T, data.T * len(built.layer.heads) * data.longest
+    )
     why += f" unasked; --claim interpolation takes about {readout_seconds:,g} s"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
     return f"{why}, and {above}" if above else why
@@ -316,7 +318,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     data, heads = run.data, len(built.layer.heads)
     if not data.labelled:
         return conclusions.no_enclosure("the data have no labels")
-    if data.T * heads * data.n > ENCLOSURE_WORK:
+    if data.T * heads * data.longest > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
     request = replace(run.request, heads=heads, saturation=None)

@@ -32,7 +32,7 @@ def certificate_of(
         "format": "attncert/1",
         "claim": "impossible",
         "construction": kind(data, relation),
-        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
+        "dims": {"examples": data.T, "context": data.longest, "width": data.d, "labels": data.m},
         "data": data.canonical(),
         "relation": coefficients,
         "produced_by": dict(produced_by),
@@ -65,7 +65,7 @@ def kind(data: Dataset, relation: Relation) -> str:
         return "equal inputs"
     if all(_same(E) or not any(e) for E, e in zip(contexts, queries, strict=True)):
         return "no attention"
-    if data.n == 2 and _same(map(sorted, contexts)):
+    if data.longest == 2 and _same(map(sorted, contexts)):
         pairs = {direction(e) for e in queries}
         if all((line, -scale) in pairs for line, scale in pairs):
             return "opposite queries"

@@ -192,7 +192,7 @@ def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
 
 def _untied(data: Dataset) -> bool:
     """The rows of every live context are affinely independent: docs/tightness.md, Theorem 6."""
-    if data.n <= 2:
+    if data.longest <= 2:
         return True
     live = data.queries.numerators.any(axis=1)
     used = [0] if data.shared and live.any() else np.flatnonzero(live).tolist()
@@ -206,8 +206,9 @@ def _untied(data: Dataset) -> bool:
 
 def _parts(data: Dataset) -> list[_Parts]:
     parts = []
-    L = math.lcm(*(data.counts or (data.n,)))
-    contexts = [_centred(as_if_once(data, t), L) for t in range(len(data.contexts))]
+    tables = [as_if_once(data, t) for t in range(len(data.contexts))]
+    L = math.lcm(*map(len, tables))
+    contexts = [_centred(rows, L) for rows in tables]
     for t in range(data.T):
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())
