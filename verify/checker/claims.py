@@ -74,6 +74,11 @@ def data_keys(cert: dict[str, Any], data: Any) -> str:
     return sequences.KEYS if listed and type(data) is dict and "sequences" in data else keys
 
 
+def with_prefixes(cert: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """With contexts and queries in the place of sequences."""
+    return sequences.prefixes(cert, limits) if "sequences" in cert["data"] else cert
+
+
 def with_origin(cert: dict[str, Any]) -> dict[str, Any]:
     """With the keys that `attncert/2` has for the origin: `rounding`; and `domain`."""
     if cert["format"] != "attncert/3":
@@ -132,8 +137,7 @@ def check_file(
         cert = with_origin(cert)
         if cert.get("data_file"):
             cert["data"] = data_file(cert, path, limits, tables, partial(data_keys, cert))
-        if "sequences" in cert["data"]:
-            cert = sequences.prefixes(cert, limits)
+        cert = with_prefixes(cert, limits)
         more = rounding(cert, limits) + domain(cert, limits)
         cert = with_layer(cert)
         if "layer" in cert and len(cert.get("network", "")) > 1:

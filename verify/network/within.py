@@ -16,7 +16,7 @@ from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
 from attncert.verify.certificate import TooLarge
 from attncert.verify.checker import Limits, Rejected
-from attncert.verify.checker.claims import judge
+from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
 from attncert.verify.network.certificate import certificate
@@ -85,8 +85,9 @@ def recomputed(body: dict[str, Any]) -> Claim:
     """By the checker's evaluation: refuted, or undecided where that is too long or too coarse."""
     exact, witness = body["claim"] == "network", None
     level = Level.PROVED if exact else Level.ENCLOSED
+    limits = Limits(math.inf, math.inf)
     try:
-        judge(body, Limits(math.inf, math.inf))
+        judge(with_prefixes(body, limits), limits)
     except Rejected as rejection:
         status, reason = rejection.args
         level = Level.REFUTED if exact and status == "wrong" else Level.UNDECIDED

@@ -154,11 +154,12 @@ TEXT = of_sequences(
         lambda: prove(TEXT, Prove("generic")),
         lambda: prove(TEXT, Prove("generic", claim="full-rank")),
         lambda: prove(TEXT, Prove("generic", claim="full-rank", data_file=True)),
+        lambda: prove(TEXT, Prove("attention-relu")),
         lambda: prove(TEXT, Prove("generic", before="mean", claim="full-rank")),
         lambda: fit(TEXT, Fit(heads=3)),
         lambda: capacity(TEXT, Capacity(heads=4)),
     ],
-    ids=["interpolation", "full-rank", "data file", "before", "fit", "capacity"],
+    ids=["interpolation", "full-rank", "data file", "network", "before", "fit", "capacity"],
 )
 def test_reports_and_certificates_hold_the_sequences(answer: Any, tmp_path: Path) -> None:
     write_report(answer(), tmp_path / "o")
