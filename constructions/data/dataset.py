@@ -31,7 +31,7 @@ class Origin:
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
     keys: `origin` of a certificate (docs/certificate.md). blocks: those of a network that made the
     data from `stored`, which a certificate then holds. settings: for answer.json.
-    paragraph: for the page of a report, behind what it says of the data.
+    paragraph: for the page of a report, after what it says of the data.
     """
 
     premises: tuple[Any, ...] = ()
@@ -357,7 +357,7 @@ class Dataset:
         object.__setattr__(self, "repeats", repeats if repeats.max() > 1 else None)
 
     def _fill_up(self, counts: tuple[int, ...]) -> None:
-        """Whatever stands behind the tokens of a context becomes copies of its first one."""
+        """Whatever comes after the tokens of a context becomes copies of its first one."""
         if not (len(counts) == len(self.contexts) and 1 <= min(counts) < max(counts) == self.n):
             must = f"{self.T} numbers from 1 to {self.n}, not all equal"
             raise InputError("counts", must, counts)

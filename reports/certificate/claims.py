@@ -194,7 +194,7 @@ def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     statement = argument = ""
     if "layer" in cert and len(cert.get("network", ())) > 1:
         before = counted(len(cert["network"]) - 1, "block")
-        statement += f" The layer is the last block of a network, behind {before}."
+        statement += f" The layer is the last block of a network, after {before}."
         argument += " What the blocks before it make of the data is computed without rounding."
     if saturation := cert.get("saturation"):
         which = "every example of its own group and of the groups before it"

@@ -41,7 +41,7 @@ def claims(
 
 
 def members(bound: RankBound) -> str:
-    """The dependent set behind an upper end, half a sentence; "" where there is none.
+    """The dependent set that proves an upper end, half a sentence; "" where there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
     >>> from attncert.verify.rank.rational import Relation

@@ -1,5 +1,5 @@
 """The extracted checker and the checker in Python on networks: true ones, and thousands of mutants;
-claims about a layer behind other blocks."""
+claims about a layer after other blocks."""
 
 from __future__ import annotations
 
@@ -99,4 +99,4 @@ def test_as_a_theorem_a_layer_behind_blocks_is_refused_in_one_line(tmp_path: Pat
     path = written(networks.behind(layer_certificate("interpolation"), 1), tmp_path)
     verdict, theorem = instance.instance(path)
     assert (verdict.status, theorem) == ("unusable", None)
-    assert verdict.message == "--kernel reads no layer behind other blocks"
+    assert verdict.message == "--kernel reads no layer after other blocks"
