@@ -27,7 +27,6 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.given_layer import method_of
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import prove_network
-from attncert.verify.network.retrieval import prove_retrieval
 from attncert.verify.origins.behind import behind
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.pipeline import stages
@@ -69,8 +68,7 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     with limited(question.time_limit):
         data = _subject(data, question)
         if isinstance(method, NetworkMethod):
-            prove_it = prove_retrieval if method.retrieves else prove_network
-            return prove_it(data.expanded(), question, method, progress)
+            return prove_network(data.expanded(), question, method, progress)
         return _proved(rounded(Run.of(_of_layer(data, question), question, method, progress)))
 
 
