@@ -128,6 +128,18 @@ def test_floats_are_the_numbers_that_they_are(tmp_path: Path) -> None:
     assert "the largest error is" in answer.statement
 
 
+def test_numbers_as_long_as_in_certificates(tmp_path: Path) -> None:
+    long = "9" * 5000
+    data = Dataset.of([[0]], [[1]], [0])
+    blocks = [READ | {"weights": [[long]], "bias": [f"-{long}"]}]
+    answer = asked(blocks, data, tmp_path, tolerance="0")
+    assert answer.standing is Level.PROVED
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(answer.certificate))
+    assert check(path).status == fast.check_file(str(path)).status == "holds"
+    assert layer(path, data, LayerQuestion(tolerance="0")).standing is Level.PROVED
+
+
 def test_one_layer_is_audited_as_a_layer(tmp_path: Path) -> None:
     plain = ATTENTION | {"residual": False}
     answer = layer(file([plain], tmp_path), DATA, LayerQuestion(tolerance=2))
