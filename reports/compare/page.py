@@ -59,7 +59,8 @@ def _figures(answer: Comparison) -> dict[str, bytes]:
 
 def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
     costs, name = entry.costs, entry.method.name
-    own = f"{name}: {entry.title}" if entry.title != name else name
+    title = entry.network.title if entry.network else entry.method.voice.title
+    own = f"{name}: {title}" if title else name
     return (
         f"{own} (third-party)" if foreign(entry.method) else own,
         _exact(entry),
@@ -72,8 +73,8 @@ def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
 
 
 def _exact(entry: Entry) -> str:
-    if entry.within:
-        return f"no, within: {entry.within}"
+    if entry.near and entry.standing.holds:
+        return f"no, within: {entry.reason}"
     if entry.exact:
         return "yes" if entry.written else f"yes, by rank {entry.examples:,}; readout not written"
     return f"{entry.standing.value}: {entry.reason}" if entry.reason else entry.standing.value
@@ -98,7 +99,7 @@ def _bits(entry: Entry, key: str) -> str:
 
 
 def _from(answer: Comparison, entry: Entry) -> str:
-    if entry.growth is None:
+    if entry.network is None or entry.network.growth is None:
         return ""
     start = answer.cheaper_from(entry)
     return "at no $T$ up to $2^{40}$" if start is None else f"from $T$ about {start:,}"

@@ -37,11 +37,10 @@ __all__ = ["Comparison", "Entry", "Floor", "compare"]
 class Entry:
     """What a construction makes of the first so many examples.
 
-    standing, reason: of its proof; why it does not hold. hypotheses: the claims about them, with
-    their standing. steered: whether heads make earlier examples attend to one token each. costs:
-    as of any network; empty where nothing was built. Where the readout of a layer was too long to
-    be written, only the full rank of its features is known: `costs` then has no bits, and its
-    parameters are at most so many. within: what is known of a retrieval, which is not about labels.
+    standing, reason: of its proof; why it does not hold, or what is known of a retrieval.
+    hypotheses: the claims about them, with their standing. costs: as of any network; empty where
+    nothing was built. Where the readout of a layer was too long to be written, only the full rank
+    of its features is known: `costs` then has no bits, and its parameters are at most so many.
     """
 
     method: AnyMethod
@@ -49,24 +48,22 @@ class Entry:
     standing: Level
     reason: str = ""
     hypotheses: tuple[tuple[Claim, Level], ...] = ()
-    steered: bool = False
-    within: str = ""
     costs: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def title(self) -> str:
-        own = self.method
-        return own.title if isinstance(own, NetworkMethod) else own.voice.title or own.name
+    def network(self) -> NetworkMethod | None:
+        """The construction, if it is not of a layer."""
+        return self.method if isinstance(self.method, NetworkMethod) else None
 
     @property
-    def growth(self) -> growth.Formula | None:
-        """Of its parameters, where there is a formula."""
-        return self.method.growth if isinstance(self.method, NetworkMethod) else None
+    def near(self) -> bool:
+        """Whether it is a retrieval, which is about the queries, and near them at best."""
+        return self.network is not None and self.network.retrieves
 
     @property
     def exact(self) -> bool:
         """That the labels are output: proved, and nothing less."""
-        return self.standing.holds and not (self.within or self.standing < Level.PROVED)
+        return self.standing.holds and not (self.near or self.standing < Level.PROVED)
 
     @property
     def written(self) -> bool:
@@ -112,10 +109,11 @@ class Comparison(Answer):
     def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
         """About the T from which on it takes fewer parameters than the other, or than attention
         alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
-        other = growth.attention if than is None else than.growth
-        if entry.growth is None or other is None:
+        first, second = (x and x.network and x.network.growth for x in (entry, than))
+        second = growth.attention if than is None else second
+        if first is None or second is None:
             return None
-        return growth.cheaper_from(entry.growth, other, growth.DataShape.of(self.data))
+        return growth.cheaper_from(first, second, growth.DataShape.of(self.data))
 
 
 def compare(
@@ -171,17 +169,15 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
     except (InputError, OutOfTime) as failure:
         return Entry(method, data.T, Level.UNDECIDED, str(failure))
     hypotheses = [claim for claim in proof.trace if ids.hypothesis_name(claim.id)]
-    retrieval = isinstance(method, NetworkMethod) and method.retrieves
-    return Entry(
+    entry = Entry(
         method,
         data.T,
         proof.standing,
-        "" if proof.holds else _reason(proof),
-        tuple((claim, proof.trace.standing(claim.id)) for claim in hypotheses),
-        any((ids.head_and_step(x.id) or (0, ""))[1] == ids.SATURATION for x in proof.trace),
-        proof.statement if retrieval else "",
-        _costs(proof, data),
+        hypotheses=tuple((claim, proof.trace.standing(claim.id)) for claim in hypotheses),
+        costs=_costs(proof, data),
     )
+    reason = proof.statement if entry.near else "" if proof.holds else _reason(proof)
+    return replace(entry, reason=reason)
 
 
 def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
@@ -244,10 +240,10 @@ def _claim(data: Dataset, row: Entry) -> Claim:
     unwritten = "" if row.written else " at most"
     return Claim(
         _id(row),
-        row.within or statement,
+        row.reason if row.near and row.standing.holds else statement,
         row.standing,
         numbers={f"{k}{unwritten * (k == 'parameters')}": x for k, x in row.costs.items()},
-        witness={"reason": row.reason} if row.reason else None,
+        witness={"reason": row.reason} if row.reason and not row.standing.holds else None,
         arithmetic=OVER_Q,
         source=row.method.source,
     )

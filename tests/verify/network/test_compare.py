@@ -70,7 +70,7 @@ def test_all_constructions_are_there_at_all_sizes() -> None:
 def test_retrieval_is_within_and_not_exact() -> None:
     entry = row(compared(), RETRIEVAL)
     assert entry.standing is Level.ENCLOSED and not entry.exact and entry.costs
-    assert compared().trace["compare.retrieval"].statement == entry.within
+    assert compared().trace["compare.retrieval"].statement == entry.reason
     assert "no, within: " in page_of(compared()) and RETRIEVAL not in compared().statement
     one = module._entry(DATA.take(1), registry.method(RETRIEVAL), Compare())
     assert not one.exact  # a single pattern is retrieved exactly, but that is not its label
