@@ -14,7 +14,7 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import OVER_Q, Claim, Level
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
@@ -37,18 +37,26 @@ __all__ = ["Comparison", "Entry", "Floor", "compare"]
 class Entry:
     """What a construction makes of the first so many examples.
 
-    standing, reason: of its proof; why it does not hold, or what is known of a retrieval.
-    hypotheses: the claims about them, with their standing. costs: as of any network; empty where
-    nothing was built. Where the readout of a layer was too long to be written, only the full rank
-    of its features is known: `costs` then has no bits, and its parameters are at most so many.
+    claim: the conclusion of its proof, with its standing. hypotheses: the claims about them, too.
+    costs: as of any network; empty where nothing was built. Where the readout of a layer was too
+    long to be written, only the full rank of its features is known: `costs` then has no bits, and
+    its parameters are at most so many.
     """
 
     method: AnyMethod
     examples: int
-    standing: Level
-    reason: str = ""
-    hypotheses: tuple[tuple[Claim, Level], ...] = ()
+    claim: Claim
+    hypotheses: tuple[Claim, ...] = ()
     costs: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def standing(self) -> Level:
+        return self.claim.level
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold."""
+        return str((self.claim.witness or {}).get("reason", ""))
 
     @property
     def network(self) -> NetworkMethod | None:
@@ -164,20 +172,28 @@ def compare(
 
 def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
     asked = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
+    own = ids.ClaimId(f"compare.{method.name}")
     try:
         proof = prove(data, asked)
     except (InputError, OutOfTime) as failure:
-        return Entry(method, data.T, Level.UNDECIDED, str(failure))
-    hypotheses = [claim for claim in proof.trace if ids.hypothesis_name(claim.id)]
-    entry = Entry(
-        method,
-        data.T,
-        proof.standing,
-        hypotheses=tuple((claim, proof.trace.standing(claim.id)) for claim in hypotheses),
-        costs=_costs(proof, data),
+        reason, words = {"reason": str(failure)}, "The construction memorizes these examples."
+        return Entry(method, data.T, Claim(own, words, Level.UNDECIDED, witness=reason))
+    standing, costs = proof.trace.standing, _costs(proof, data)
+    most = "" if "bits in all" in costs else " at most"
+    claim = replace(
+        proof.claim,
+        id=own,
+        level=proof.standing,
+        numbers={f"{key}{most * (key == 'parameters')}": x for key, x in costs.items()},
+        witness=None if proof.holds else {"reason": _reason(proof)},
+        rests_on=(),
     )
-    reason = proof.statement if entry.near else "" if proof.holds else _reason(proof)
-    return replace(entry, reason=reason)
+    hypotheses = (
+        replace(x, level=standing(x.id), rests_on=())
+        for x in proof.trace
+        if ids.hypothesis_name(x.id)
+    )
+    return Entry(method, data.T, claim, tuple(hypotheses), costs)
 
 
 def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
@@ -207,8 +223,10 @@ def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
 def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
     """One for each construction, the hypotheses that fail, and the conclusion."""
     for row in rows:
-        yield from _failing(row)
-        yield _claim(data, row)
+        for claim in row.hypotheses:
+            if not claim.level.holds and claim.id != ids.DISTINCT_INPUTS:
+                yield replace(claim, id=ids.ClaimId(f"{row.claim.id}.{claim.id}"))
+        yield row.claim
     exact = [row for row in rows if row.exact]
     names = ", ".join(row.method.name for row in exact)
     conflict = claims.distinct_inputs(data)
@@ -217,7 +235,7 @@ def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
     if exact:
         share = f"{len(exact)} of {counted(len(rows), 'construction')}"
         verb = "memorizes" if len(exact) == 1 else "memorize"
-        level, witness, on = Level.PROVED, None, tuple(_id(row) for row in exact)
+        level, witness, on = Level.PROVED, None, tuple(row.claim.id for row in exact)
         statement = f"{share} {verb} {every} exactly: {names}."
     else:
         statement, on = f"A construction memorizes {every} exactly.", ()
@@ -227,33 +245,3 @@ def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
             reason = "no function has these labels: two equal examples have different ones"
         witness = {"reason": reason, **(conflict.witness or {})}
     yield about_data(data, ids.COMPARISON, statement, level, rests_on=on, witness=witness)
-
-
-def _claim(data: Dataset, row: Entry) -> Claim:
-    every, name = counted(data.T, "example", "all"), row.method.name
-    statement = f"Construction {name} gives weights that output exactly the labels of {every}."
-    if row.exact and not row.written:
-        statement = (
-            f"Construction {name} gives features of rank {data.T:,}: with them some values and "
-            f"output, not written, give exactly the labels of {every}."
-        )
-    unwritten = "" if row.written else " at most"
-    return Claim(
-        _id(row),
-        row.reason if row.near and row.standing.holds else statement,
-        row.standing,
-        numbers={f"{k}{unwritten * (k == 'parameters')}": x for k, x in row.costs.items()},
-        witness={"reason": row.reason} if row.reason and not row.standing.holds else None,
-        arithmetic=OVER_Q,
-        source=row.method.source,
-    )
-
-
-def _failing(row: Entry) -> Iterator[Claim]:
-    for claim, standing in row.hypotheses:
-        if not standing.holds and claim.id != ids.DISTINCT_INPUTS:
-            yield replace(claim, id=ids.ClaimId(f"{_id(row)}.{claim.id}"), rests_on=())
-
-
-def _id(row: Entry) -> ids.ClaimId:
-    return ids.ClaimId(f"compare.{row.method.name}")
