@@ -58,9 +58,8 @@ def _figures(answer: Comparison) -> dict[str, bytes]:
 
 
 def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
-    costs, name = entry.costs, entry.method.name
-    title = entry.network.title if entry.network else entry.method.voice.title
-    own = f"{name}: {title}" if title else name
+    costs, name, title = entry.costs, entry.method.name, entry.method.title
+    own = f"{name}: {title}" if title != name else name
     return (
         f"{own} (third-party)" if foreign(entry.method) else own,
         _exact(entry),
@@ -99,7 +98,7 @@ def _bits(entry: Entry, key: str) -> str:
 
 
 def _from(answer: Comparison, entry: Entry) -> str:
-    if entry.network is None or entry.network.growth is None:
+    if entry.growth is None:
         return ""
     start = answer.cheaper_from(entry)
     return "at no $T$ up to $2^{40}$" if start is None else f"from $T$ about {start:,}"

@@ -64,6 +64,11 @@ class Entry:
         return self.method if isinstance(self.method, NetworkMethod) else None
 
     @property
+    def growth(self) -> growth.Formula | None:
+        """Of its parameters, where there is a formula."""
+        return self.network.growth if self.network else None
+
+    @property
     def near(self) -> bool:
         """Whether it is a retrieval, which is about the queries, and near them at best."""
         return self.network is not None and self.network.retrieves
@@ -117,8 +122,7 @@ class Comparison(Answer):
     def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
         """About the T from which on it takes fewer parameters than the other, or than attention
         alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
-        first, second = (x and x.network and x.network.growth for x in (entry, than))
-        second = growth.attention if than is None else second
+        first, second = entry.growth, growth.attention if than is None else than.growth
         if first is None or second is None:
             return None
         return growth.cheaper_from(first, second, growth.DataShape.of(self.data))

@@ -11,9 +11,9 @@ from attncert.constructions.network import (
     threshold_pairs,
     two_layers,
 )
+from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.network import growth, patterns, steps
 from attncert.verify.network.method import NetworkMethod, Part, query_and_frequencies
-from attncert.verify.questions.prove import RETRIEVAL
 
 _PROJECTION = Part(1, "It projects each input to its position on a line.")
 _HINGES = Part(1, "One ReLU for each input, with its knot at the input before it.")

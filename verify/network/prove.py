@@ -84,7 +84,8 @@ def _equal_labels(
     question: Prove, data: Dataset, method: NetworkMethod, built: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
     """Claims, the conclusion last, and the file."""
-    start, states, steps, file = time.perf_counter(), list[States](), list[Claim](), {}
+    start, states, steps = time.perf_counter(), list[States](), list[Claim]()
+    file = dict[str, Any]()
     try:
         states += built.network.states(data)
     except Inexact as reason:

@@ -117,7 +117,7 @@ class Run:
             outline=method.outline,
             voice=replace(
                 voice,
-                title=voice.title or method.name,
+                title=method.title,
                 theorem=voice.theorem or method.theorem,
                 source=voice.source or method.source,
             ),
