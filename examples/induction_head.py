@@ -34,7 +34,7 @@ from attncert import Dataset, check
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.verify.network.certificate import certificate
+from attncert.verify.network.within import certificate
 from attncert.verify.origins.domain import whole_domain
 
 LETTERS, LENGTH, SCALE, WITHIN = 3, 6, 64, Fraction(1, 10**12)
