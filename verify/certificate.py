@@ -61,7 +61,7 @@ def certificate(
     value_width: int,
     prime: int | None = None,
     more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Certificate:
     """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
 
     more: of what `in_format` adds. Raises TooLarge.
@@ -150,7 +150,7 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 
 
 class Certificate(dict[str, Any]):
-    """The `attncert/1` object, as a dictionary; shown as what it claims, not as its numbers."""
+    """The object in the file, as a dictionary; shown as what it claims, not as its numbers."""
 
     def __repr__(self) -> str:
         return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))

@@ -20,7 +20,7 @@ from attncert.verify.capacity.claims import claims_of
 from attncert.verify.capacity.jacobian import Jacobian, jacobian
 from attncert.verify.capacity.notions import Notion, notions
 from attncert.verify.capacity.universal import Universal, universal
-from attncert.verify.certificate import TooLarge, certificate, produced_by
+from attncert.verify.certificate import Certificate, TooLarge, certificate, produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
@@ -33,8 +33,6 @@ from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
 
 __all__ = ["DataCapacity", "capacity"]
-
-Certificate = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -160,7 +158,7 @@ def _certificates(
 
 
 def _full_rank(
-    data: Dataset, full: RankedLayer, value_width: int, provenance: Certificate
+    data: Dataset, full: RankedLayer, value_width: int, provenance: Mapping[str, Any]
 ) -> Certificate:
     return certificate(
         data,

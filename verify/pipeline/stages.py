@@ -4,10 +4,8 @@ others return what the next ones look at, and call for themselves the checks tha
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.errors import HypothesisFails
@@ -24,6 +22,7 @@ from attncert.constructions.weights.own import of_arrays
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
+    Certificate,
     TooLarge,
     certificate,
     cost_of_checking,
@@ -60,8 +59,6 @@ MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not con
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
-Certificate = Mapping[str, Any] | None
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -71,7 +68,7 @@ class Outcome:
     kind: Kind
     layer: Layer
     claims: list[Claim]
-    certificate: Certificate = None
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True)
@@ -274,7 +271,7 @@ def _by_rank(run: Run, built: Construction, plan: ReadoutPlan, prime: int, why: 
 
 def _certified(
     run: Run, built: Construction, layer: Layer, prime: int | None = None
-) -> tuple[Certificate, str]:
+) -> tuple[Certificate | None, str]:
     """The certificate of this layer (prime: of its rank); or None, and why the checker would not
     read it."""
     try:

@@ -13,7 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.exact.keys import direction
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import TooLarge, in_format, sealed
+from attncert.verify.certificate import Certificate, TooLarge, in_format, sealed
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.relations.rows import BrokenRelation, broken_relation
 
@@ -22,7 +22,7 @@ __all__ = ["certificate_of", "kind", "tied_certificate"]
 
 def certificate_of(
     data: Dataset, broken: BrokenRelation, produced_by: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Certificate:
     """The claim that no weights give these labels: they break a relation that all weights obey, and
     that is checkable: verify/checker decides it alone. Raises TooLarge."""
     coefficients, relation = ["0"] * data.T, broken.relation
@@ -41,7 +41,7 @@ def certificate_of(
     return sealed(in_format(body, data))
 
 
-def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> dict[str, Any] | None:
+def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> Certificate | None:
     """The certificate that tied examples have labels that no weights give; None without such
     examples, and where the checker could not decide it (then the witness of rows.labels shows it).
     """
