@@ -16,6 +16,7 @@ from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
@@ -86,7 +87,7 @@ def claims(examined: Examination) -> list[Claim]:
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
-    titles = " or ".join(proof.setup.voice.title for proof in examined.proofs.values())
+    titles = " or ".join(registry.layer_method(name).voice.title for name in examined.proofs)
     statement = f"By {titles} {examined.part} of {examined.whole.name} are memorized."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.network.blocks import Block
 from attncert.constructions.network.network import Network
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.network.growth import Formula
@@ -23,19 +22,15 @@ class Built(Protocol):
     def network(self) -> Network: ...
 
 
-Rows = list[list[Any]]  # the queries behind a block
-Step = Callable[[Dataset, Any, Sequence[Rows]], Claim | None]
-
-
 @dataclass(frozen=True)
 class Part:
-    """So many blocks in a row, None: all that the other parts leave; and what they are for.
+    """So many blocks in a row, and what they are for: a sentence.
 
     >>> Part(1, "It reads the labels off.").blocks
     1
     """
 
-    blocks: int | None
+    blocks: int
     purpose: str
 
 
@@ -64,16 +59,7 @@ class Description:
     title: str
     theorem: str
     source: str
-    parts: Sequence[Part]
-
-    def placed(self, network: Network) -> Iterator[tuple[Sequence[Block], Part]]:
-        """Each part that is there, and its blocks."""
-        start, left = 0, network.depth - sum(part.blocks or 0 for part in self.parts)
-        for part in self.parts:
-            count = left if part.blocks is None else part.blocks
-            if count:
-                yield network.blocks[start : start + count], part
-            start += count
+    parts: Callable[[Any], Sequence[Part]]
 
 
 @dataclass(frozen=True)
@@ -82,9 +68,7 @@ class NetworkMethod(Description):
 
     build:   the network for data and a seed. Raises HypothesisFails, with two equal inputs that
              have different labels, or undecided.
-    steps:   those of the proof, checked on the finished network: each a claim "network.<step>" of
-             the data, what was built, and the queries before the first block and behind each, T
-             rows; or None, where there is nothing to check.
+    steps:   the steps of the proof, checked on the finished network: claims "network.<step>".
     retrieves: whether it is about the queries, as patterns, and not about labels.
     sees:    what its networks can see of example t: it may refuse where two examples with different
              labels have the same, and nowhere else.
@@ -96,7 +80,7 @@ class NetworkMethod(Description):
     """
 
     build: Callable[[Dataset, int], Built]
-    steps: Sequence[Step]
+    steps: Callable[[Dataset, Any], Iterable[Claim]]
     retrieves: bool = False
     sees: Callable[[Dataset, int], object] = query_and_tokens
     growth: Formula | None = None

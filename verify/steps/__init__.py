@@ -1,2 +1,1 @@
-"""What is checked of what was built: the steps of each construction in the file of its name;
-hypotheses, conclusions and what several constructions share in the others."""
+"""The steps of the proofs, each a check of what was built; one file for each construction."""
