@@ -8,6 +8,7 @@ from .constructions.construction import Bound as Bound
 from .constructions.construction import Construction as Construction
 from .constructions.data.dataset import Dataset as Dataset
 from .constructions.data.loading import load as load
+from .constructions.data.sequences import of_sequences as of_sequences
 from .constructions.errors import HypothesisFails as HypothesisFails
 from .constructions.errors import InputError as InputError
 from .constructions.from_layer import from_layer as from_layer

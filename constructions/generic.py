@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
@@ -39,9 +39,11 @@ from attncert.constructions.construction import (
     with_idle_heads,
 )
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.errors import HypothesisFails, require_positive
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import context_products
+from attncert.constructions.given.law import spans
 from attncert.constructions.layer import Head, scaled_head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.feature_blocks import FeatureBlocks
@@ -78,7 +80,8 @@ def build(
 
     heads: H, default the fewest that Corollary 1 promises to be enough under A1 and A2,
     H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). For contexts of different lengths there is no
-    promise, and n is the least of them above 1. With distinct contexts fewer heads may suffice,
+    promise, and n is the least of them above 1; for token sequences, the fewest that known bounds
+    allow (docs/next-token.md, section 2). With distinct contexts fewer heads may suffice,
     down to T/d: without a promise, and the rank decides as always. Neither A1 nor A2 is needed.
     Exact; rank decided mod p here, to be proved again by verify/.
     Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be
@@ -86,6 +89,8 @@ def build(
     """
     if heads is None:
         heads = promised_heads(data)
+        if isinstance(data.origin, Sequences):
+            heads = fewest_heads(data, data.origin)
     require_positive(heads=heads, head_width=head_width)
     _require_capacity(data, heads)
     chosen = over_primes(lambda prime: _Search(data, heads, head_width, seed, prime).run(progress))
@@ -105,6 +110,27 @@ def promised_heads(data: Dataset) -> int:
     n = min((count for count in data.counts or () if count > 1), default=data.n)
     promised = Bound().fewest(data.T, n)
     return 1 if promised is None else max(promised, -(-data.T // data.d))
+
+
+def fewest_heads(data: Dataset, sequences: Sequences) -> int:
+    """The fewest H with Ha + b ≥ T; and without positions, for each last symbol, with H(s-1) + 1 no
+    less than the examples that end in it, where the counts of symbols in these span s dimensions.
+
+    >>> data = of_sequences(["^aaaaaab"], {"width": 4})
+    >>> fewest_heads(data, data.origin)
+    6
+    """
+    whole = spans(data)
+    heads = max(1, -(-(data.T - whole.common) // max(1, whole.differences)))
+    if sequences.positions is not None:
+        return heads
+    counts = sequences.counts()
+    last = np.array([sequences.sequences[s][place] for s, place in sequences.examples])
+    for symbol in np.unique(last):
+        some = counts[last == symbol]
+        dimensions = int(fmpz_mat(some.tolist()).rank()) - 1
+        heads = max(heads, -(-(len(some) - 1) // max(1, dimensions)))
+    return heads
 
 
 def _require_capacity(data: Dataset, heads: int) -> None:
@@ -221,7 +247,7 @@ class _Search:
             bound=draw.bound,
             draws=draw.number,
             logits=tuple(
-                tuple(int(k) for k in draw.logits[t, : self.data.tokens(t)].tolist()) for t in group
+                tuple(int(k) for k in draw.logits[t, : self.data.kinds(t)].tolist()) for t in group
             ),
             pivots=tuple(pivots),
         )

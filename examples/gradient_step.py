@@ -6,7 +6,7 @@ W_1 = W_0 - η L'(W_0) = W_0 + η/N Σ (y_i - W_0 x_i) x_iᵀ. So a step changes
     (W_1 - W_0) x = η/N Σ (y_i - W_0 x_i)(x_i·x):
 
 the values y_i - W_0 x_i with weights that are linear in the product of key x_i and query η/N x. A
-skip connection adds that to the 0 behind x in the query (x, 0), and a readout adds W_0 x.
+skip connection adds that to the 0 after x in the query (x, 0), and a readout adds W_0 x.
 
     python examples/gradient_step.py [FOLDER]
 """
@@ -25,7 +25,7 @@ from attncert import Dataset, check
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network, readout
-from attncert.verify.network.certificate import certificate
+from attncert.verify.network.within import certificate
 
 D, M, N, TASKS = 3, 2, 5, 40  # widths of x and y, points of a data set, data sets
 Matrix = list[list[Fraction]]

@@ -3,7 +3,7 @@
 The output is the mean of the successors of earlier copies of the last letter, as one number for
 each of three letters; zero where there is no earlier copy. A token holds its letter (3 numbers),
 whether it is the start, its place, and room for the letter before it. The query is one for all
-strings: an empty token at the place behind the last.
+strings: an empty token at the place after the last.
 
 Block 1, every token and the query: the key is the place, the query the place before the own one.
 The logit is 1 at the token before and 0 elsewhere; the value is that token's letter, written into
@@ -34,7 +34,7 @@ from attncert import Dataset, check
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.verify.network.certificate import certificate
+from attncert.verify.network.within import certificate
 from attncert.verify.origins.domain import whole_domain
 
 LETTERS, LENGTH, SCALE, WITHIN = 3, 6, 64, Fraction(1, 10**12)

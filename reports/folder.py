@@ -22,7 +22,7 @@ from pathlib import Path
 from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
-from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, PAGE, Report, holds
+from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, PAGE, Report, is_report_file
 
 PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
 _CHECKER = Path(__file__).parents[1] / "verify" / "checker"
@@ -99,7 +99,7 @@ def strange(folder: Path) -> str:
 def _ours(entry: Path, name: str) -> bool:
     if entry.is_symlink() or not entry.is_file():
         return name in _FOLDERS and entry.is_dir() and not entry.is_symlink()
-    ours = holds(name) or re.fullmatch(r"checker/[a-z_]+\.py", name)
+    ours = is_report_file(name) or re.fullmatch(r"checker/[a-z_]+\.py", name)
     return bool(ours) and (name not in PAGES or _marked(entry))
 
 

@@ -21,7 +21,7 @@ __all__ = [
     "PAGE",
     "Report",
     "figure_file",
-    "holds",
+    "is_report_file",
 ]
 
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
@@ -39,10 +39,10 @@ FIGURES = (
 )  # fmt: skip
 
 
-def holds(name: str) -> bool:
+def is_report_file(name: str) -> bool:
     """Whether a file of this name belongs to a report.
 
-    >>> holds("figures/graph.svg"), holds("figures/mine.svg")
+    >>> is_report_file("figures/graph.svg"), is_report_file("figures/mine.svg")
     (True, False)
     """
     return name in FILES or name in map(figure_file, FIGURES)
@@ -71,7 +71,7 @@ class Report:
         return in_brief(self, *self.sentences[:1], files=len(self.files))
 
     def __post_init__(self) -> None:
-        strange = sorted(name for name in self.files if not holds(name))
+        strange = sorted(name for name in self.files if not is_report_file(name))
         if strange:
             raise ValueError(f"not names of ours: {strange}")
         if not self.files.get(PAGE, b"").startswith(MARK.encode()):

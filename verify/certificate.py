@@ -61,7 +61,7 @@ def certificate(
     value_width: int,
     prime: int | None = None,
     more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Certificate:
     """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
 
     more: of what `in_format` adds. Raises TooLarge.
@@ -88,7 +88,8 @@ def in_format(
     keys = {"saturation": None, "data_file": None, **(more or {})}
     origin = data.origin.keys
     rounding = origin if origin and origin["kind"] == "rounded" else None
-    if data.ragged or origin is not rounding or data.origin.blocks:
+    third = data.ragged or data.origin.inputs or data.origin.blocks
+    if third or origin is not rounding:
         return _third(dict(body), data, keys | {"origin": origin})
     if not (more or rounding):
         return dict(body)
@@ -98,13 +99,12 @@ def in_format(
 
 def _third(body: dict[str, Any], data: Dataset, keys: Mapping[str, Any]) -> dict[str, Any]:
     """With the token counts, and the layer as the one block of a network."""
-    layer = body.pop("layer", None)
+    layer, stored = body.pop("layer", None), data
     if layer is not None:
         heads = [{"value": None, **head} for head in layer["heads"]]
         block = {**LAYER_BLOCK, "output": None, **layer, "heads": heads}
-        body["network"] = [*data.origin.blocks, block]
-    counts = None if data.counts is None else list(data.counts)
-    return {**body, "format": "attncert/3", "tokens": counts, **keys}
+        body["network"], stored = [*data.origin.blocks, block], data.origin.stored(data)
+    return {**body, "format": "attncert/3", "tokens": stored.token_counts, **keys}
 
 
 def saturation_key(saturation: Saturation | None) -> dict[str, Any]:
@@ -130,12 +130,12 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
     sums = np.zeros((H, data.T))
     for h, head in enumerate(layer.heads):
         sums[h] = ranges(logit_table(head, data)).astype(np.float64)
-    sums += data.n.bit_length() + contexts
+    sums += data.longest.bit_length() + contexts
     R = sums.sum(axis=0)
     a, b = R / H + contexts, product + labels
     bit_products = (H * m * d * a * product + H * m * R * (a + product) + 2 * R * R
                     + 2 * m * (R + product) * b).sum()  # fmt: skip
-    entries = data.T * H * (d * m * 1.2e-7 + (data.n + d) * 1e-6)
+    entries = data.T * H * (d * m * 1.2e-7 + (data.longest + d) * 1e-6)
     held = H * d * m * product + data.T * m * labels + float(R.max()) * (d + 2 * m + 8)
     return 2e-12 * float(bit_products) + float(entries), held / 7.5 / 2**20
 
@@ -150,7 +150,7 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 
 
 class Certificate(dict[str, Any]):
-    """The `attncert/1` object, as a dictionary; shown as what it claims, not as its numbers."""
+    """The object in the file, as a dictionary; shown as what it claims, not as its numbers."""
 
     def __repr__(self) -> str:
         return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
@@ -231,7 +231,7 @@ def layer_body(
         "construction": construction,
         "dims": {
             "examples": data.T,
-            "context": data.n,
+            "context": data.longest,
             "width": data.d,
             "labels": data.m,
             "heads": len(layer.heads),

@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from attncert.constructions.arrays import BoolArray, IntArray, ObjectArray
+from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.primes import PRIMES_31
@@ -95,14 +95,14 @@ def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     return np.concatenate(parts), scale
 
 
-def softmax_mod(table: ObjectArray, p: int, present: BoolArray | None = None) -> IntArray:
-    """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64; 0 for what is not present. Raises
-    ZeroDivisionError if Σ ≡ 0."""
+def softmax_mod(table: ObjectArray, p: int, times: IntArray | None = None) -> IntArray:
+    """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64; each `times` over. Raises ZeroDivisionError
+    if Σ ≡ 0."""
     rows = []
     for t, row in enumerate(table.tolist()):
         powers = [pow(2, int(k) % (p - 1), p) for k in row]
-        if present is not None:
-            powers = [w * there for w, there in zip(powers, present[t].tolist(), strict=True)]
+        if times is not None:
+            powers = [w * often for w, often in zip(powers, times[t].tolist(), strict=True)]
         total = sum(powers) % p
         if total == 0:
             raise ZeroDivisionError(f"a softmax sum is 0 mod {p}")
@@ -130,9 +130,7 @@ def contexts_mod(data: Dataset, p: int) -> IntArray:
 def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArray:
     """Z mod p, (T, H·d) int64, from the heads' logits. Raises ZeroDivisionError."""
     contexts = contexts_mod(data, p)
-    return np.hstack(
-        [mix_mod(softmax_mod(table, p, data.present), contexts, p) for table in tables]
-    )
+    return np.hstack([mix_mod(softmax_mod(table, p, data.times), contexts, p) for table in tables])
 
 
 def feature_residues(
@@ -168,16 +166,16 @@ class Progressive:
     def __init__(self, data: Dataset, prime: int) -> None:
         self.prime = prime
         self._contexts = contexts_mod(data, prime)
-        self._present = data.present
+        self._times = data.times
         self._blocks: list[IntArray] = []
 
     def contexts(self, rows: Sequence[int]) -> IntArray:
         """Contexts of these examples mod p, (N or 1, n, d)."""
         return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
 
-    def present(self, rows: Sequence[int]) -> BoolArray | None:
-        """Where these examples have tokens, (N, n); None: everywhere."""
-        return None if self._present is None else self._present[list(rows)]
+    def times(self, rows: Sequence[int]) -> IntArray | None:
+        """How often each row is a token of these examples, (N, n); None: once."""
+        return None if self._times is None else self._times[list(rows)]
 
     def append(self, block: IntArray) -> None:
         """The next head's features of all examples, (T, d) mod p."""

@@ -27,8 +27,8 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.given_layer import method_of
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import prove_network
-from attncert.verify.network.retrieval import prove_retrieval
 from attncert.verify.origins.behind import behind
+from attncert.verify.origins.sequences import by_class
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
 from attncert.verify.pipeline.refusal import refused
@@ -68,9 +68,8 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     with limited(question.time_limit):
         data = _subject(data, question)
         if isinstance(method, NetworkMethod):
-            prove_it = prove_retrieval if method.retrieves else prove_network
-            return prove_it(data, question, method, progress)
-        return _proved(rounded(Run.of(data, question, method, progress)))
+            return prove_network(data.expanded(), question, method, progress)
+        return _proved(rounded(Run.of(_of_layer(data, question), question, method, progress)))
 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
@@ -78,10 +77,19 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
     if not isinstance(data, Dataset):
         raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
     chosen: Dataset = question.of(data)
+    if question.round and chosen.origin.inputs is not None:
+        must = "left out for token sequences, whose embedding can be rounded"
+        raise InputError("round", must, question.round)
     if not question.before:
         return chosen
     front = mean(data.d) if question.before == "mean" else loaded(question.before)
-    return behind(chosen, front)
+    return behind(chosen.expanded(), front)
+
+
+def _of_layer(data: Dataset, question: Prove) -> Dataset:
+    """One example of each class. Generic weights alone are drawn for contexts with repeats."""
+    counted = question.construction == "generic"
+    return by_class(data if counted else data.expanded())
 
 
 def prove_layer(
@@ -115,7 +123,8 @@ def prove_layer(
         head_width=layer.head_width,
     )
     with limited(question.time_limit):
-        return _proved(Run.of(_subject(data, own), own, method, progress, call))
+        subject = by_class(_subject(data, own).expanded())
+        return _proved(Run.of(subject, own, method, progress, call))
 
 
 def _proved(run: Run) -> Proof:

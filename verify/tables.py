@@ -102,12 +102,12 @@ def leads(table: Table, targets: Sequence[int]) -> list[Any]:
     ]
 
 
-def log2_off_peak(table: Table, counts: Sequence[int] | None = None) -> FloatArray:
+def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
     """log2(1 - p_max) for each example, (N,) float64; -inf where n = 1, else at least -10^300.
-    counts: the tokens of each, where they are not n."""
-    if counts is not None:
-        own = zip(dense(table), counts, strict=True)
-        return np.concatenate([log2_off_peak(row[None, :count]) for row, count in own])
+    times: how often each row is a token, (N, n), where not once."""
+    if times is not None:
+        own = zip(dense(table), times, strict=True)
+        return np.concatenate([log2_off_peak(np.repeat(row, often)[None]) for row, often in own])
     rows = table.rows if isinstance(table, Outer) else table
     if rows.shape[1] == 1:
         return np.full(len(table), -np.inf)

@@ -58,16 +58,16 @@ def _run(
     from attncert.reports.answers import report
     from attncert.reports.report import Report
 
-    subject, name = dict[str, Any](sources), question.command
-    if path := sources.get("data"):
-        subject["data"] = _imported(entry.load)(path, **question.loader_arguments)
-        data = subject["data"].name
+    arguments, name = dict[str, Any](sources), question.command  # in the function's order
+    if path := sources.get("data"):  # weights and folders are read by the function
+        arguments["data"] = _imported(entry.load)(path, **question.loader_arguments)
+        data = arguments["data"].name
         name = data if question.command == "prove" else f"{data}-{question.command}"
-    answered, folder = _imported(entry.function), report_folder(out, name)
+    answer_of, folder = _imported(entry.function), report_folder(out, name)
     require_apart(question.log_file, folder)
 
     def make(progress: Any) -> Report:
-        return report(answered(*subject.values(), question, progress))
+        return report(answer_of(*arguments.values(), question, progress))
 
     return deliver(question, make, folder, as_json)
 

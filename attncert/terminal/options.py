@@ -12,7 +12,7 @@ import typer.core
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Option, Options, arguments, flag, options
 
-__all__ = ["GroupedHelp", "Sources", "answered", "command_of"]
+__all__ = ["GroupedHelp", "Sources", "command_of", "naming_options"]
 
 Sources: TypeAlias = dict[str, str | None]  # DATA, and what else a question is asked of
 
@@ -31,7 +31,7 @@ def command_of(
 
     def command(out: str | None, as_json: bool, **settings: Any) -> int:
         sources = {name: settings.pop(name) for name in arguments(record)}
-        with answered(record):
+        with naming_options(record):
             return run(sources, record(**settings), out, as_json)
 
     command.__name__ = record.command
@@ -93,7 +93,7 @@ class GroupedHelp(typer.core.TyperCommand):
                     formatter.write_dl(rows)
 
 
-class answered:
+class naming_options:
     """A block in which an error that names a field of the record names its option."""
 
     def __init__(self, record: type[Options]) -> None:

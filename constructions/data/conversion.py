@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain
 from numbers import Rational
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpq, fmpz
@@ -22,8 +22,19 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import integer
 
 MAX_AXES = 8  # of nested lists
-MAX_DIGITS = 4_300  # in the p and in the q of a string "p/q"; Python's own default limit
-MAX_DENOMINATOR_BITS = 2**18  # of the common denominator: every numerator grows by as much
+MAX_DIGITS = 4_300  # of a number in JSON; Python's own default limit
+
+
+class Longest(NamedTuple):
+    """digits: of p and of q in a string "p/q"; bits: of the common denominator, by which every
+    numerator grows."""
+
+    digits: int
+    bits: int
+
+
+OF_DATA = Longest(MAX_DIGITS, 2**18)
+OF_WEIGHTS = Longest(500_000, 2**21)  # a readout is often so long; as the checker reads
 MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
@@ -34,7 +45,7 @@ _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for inte
 Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers), denominator > 0
 
 
-def from_lists(argument: str, values: Any, denominator_bits: int = MAX_DENOMINATOR_BITS) -> Exact:
+def from_lists(argument: str, values: Any, longest: Longest = OF_DATA) -> Exact:
     """Nested lists (or tuples, arrays) of int, float, Fraction, "p/q", and the like.
 
     Raises InputError, with the place, where they are ragged or an entry is no finite number.
@@ -54,13 +65,13 @@ def from_lists(argument: str, values: Any, denominator_bits: int = MAX_DENOMINAT
         return from_floats(argument, np.array(flat).reshape(shape))
     ratios = []
     for index, x in enumerate(flat):
-        ratio = _ratio(x)
+        ratio = _ratio(x, longest.digits)
         if ratio is None:
-            long = isinstance(x, str) and len(x) > MAX_DIGITS
-            must = f"a number of at most {MAX_DIGITS} digits" if long else _A_NUMBER
+            long = isinstance(x, str) and len(x) > longest.digits
+            must = f"a number of at most {longest.digits} digits" if long else _A_NUMBER
             raise InputError(place(argument, index, shape), must, describe(x))
         ratios.append(ratio)
-    return _over_common_denominator(argument, ratios, shape, denominator_bits)
+    return _over_common_denominator(argument, ratios, shape, longest.bits)
 
 
 def from_array(argument: str, array: AnyArray) -> Exact:
@@ -168,13 +179,13 @@ def _length(length: int | None) -> str:
     return "a number" if length is None else f"a list of {length}"
 
 
-def _ratio(x: Any) -> tuple[int, int] | None:
+def _ratio(x: Any, digits: int) -> tuple[int, int] | None:
     """Numerator and denominator in lowest terms; None for what is no finite exact number."""
     if isinstance(x, str):
-        if len(x) > 2 * MAX_DIGITS + 2 or not NUMBER.fullmatch(x):
+        if len(x) > 2 * digits + 2 or not NUMBER.fullmatch(x):
             return None
         top, _, bottom = x.partition("/")
-        if len(top) - top.startswith("-") > MAX_DIGITS or len(bottom) > MAX_DIGITS:
+        if len(top) - top.startswith("-") > digits or len(bottom) > digits:
             return None
         p, q = integer(top), integer(bottom or "1")
         common = math.gcd(p, q)
@@ -184,7 +195,7 @@ def _ratio(x: Any) -> tuple[int, int] | None:
     if isinstance(x, (int, float, Fraction)):
         return x.as_integer_ratio() if not isinstance(x, float) or math.isfinite(x) else None
     if isinstance(x, np.floating):
-        return _ratio(float(x)) if x.dtype.itemsize <= 8 else None
+        return _ratio(float(x), digits) if x.dtype.itemsize <= 8 else None
     if isinstance(x, (fmpz, fmpq)):
         return int(x.numerator), int(x.denominator)
     if isinstance(x, Rational):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
-from attncert.constructions.arrays import BoolArray
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
@@ -31,7 +31,7 @@ class Origin:
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
     keys: `origin` of a certificate (docs/certificate.md). blocks: those of a network that made the
     data from `stored`, which a certificate then holds. settings: for answer.json.
-    paragraph: for the page of a report, behind what it says of the data.
+    paragraph: for the page of a report, after what it says of the data.
     """
 
     premises: tuple[Any, ...] = ()
@@ -46,6 +46,15 @@ class Origin:
 
     def stored(self, data: Dataset) -> Dataset:
         return data
+
+    @property
+    def inputs(self) -> Mapping[str, Any] | None:
+        """What stands in `data` of a certificate in the place of contexts and queries."""
+        return None
+
+    def of_examples(self, examples: Sequence[int]) -> Origin:
+        """Of these examples alone: nothing is known of them."""
+        return AS_GIVEN
 
     @property
     def keys(self) -> Mapping[str, Any] | None:
@@ -76,10 +85,13 @@ class Dataset:
     stated:   the labels, (T, m); None where there are none. What asks for `labels` then raises
               InputError, so that nothing can be said of labels that do not exist.
     name:     it names folders; made safe by `foreign.safe_name`.
-    counts:   the T numbers of tokens, where they differ; None where all are n. Each context is then
+    counts:   the T numbers of rows, where they differ; None where all are n. Each context is then
               filled up to n rows by copies of its first token. Copies change no span, no largest
-              entry and no set of rows; no head attends to them (`present`), and what counts tokens
+              entry and no set of rows; no head attends to them (`times`), and what counts tokens
               or adds them up takes `rows(t)` or `context(t)`, which are the tokens alone.
+    repeats:  how often each row is a token, (T, n), 0 for those that fill up; None: once. Tokens of
+              sequences are stored so; `rows(t)` has them all, and `expanded` is the same data
+              without repeats.
     origin:   where they come from. Data made of others are as given, unless `of_origin` says more.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
 
@@ -99,6 +111,7 @@ class Dataset:
     stated: ExactArray | None = None
     name: str = "data"
     counts: tuple[int, ...] | None = None
+    repeats: IntArray | None = None
     origin: Origin = field(default=AS_GIVEN, init=False)
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
     _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
@@ -121,6 +134,8 @@ class Dataset:
         for argument, shape, expected in zip(ARGUMENTS, shapes, full, strict=True):
             if shape != expected:
                 raise InputError(argument, f"of shape {expected}", shape)
+        if self.repeats is not None:
+            self._count(self.repeats)
         if self.counts is not None:
             self._fill_up(self.counts)
         object.__setattr__(self, "name", safe_name(self.name, "data"))
@@ -133,7 +148,7 @@ class Dataset:
         labels may be (T,), and booleans, false for 0 and true for 1; None: there are none. Floats
         are taken exactly.
         """
-        tables, counts = _filled_up(contexts)
+        tables, counts = filled_up(contexts)
         E, e = _exact(tables, "contexts"), _exact(queries, "queries")
         y = None if labels is None else _exact(_numbers(labels), "labels")
         full = full_shapes(E.shape, e.shape, None if y is None else y.shape)
@@ -141,7 +156,9 @@ class Dataset:
         return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name, counts)
 
     def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
-        numbers = (self.contexts, self.queries, self.stated, self.name, self.counts)
+        numbers = (
+            self.contexts, self.queries, self.stated, self.name, self.counts, self.repeats
+        )  # fmt: skip
         return Dataset, numbers, {"origin": self.origin}
 
     def of_origin(self, origin: Origin) -> Dataset:
@@ -156,25 +173,31 @@ class Dataset:
 
     @property
     def n(self) -> int:
-        """Tokens in a context, in the longest where they differ."""
+        """Rows of a context, of the longest where they differ: tokens, where none is repeated."""
         return self.contexts.shape[1]
 
     @property
+    def longest(self) -> int:
+        """Tokens in the longest context."""
+        return self.n if self.repeats is None else int(self.repeats.sum(axis=1).max())
+
+    @property
     def ragged(self) -> bool:
-        """Contexts of different numbers of tokens."""
-        return self.counts is not None
+        """Contexts of different numbers of tokens, or with repeated ones."""
+        return self.counts is not None or self.repeats is not None
 
     @property
     def lengths(self) -> str:
         """The numbers of tokens in words: "3", or "1 to 3"."""
-        return str(self.n) if self.counts is None else f"{min(self.counts)} to {self.n}"
+        least, most = min(map(self.tokens, range(self.T))), self.longest
+        return str(most) if least == most else f"{least} to {most}"
 
     @cached_property
-    def present(self) -> BoolArray | None:
-        """Where `contexts` has tokens, (T, n); None: everywhere."""
-        if self.counts is None:
-            return None
-        return np.arange(self.n) < np.array(self.counts)[:, None]
+    def times(self) -> IntArray | None:
+        """How often each row of `contexts` is a token, (T, n); None: all once."""
+        if self.counts is None or self.repeats is not None:
+            return self.repeats
+        return (np.arange(self.n) < np.array(self.counts)[:, None]).astype(np.int64)
 
     @property
     def d(self) -> int:
@@ -203,11 +226,38 @@ class Dataset:
 
     def tokens(self, t: int) -> int:
         """How many tokens the context of example t has."""
+        return self.kinds(t) if self.repeats is None else int(self.repeats[t].sum())
+
+    def kinds(self, t: int) -> int:
+        """How many rows of `contexts` are tokens of example t."""
         return self.n if self.counts is None else self.counts[t]
+
+    @property
+    def token_counts(self) -> list[int] | None:
+        """`tokens` of a certificate: where they differ, and the data are no sequences."""
+        listed = self.counts is None or self.origin.inputs is not None
+        return None if listed else list(self.counts or ())
 
     def rows(self, t: int) -> ExactArray:
         """The tokens of example t, (tokens(t), d)."""
+        if self.repeats is not None:
+            return self.contexts[t, np.repeat(np.arange(self.n), self.repeats[t])]
         return self.contexts[0 if self.shared else t, : self.tokens(t)]
+
+    def expanded(self) -> Dataset:
+        """The same data with each token in a row of its own. Raises InputError where these are more
+        than MOST_NUMBERS."""
+        if self.repeats is None:
+            return self
+        counts = [self.tokens(t) for t in range(self.T)]
+        require_room(self.T * max(counts) * self.d)
+        first = np.zeros((self.T, max(counts)), dtype=np.intp)
+        for row, repeats in zip(first, self.repeats, strict=True):
+            row[: repeats.sum()] = np.repeat(np.arange(self.n), repeats)
+        contexts = self.contexts[np.arange(self.T)[:, None], first]
+        rest = tuple(counts) if len(set(counts)) > 1 else None
+        plain = Dataset(contexts, self.queries, self.stated, self.name, rest)
+        return plain.of_origin(self.origin)
 
     def context(self, t: int) -> fmpq_mat:
         """E of example t, tokens(t)×d, exact."""
@@ -253,10 +303,13 @@ class Dataset:
                 raise InputError("examples", f"indices from 0 to {self.T - 1}", t)
         index = np.array(examples, dtype=np.intp)
         counts = None if self.counts is None else tuple(self.counts[t] for t in index)
-        contexts = self.contexts if self.shared else self.contexts[index, : max(counts or [self.n])]
+        most = max(counts or [self.n])
+        contexts = self.contexts if self.shared else self.contexts[index, :most]
+        repeats = None if self.repeats is None else self.repeats[index, :most]
         stated = None if self.stated is None else self.stated[index]
         counts = None if len(set(counts or ())) < 2 else counts
-        return Dataset(contexts, self.queries[index], stated, self.name, counts)
+        some = Dataset(contexts, self.queries[index], stated, self.name, counts, repeats)
+        return some.of_origin(self.origin.of_examples(index.tolist()))
 
     def canonical(self) -> dict[str, Any]:
         """The `data` object of a certificate: nested lists of "p" and "p/q".
@@ -264,7 +317,9 @@ class Dataset:
         Its format has no optional keys: zeros stand in the place of labels that there are not, and
         the one claim that is made without labels, full-rank, says nothing of them.
         """
-        return {argument: list(self._written(argument)) for argument in ARGUMENTS}
+        inputs = self.origin.inputs
+        tables = ARGUMENTS if inputs is None else ("labels",)
+        return {**(inputs or {}), **{name: list(self._written(name)) for name in tables}}
 
     @cached_property
     def sha256(self) -> str:
@@ -276,6 +331,9 @@ class Dataset:
 
     def _canonical_json(self) -> Iterator[str]:
         """Keys sorted, no white space: one piece for each context, query and label."""
+        if self.origin.inputs is not None:
+            yield json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
+            return
         for k, argument in enumerate(sorted(ARGUMENTS)):
             yield f'{"," if k else "{"}"{argument}":'
             for i, part in enumerate(self._written(argument)):
@@ -293,8 +351,13 @@ class Dataset:
         array: ExactArray = getattr(self, argument)
         return (array[i].strings() for i in range(len(array)))
 
+    def _count(self, repeats: IntArray) -> None:
+        rows = tuple((repeats > 0).sum(axis=1).tolist())
+        object.__setattr__(self, "counts", rows if len(set(rows)) > 1 else None)
+        object.__setattr__(self, "repeats", repeats if repeats.max() > 1 else None)
+
     def _fill_up(self, counts: tuple[int, ...]) -> None:
-        """Whatever stands behind the tokens of a context becomes copies of its first one."""
+        """Whatever comes after the tokens of a context becomes copies of its first one."""
         if not (len(counts) == len(self.contexts) and 1 <= min(counts) < max(counts) == self.n):
             must = f"{self.T} numbers from 1 to {self.n}, not all equal"
             raise InputError("counts", must, counts)
@@ -334,12 +397,12 @@ def _exact(x: Any, argument: str) -> ExactArray:
     return x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
 
 
-def _filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
+def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
     """Nested lists with different numbers of tokens: filled up by copies of each first token, and
     the numbers. What is no list of tables of rows, or has equally many rows in all, comes back as
     it is. Raises InputError where that would take more than MOST_NUMBERS.
 
-    >>> _filled_up([[[1, 0]], [[0, 1], [2, 3]]])
+    >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])
     ([[[1, 0], [1, 0]], [[0, 1], [2, 3]]], (1, 2))
     """
     lists = (list, tuple, np.ndarray)
@@ -353,12 +416,15 @@ def _filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
     if len(set(counts)) < 2 or 0 in counts:
         return contexts, None
     widest = max(1, *(len(row) for table in contexts for row in table))
-    numbers = len(counts) * max(counts) * widest
+    require_room(len(counts) * max(counts) * widest)
+    longest = max(counts)
+    return [[*table, *[table[0]] * (longest - len(table))] for table in contexts], counts
+
+
+def require_room(numbers: int) -> None:
     if numbers > MOST_NUMBERS:
         must = f"of at most {MOST_NUMBERS:,} numbers, each context as long as the longest"
         raise InputError("contexts", must, f"of {numbers:,}")
-    longest = max(counts)
-    return [[*table, *[table[0]] * (longest - len(table))] for table in contexts], counts
 
 
 def _numbers(labels: Any) -> Any:

@@ -18,7 +18,8 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 from attncert.constructions.arrays import FloatArray, IntegerArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.conversion import (
-    MAX_DENOMINATOR_BITS,
+    OF_DATA,
+    Longest,
     from_array,
     from_lists,
     narrow,
@@ -53,13 +54,11 @@ class ExactArray:
             raise TypeError(f"not integers over a positive one: {self.stored.dtype}")
 
     @classmethod
-    def of(
-        cls, values: Any, argument: str = "values", denominator_bits: int = MAX_DENOMINATOR_BITS
-    ) -> ExactArray:
+    def of(cls, values: Any, argument: str = "values", longest: Longest = OF_DATA) -> ExactArray:
         """Exact array of nested lists of int, float (taken as dyadic), Fraction or "p/q", or of a
         NumPy array. Raises InputError, naming the `argument` and the place in it."""
         if not isinstance(values, np.ndarray):
-            return cls(*from_lists(argument, values, denominator_bits))
+            return cls(*from_lists(argument, values, longest))
         stored, denominator = from_array(argument, values)
         if stored.dtype != object and stored.size < _SMALL:
             stored = stored.astype(np.int64)

@@ -3,7 +3,8 @@
 JSON: {"contexts": ..., "queries": ..., "labels": ...}, and "name" if wanted. Numbers are integers,
 floats (taken as the nearest float64, exactly) or strings "p" or "p/q". Contexts are (T, n, d), or
 (n, d) when shared by all examples, and in JSON contexts may differ in their numbers of tokens;
-queries (T, d); labels (T,) or (T, m). An .npz archive holds
+queries (T, d); labels (T,) or (T, m). In the place of contexts and queries JSON may have
+`sequences` and `embedding` (sequences.py). An .npz archive holds
 arrays of the same names and shapes, of integers or of floats of at most 64 bits. Labels may be
 booleans: false is 0, true is 1. A certificate is read as the data in it. The name "-" means
 standard input, where the first bytes tell which format it is.
@@ -31,6 +32,7 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describe
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset, full_shapes
 from attncert.constructions.data.digits import digits
+from attncert.constructions.data.sequences import KEYS, of_sequences
 from attncert.constructions.errors import InputError, NoSuchFile
 
 MAX_JSON_BYTES = 2**26  # 64 MiB; larger data belong in an .npz
@@ -161,11 +163,23 @@ def parse_json(
     """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
     content, title = parse_object(text, name, source)
     content = {key: x for key, x in content.items() if key != "labels" or x is not None}
+    if "sequences" in content:
+        return _of_sequences(content, title, source)
     _require_keys(source, list(content), unlabelled)
     queries = content["queries"]
     count = len(queries) if isinstance(queries, list) else 0
     _require_few(count)
     return Dataset.of(content["contexts"], queries, content.get("labels"), title)
+
+
+def _of_sequences(content: dict[str, Any], title: str, source: str) -> Dataset:
+    further = set(content) - set(KEYS)
+    if further or "embedding" not in content:
+        actual = f"with {min(further)[:40]!r}" if further else "without embedding"
+        raise InputError(source, f"made of {', '.join(KEYS)}", actual)
+    data = of_sequences(**content, name=title)
+    _require_few(data.T)
+    return data
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
@@ -193,10 +207,14 @@ def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
         )
     labels = data.get("labels")
     none = isinstance(labels, list) and all(row == ["0"] for row in labels)
+    none = none and "sequences" not in data
     return {
         k: x
         for k, x in data.items()
-        if k != "labels" or certificate.get("claim") != "full-rank" or not none
+        if k != "labels"
+        or certificate.get("claim") != "full-rank"
+        or not none
+        or "sequences" in data
     }
 
 

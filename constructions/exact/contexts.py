@@ -29,9 +29,18 @@ def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
 def as_if_once(data: Dataset, t: int) -> list[list[int]]:
     """The tokens of a context (numerators). Beside contexts of other lengths, tokens that all occur
     r times count once: to every head these are the same contexts."""
-    rows = [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
     if not data.ragged:
-        return rows
-    counts = Counter(map(Key, rows))
-    times = math.gcd(*counts.values())
-    return [list(row) for row, count in counts.items() for _ in range(count // times)]
+        return [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
+    return [list(row) for row, count in shares(data, t).items() for _ in range(count)]
+
+
+def shares(data: Dataset, t: int) -> dict[Key, int]:
+    """The different tokens of a context (numerators), and how often each is there, in lowest
+    terms."""
+    counts = Counter[Key]()
+    rows = data.contexts[0 if data.shared else t, : data.kinds(t)].numerators.tolist()
+    times = [1] * len(rows) if data.times is None else data.times[t].tolist()
+    for row, often in zip(rows, times, strict=False):
+        counts[Key(row)] += often
+    common = math.gcd(*counts.values())
+    return {row: count // common for row, count in counts.items()}

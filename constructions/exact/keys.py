@@ -9,7 +9,8 @@ is that of bytes, which Python draws anew for each process; or they are sorted (
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -35,3 +36,17 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     [[1, 3], [2, 1]]
     """
     return [x for x, _ in groupby(sorted(values))]
+
+
+def direction(vector: Sequence[int]) -> tuple[Key | None, int]:
+    """(primitive, scale) with vector = scale · primitive, whose first nonzero entry is positive:
+    parallel vectors have one primitive. (None, 0) for the zero vector.
+
+    >>> direction([0, -4, 6]), direction([0, 0])
+    (((0, 2, -3), -2), (None, 0))
+    """
+    content = math.gcd(*(int(x) for x in vector))
+    if content == 0:
+        return None, 0
+    scale = content if next(x for x in vector if x) > 0 else -content
+    return Key(int(x) // scale for x in vector), scale

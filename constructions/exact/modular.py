@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, IntegerArray
+from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.exact.primes import PRIMES_21
 
 _TERMS = 2**53 // (2**21 * 2**21)
@@ -132,19 +132,19 @@ def monic_mod(rows: IntArray, p: int) -> IntArray:
 
 
 def features_mod(
-    logits: IntegerArray, contexts: FloatArray, p: int, present: BoolArray | None = None
+    logits: IntegerArray, contexts: FloatArray, p: int, times: IntArray | None = None
 ) -> FloatArray:
     """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) mod p.
 
-    logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues; present: (T or 1, n),
-    the tokens i that are added up, None for all. Returns (T, d) residues (float64). Raises
+    logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues; times: (T or 1, n),
+    how often each token is added, None: once. Returns (T, d) residues (float64). Raises
     SumVanishes where a denominator is 0 mod p.
     """
     low, high = _powers(p)
     exponents = np.mod(logits, p - 1).astype(np.int64)
     weights = low[exponents % len(low)] * high[exponents // len(low)] % p
-    if present is not None:
-        weights = weights * present
+    if times is not None:
+        weights = weights * times % p
     sums = weights.sum(axis=1) % p
     if not sums.all():
         raise SumVanishes(p)
@@ -153,18 +153,18 @@ def features_mod(
 
 
 def features_float(
-    logits: IntegerArray, contexts: FloatArray, present: BoolArray | None = None
+    logits: IntegerArray, contexts: FloatArray, times: IntArray | None = None
 ) -> FloatArray:
     """The same in float64 (T, d), to guide choices; never evidence."""
-    return _mix(softmax_float(logits, present), contexts, None)
+    return _mix(softmax_float(logits, times), contexts, None)
 
 
-def softmax_float(logits: IntegerArray, present: BoolArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n); 0 for what is not present."""
+def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
+    """2^k / Σ 2^k in float64, (T, n); each `times` over."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
-    if present is not None:
-        weights *= present
+    if times is not None:
+        weights *= times
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
 

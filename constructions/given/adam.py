@@ -55,7 +55,7 @@ def train(
     shape: Shape,
     seed: int,
     *,
-    present: FloatArray | None = None,
+    times: FloatArray | None = None,
     steps: int = STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Training:
@@ -66,7 +66,7 @@ def train(
     torch = load_torch()
     units = Units.of(contexts, queries, labels)
     E, e, y = map(torch.asarray, units.scaled(contexts, queries, labels))
-    there = None if present is None else torch.asarray(present)
+    there = None if times is None else torch.asarray(times)
     first = torch.asarray(start(shape, seed))
     moving, fixed = first[: shape.free].clone().requires_grad_(True), first[shape.free :]
     optimizer = torch.optim.Adam([moving], lr=RATE)

@@ -10,9 +10,9 @@ g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinea
 
     ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
 
-Where contexts have different lengths, `present` (T, n), 0 or 1, says which rows are tokens: p is 0
-on the others. Weights are one vector, numbered as in certificates: key, query, value row by row and
-head by head, then output.
+`times` (T, n), where it is given, says how often each row of a context is a token: p is 0 on rows
+that only fill it up. Weights are one vector, numbered as in certificates: key, query, value row by
+row and head by head, then output.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class Shape:
 
 
 def outputs(
-    contexts: Array, queries: Array, weights: Array, shape: Shape, present: Array | None = None
+    contexts: Array, queries: Array, weights: Array, shape: Shape, times: Array | None = None
 ) -> Array:
     """(T, m) outputs; contexts (T or 1, n, d), queries (T, d), float64. Rounded throughout."""
     key, query, value, output = shape.split(weights)
-    p, _ = attend(contexts, queries, key, query, present)
+    p, _ = attend(contexts, queries, key, query, times)
     xp = array_namespace(weights)
     scores = contexts @ _columns(xp, value @ output)  # E·(VO)_j, (T or 1, n, H·m)
     scores = xp.reshape(scores, (*scores.shape[:2], shape.heads, shape.m))
@@ -85,7 +85,7 @@ def jacobian(
     weights: Array,
     shape: Shape,
     free: int | None = None,
-    present: Array | None = None,
+    times: Array | None = None,
 ) -> tuple[Array, Array]:
     """(T, m) outputs and their derivatives (T, m, free) by the first `free` weights (1).
 
@@ -94,7 +94,7 @@ def jacobian(
     xp = array_namespace(weights)
     key, query, value, output = shape.split(weights)
     T, H, m = queries.shape[0], shape.heads, shape.m
-    p, q = attend(contexts, queries, key, query, present)
+    p, q = attend(contexts, queries, key, query, times)
     scores = contexts @ _columns(xp, value @ output)
     scores = xp.reshape(scores, (*scores.shape[:2], H, m))
     means = xp.sum(p[..., None] * scores, axis=1)  # p·s, (T, H, m)
@@ -124,7 +124,7 @@ def jacobian(
 
 
 def attend(
-    contexts: Array, queries: Array, key: Array, query: Array, present: Array | None = None
+    contexts: Array, queries: Array, key: Array, query: Array, times: Array | None = None
 ) -> tuple[Array, Array]:
     """Softmax weights p (T, n, H) and q = Qᵀe (T, H, d_h)."""
     xp = array_namespace(queries)
@@ -134,7 +134,7 @@ def attend(
     w = xp.permute_dims(xp.sum(key[None, ...] * q[:, :, None, :], axis=3), (0, 2, 1))
     logits = contexts @ w
     powers = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    powers = powers if present is None else powers * present[..., None]
+    powers = powers if times is None else powers * times[..., None]
     return powers / xp.sum(powers, axis=1, keepdims=True), q
 
 

@@ -107,7 +107,7 @@ def descend(
     shape: Shape,
     begin: int | Array,
     *,
-    present: Array | None = None,
+    times: Array | None = None,
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
@@ -115,7 +115,7 @@ def descend(
     """Weights whose outputs are the labels up to rounding, or the last ones tried.
 
     contexts (T or 1, n, d), queries (T, d), labels (T, m): float64, finite, of one array library,
-    which does all the work; so is present (`attention.py`). begin: a seed of small random weights,
+    which does all the work; so are times (`attention.py`). begin: a seed of small random weights,
     or the weights to begin with, in the scale of the data. Deterministic on one machine. Nothing is
     proved by it.
     """
@@ -128,7 +128,7 @@ def descend(
     free, count = shape.free, labels.shape[0] * shape.m
 
     def errors(weights: Array) -> Array:
-        return xp.reshape(outputs(contexts, queries, weights, shape, present) - labels, (-1,))
+        return xp.reshape(outputs(contexts, queries, weights, shape, times) - labels, (-1,))
 
     level, steps, slow, why = 1.0, list[DescentStep](), 0, f"not within {max_steps} steps"
     f = errors(x)
@@ -143,7 +143,7 @@ def descend(
         if len(steps) > max_steps or slow > _PATIENCE:
             why = why if slow <= _PATIENCE else f"no progress in the last {_PATIENCE} steps"
             break
-        J = jacobian(contexts, queries, x, shape, free, present)[1]
+        J = jacobian(contexts, queries, x, shape, free, times)[1]
         J = xp.reshape(J, (count, free))
         products = smaller(J)
         while True:

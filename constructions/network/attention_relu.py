@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import ClassVar
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
@@ -51,21 +52,21 @@ _DRAWS = 128  # directions u tried
 
 
 @dataclass(frozen=True)
-class AttentionNetwork:
-    """A block that appends (1, 0), attention, and the blocks of `reading`.
+class AttentionNetwork(LineNetwork):
+    """A block that appends (1, 0), attention, and the blocks that read labels off the line, where
+    the new queries (e, 1, z) are the inputs.
 
     u: d×1, whole numbers. alpha: the factor of the logits; at 0 all tokens have equal weights.
-    reading: what takes the labels off the new queries (e, 1, z).
     """
 
-    network: Network
+    front: ClassVar[int] = 2
+
     u: fmpz_mat
     alpha: int
-    reading: LineNetwork
 
 
 def build(
-    data: Dataset, *, seed: int = 0, reader: Callable[..., LineNetwork] = relu.build
+    data: Dataset, seed: int = 0, reader: Callable[..., LineNetwork] = relu.build
 ) -> AttentionNetwork:
     """Attention with a skip connection, then ReLUs: exact.
 
@@ -85,8 +86,9 @@ def build(
         *_, states = Network(front).states(data)
         if conflict(keys(states.queries), data.label_matrix) is None:
             inputs = Inputs.merged("query", states.queries, data.label_matrix)
-            reading = reader(inputs, seed=seed)
-            return AttentionNetwork(Network((*front, *reading.network.blocks)), u, alpha, reading)
+            own = reader(inputs, seed)
+            network = Network((*front, *own.network.blocks))
+            return AttentionNetwork(network, inputs, own.line, u, alpha)
     reason = f"no head with logits up to {MAX_SPREAD} was found that tells the examples apart"
     raise HypothesisFails("search", reason, {}, decided=False)
 

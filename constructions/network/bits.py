@@ -62,7 +62,7 @@ class BitsNetwork(LineNetwork):
     label_bits: int
 
 
-def build(data: Dataset | Inputs, *, seed: int = 0) -> BitsNetwork:
+def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
     """A deep, narrow ReLU network: exact. Raises HypothesisFails for equal inputs with different
     labels.
 

@@ -40,7 +40,7 @@ class DerivativePairs(PlaneNetwork):
     maps: tuple[fmpq_mat, ...]
 
 
-def build(data: Dataset, *, seed: int = 0) -> DerivativePairs:
+def build(data: Dataset, seed: int = 0) -> DerivativePairs:
     """2(m + 1) ReLUs for each plane, and a readout: exact. Raises HypothesisFails for equal inputs
     with different labels.
 

@@ -1,7 +1,7 @@
 """Networks in JSON: the key `network` of a certificate, and a user's own network.json.
 
-Both hold the blocks in order with the keys and words of docs/certificate.md. A user's numbers may
-be integers, floats (taken exactly) and "p/q", as in data sets.
+Both hold the blocks in order with the keys and words of docs/certificate.md, and numbers as long as
+the checker reads them. A user's may be integers, floats (taken exactly) and "p/q".
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from flint import fmpq_mat
 
-from attncert.constructions.data.conversion import describe
+from attncert.constructions.data.conversion import OF_WEIGHTS, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError
@@ -20,12 +20,15 @@ from attncert.constructions.network.blocks import Attention, Block, FeedForward,
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 
-MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
+# Kinds, and for each key the attribute that it is.
+_KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward}
 _KEYS = {
-    "attention": ("of", "rule", "logit_unit", "heads", "output", "mask", "residual"),
-    "feed-forward": ("of", "activation", "weights", "bias", "residual"),
-}
+    Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
+                "output": "output", "mask": "mask", "residual": "residual"},
+    FeedForward: {x: x for x in ("of", "activation", "weights", "bias", "residual")},
+}  # fmt: skip
+_HEAD = ("key", "query", "value")
 
 
 def as_json(network: Network) -> list[dict[str, Any]]:
@@ -36,7 +39,11 @@ def as_json(network: Network) -> list[dict[str, Any]]:
     [{'kind': 'feed-forward', 'of': 'query', 'activation': 'relu', 'weights': [['2']],
       'bias': ['0'], 'residual': False}]
     """
-    return [_attention(x) if isinstance(x, Attention) else _feed_forward(x) for x in network.blocks]
+    return [
+        {"kind": next(kind for kind, block in _KINDS.items() if block is type(x))}
+        | {key: _written(key, getattr(x, name)) for key, name in _KEYS[type(x)].items()}
+        for x in network.blocks
+    ]
 
 
 def loaded(source: str | os.PathLike[str]) -> Network:
@@ -67,87 +74,62 @@ def of_json(blocks: Any) -> Network:
     return Network(tuple(_block(block, f"block {k}") for k, block in enumerate(blocks, 1)))
 
 
-def _attention(block: Attention) -> dict[str, Any]:
-    heads = [
-        {"key": _strings(head.key), "query": _strings(head.query), "value": _strings(head.value)}
-        for head in block.heads
-    ]
-    mask = [list(map(int, row)) for row in block.mask] if isinstance(block.mask, tuple) else None
-    return {
-        "kind": "attention", "of": block.of, "rule": block.rule, "logit_unit": block.unit,
-        "heads": heads, "output": _strings(block.output), "mask": mask or block.mask,
-        "residual": block.residual,
-    }  # fmt: skip
-
-
-def _feed_forward(block: FeedForward) -> dict[str, Any]:
-    return {
-        "kind": "feed-forward", "of": block.of, "activation": block.activation,
-        "weights": _strings(block.weights), "bias": _strings(block.bias)[0],
-        "residual": block.residual,
-    }  # fmt: skip
-
-
-def _strings(matrix: Any) -> list[list[str]]:
-    return [[numeral(x) for x in row] for row in matrix.tolist()]
+def _written(key: str, part: Any) -> Any:
+    if key == "heads":
+        return [{x: _written(x, getattr(head, x)) for x in _HEAD} for head in part]
+    if isinstance(part, fmpq_mat):
+        rows = [[numeral(x) for x in row] for row in part.tolist()]
+        return rows[0] if key == "bias" else rows
+    return [list(map(int, row)) for row in part] if isinstance(part, tuple) else part
 
 
 def _block(block: Any, where: str) -> Block:
     try:
         kind = block.get("kind") if isinstance(block, dict) else None
-        if kind not in _KEYS:
+        if kind not in _KINDS:
             raise InputError("kind", "'attention' or 'feed-forward'", repr(kind))
-        if set(block) != {"kind", *_KEYS[kind]}:
-            named = ", ".join(_KEYS[kind])
-            raise InputError("keys", f"kind, {named}", ", ".join(map(str, block)))
-        if type(block["residual"]) is not bool:
-            raise InputError("residual", "true or false", describe(block["residual"]))
-        return _attention_of(block) if kind == "attention" else _feed_forward_of(block)
+        keys = _KEYS[_KINDS[kind]]
+        if set(block) != {"kind", *keys}:
+            raise InputError("keys", f"kind, {', '.join(keys)}", ", ".join(map(str, block)))
+        parts = {name: _READERS.get(key, _word)(block[key], key) for key, name in keys.items()}
+        made: Block = _KINDS[kind](**parts)
+        return made
     except InputError as error:
         raise InputError(f"{where}: {error.argument}", error.must, error.got) from None
 
 
-def _attention_of(block: dict[str, Any]) -> Attention:
-    heads = block["heads"]
-    names = {"key", "query", "value"}
+def _word(word: Any, key: str) -> Any:
+    return word
+
+
+def _flag(flag: Any, key: str) -> bool:
+    if type(flag) is not bool:
+        raise InputError(key, "true or false", describe(flag))
+    return flag
+
+
+def _heads(heads: Any, key: str) -> tuple[Head, ...]:
     if not isinstance(heads, list) or not all(
-        isinstance(head, dict) and set(head) == names for head in heads
+        isinstance(head, dict) and set(head) == set(_HEAD) for head in heads
     ):
-        raise InputError("heads", "a list of objects with key, query and value", describe(heads))
-    return Attention(
-        heads=tuple(
-            Head(*(_matrix(head[name], name) for name in ("key", "query", "value")))
-            for head in heads
-        ),
-        output=_matrix(block["output"], "output"),
-        of=block["of"],
-        rule=block["rule"],
-        unit=block["logit_unit"],
-        mask=_mask(block["mask"]),
-        residual=block["residual"],
-    )
+        raise InputError(key, "a list of objects with key, query and value", describe(heads))
+    return tuple(Head(*(_matrix(head[name], name) for name in _HEAD)) for head in heads)
 
 
-def _feed_forward_of(block: dict[str, Any]) -> FeedForward:
-    if not isinstance(block["bias"], list):
-        raise InputError("bias", "a list of numbers", describe(block["bias"]))
-    return FeedForward(
-        weights=_matrix(block["weights"], "weights"),
-        bias=_matrix([block["bias"]], "bias"),
-        of=block["of"],
-        activation=block["activation"],
-        residual=block["residual"],
-    )
-
-
-def _matrix(rows: Any, name: str) -> fmpq_mat:
-    array = ExactArray.of(rows, name, MAX_BITS)
+def _matrix(rows: Any, key: str) -> fmpq_mat:
+    array = ExactArray.of(rows, key, OF_WEIGHTS)
     if len(array.shape) != 2 or 0 in array.shape:
-        raise InputError(name, "a matrix, no size 0", f"of shape {array.shape}")
+        raise InputError(key, "a matrix, no size 0", f"of shape {array.shape}")
     return array.matrix()
 
 
-def _mask(mask: Any) -> Mask:
+def _row(row: Any, key: str) -> fmpq_mat:
+    if not isinstance(row, list):
+        raise InputError(key, "a list of numbers", describe(row))
+    return _matrix([row], key)
+
+
+def _mask(mask: Any, key: str) -> Mask:
     if mask is None or mask == "causal":
         return mask
     rows: list[Any] = mask if isinstance(mask, list) else [None]
@@ -155,5 +137,9 @@ def _mask(mask: Any) -> Mask:
         isinstance(row, list) and row and all(type(x) is int and x in (0, 1) for x in row)
         for row in rows
     ):
-        raise InputError("mask", "null, 'causal' or rows of 0 and 1", describe(mask))
+        raise InputError(key, "null, 'causal' or rows of 0 and 1", describe(mask))
     return tuple(tuple(map(bool, row)) for row in rows)
+
+
+_READERS = {"heads": _heads, "output": _matrix, "weights": _matrix, "bias": _row, "mask": _mask,
+            "residual": _flag}  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from math import lcm
+from typing import ClassVar
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
@@ -121,7 +122,10 @@ class Line:
 
 @dataclass(frozen=True)
 class LineNetwork:
-    """A network that reads labels off positions on a line; its first block makes these."""
+    """A network that reads labels off positions on a line. front: blocks before the one that makes
+    these of the inputs."""
+
+    front: ClassVar[int] = 0
 
     network: Network
     inputs: Inputs

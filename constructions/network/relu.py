@@ -27,7 +27,7 @@ from attncert.constructions.network.network import Network, readout
 Numbers = Sequence[fmpq]
 
 
-def build(data: Dataset | Inputs, *, seed: int = 0) -> LineNetwork:
+def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
     """Position, K ReLUs, readout: exact. Raises HypothesisFails for equal inputs with different
     labels.
 

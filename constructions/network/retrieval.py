@@ -62,9 +62,9 @@ class Retrieval:
         ]
 
 
-def build(data: Dataset, *, beta: Any = 1) -> Retrieval:
+def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
     """The retrieval of the distinct queries of a data set, at β > 0: an integer, float (taken
-    exactly), Fraction or "p/q". Gaps and reaches are exact. Raises InputError.
+    exactly), Fraction or "p/q". Gaps and reaches are exact; nothing is drawn. Raises InputError.
 
     >>> retrieval = build(Dataset.of([[0]], [[1], [-1], [0], [1]]), beta=2)
     >>> retrieval.gaps, retrieval.reaches, retrieval.not_separated

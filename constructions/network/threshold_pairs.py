@@ -24,7 +24,7 @@ from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, u
 from attncert.constructions.network.states import listed
 
 
-def build(data: Dataset, *, seed: int = 0) -> PlaneNetwork:
+def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
     """Two threshold units for each plane, and a readout: exact. Raises HypothesisFails for equal
     inputs with different labels.
 

@@ -37,7 +37,7 @@ class TwoLayers(LineNetwork):
     groups: tuple[int, ...]
 
 
-def build(data: Dataset | Inputs, *, seed: int = 0) -> TwoLayers:
+def build(data: Dataset | Inputs, seed: int = 0) -> TwoLayers:
     """Position, two layers of ReLUs, readout: exact. Raises HypothesisFails for equal inputs with
     different labels.
 

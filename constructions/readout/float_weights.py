@@ -110,8 +110,8 @@ def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray
         directions = (examples @ query) @ key.T
         logits = np.matmul(contexts, directions[:, :, None])[:, :, 0]
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        if data.present is not None:
-            weights *= data.present
+        if data.times is not None:
+            weights *= data.times
         weights /= weights.sum(axis=1, keepdims=True)
         blocks.append(np.matmul(weights[:, None, :], contexts)[:, 0, :])
     return np.hstack(blocks)

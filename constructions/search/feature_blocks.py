@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from attncert.constructions.arrays import BoolArray, IntArray, IntegerArray
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
@@ -36,7 +36,7 @@ class FeatureBlocks:
         Raises SumVanishes where a denominator is 0 mod p.
         """
         return self._together(
-            lambda where, contexts: self._mix(logits[where], contexts, self._present(where))
+            lambda where, contexts: self._mix(logits[where], contexts, self._times(where))
         )
 
     def of_products(self, products: IntegerArray, rows: IntegerArray) -> Block:
@@ -44,7 +44,7 @@ class FeatureBlocks:
 
         def part(where: slice, contexts: Block) -> Block:
             mine = rows if len(rows) == 1 else rows[where]
-            return self._mix_products(products[where], mine, contexts, self._present(where))
+            return self._mix_products(products[where], mine, contexts, self._times(where))
 
         return self._together(part)
 
@@ -60,13 +60,13 @@ class FeatureBlocks:
     def points(self, example: int, logits: IntegerArray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
         where = slice(example, example + 1)
-        return self._mix(logits, self._context(example), self._present(where))
+        return self._mix(logits, self._context(example), self._times(where))
 
     def points_of_products(self, example: int, products: IntegerArray, row: IntegerArray) -> Block:
         """`points` for the logits products[i]·row, products (k,) and row (n,) integers."""
         where = slice(example, example + 1)
         context = self._context(example)
-        return self._mix_products(products, row[None, :], context, self._present(where))
+        return self._mix_products(products, row[None, :], context, self._times(where))
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
@@ -75,13 +75,13 @@ class FeatureBlocks:
             return self._all[where, rows]
         return self._block(self.data.contexts[where, rows])
 
-    def _present(self, where: slice) -> BoolArray | None:
-        return None if self.data.present is None else self.data.present[where]
+    def _times(self, where: slice) -> IntArray | None:
+        return None if self.data.times is None else self.data.times[where]
 
-    def _mix(self, logits: IntegerArray, contexts: Block, present: BoolArray | None) -> Block:
+    def _mix(self, logits: IntegerArray, contexts: Block, times: IntArray | None) -> Block:
         return Block(
-            features_mod(logits, contexts.mod, self.prime, present),
-            features_float(logits, contexts.float, present),
+            features_mod(logits, contexts.mod, self.prime, times),
+            features_float(logits, contexts.float, times),
         )
 
     def _mix_products(
@@ -89,7 +89,7 @@ class FeatureBlocks:
         products: IntegerArray,
         rows: IntegerArray,
         contexts: Block,
-        present: BoolArray | None,
+        times: IntArray | None,
     ) -> Block:
         """No long logit is worked out: residues mod p - 1 are what 2^k mod p sees; a float weight
         sees how far the logit is below the largest, up to DROP bits, and so each factor up to
@@ -101,8 +101,8 @@ class FeatureBlocks:
         drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
         drops = _cut(np.abs(products))[:, None] * drops
         return Block(
-            features_mod(exponents, contexts.mod, self.prime, present),
-            features_float(-drops, contexts.float, present),
+            features_mod(exponents, contexts.mod, self.prime, times),
+            features_float(-drops, contexts.float, times),
         )
 
     def _context(self, example: int) -> Block:

@@ -22,17 +22,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, NUMBER, describe
+from attncert.constructions.data.conversion import OF_WEIGHTS, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_EXAMPLES
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
 from attncert.constructions.weights.stored import StoredLayer, kinds
-
-MAX_BITS = 2**21  # of the denominators in common: the checker reads 500,000 digits
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
 _PARTS = tuple(_NAMES.values())
@@ -65,7 +62,7 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
     named = {_NAMES.get(key, key): array for key, array in arrays.items()}
     if sorted(named) != sorted(_PARTS) or len(named) != len(arrays):
         raise InputError(source, _ARRAYS, f"of {', '.join(map(repr, sorted(arrays))) or 'nothing'}")
-    exact = {part: ExactArray.of(_long_numbers(named[part]), part, MAX_BITS) for part in _PARTS}
+    exact = {part: ExactArray.of(named[part], part, OF_WEIGHTS) for part in _PARTS}
     heads = []
     for part in ("query", "key", "value"):
         array = exact[part]
@@ -89,17 +86,6 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
         output.reshape((H * values, output.shape[-1])).matrix(),
     )
     return StoredLayer(layer, kinds(named), name)
-
-
-def _long_numbers(numbers: Any, depth: int = 0) -> Any:
-    """Texts of more digits than data sets may have as rationals: a readout is often so long, and a
-    certificate is its own layer."""
-    if isinstance(numbers, (list, tuple)) and depth < MAX_AXES:
-        return [_long_numbers(x, depth + 1) for x in numbers]
-    if isinstance(numbers, str) and len(numbers) > MAX_DIGITS and NUMBER.fullmatch(numbers):
-        top, _, bottom = numbers.partition("/")
-        return fmpq(fmpz(top), fmpz(bottom or "1"))
-    return numbers
 
 
 def _json(document: Any, source: str) -> dict[str, Any]:

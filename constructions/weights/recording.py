@@ -88,7 +88,7 @@ class Recording:
         return [path, beside]
 
     def _arrays(self) -> tuple[FloatArray, tuple[int, ...], FloatArray, Any]:
-        """Contexts (T, n, d), zeros behind the tokens; how many each has; queries and labels."""
+        """Contexts (T, n, d), zeros after the tokens; how many each has; queries and labels."""
         if not self.examples:
             must = "run once at least inside `with record(module)`"
             raise InputError("the module", must, "run")

@@ -10,7 +10,6 @@ from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
 from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims.evidence import Level
-from attncert.verify.methods import registry
 
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
 
@@ -49,8 +48,7 @@ def _sentence(examined: Examination) -> str:
             statement = plain(sentence(proof.statement))
             return f"Your data ({examined.part}): impossible for all weights. Refuted: {statement}"
     verdicts = "; ".join(
-        f"{registry.layer_method(name).voice.title}: "
-        f"{_WORDS.get(proof.standing, proof.standing.value)}"
-        for name, proof in examined.proofs.items()
+        f"{proof.setup.voice.title}: {_WORDS.get(proof.standing, proof.standing.value)}"
+        for proof in examined.proofs.values()
     )
     return f"Your data ({examined.part}): {verdicts}."

@@ -194,7 +194,7 @@ def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     statement = argument = ""
     if "layer" in cert and len(cert.get("network", ())) > 1:
         before = counted(len(cert["network"]) - 1, "block")
-        statement += f" The layer is the last block of a network, behind {before}."
+        statement += f" The layer is the last block of a network, after {before}."
         argument += " What the blocks before it make of the data is computed without rounding."
     if saturation := cert.get("saturation"):
         which = "every example of its own group and of the groups before it"
@@ -237,8 +237,10 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
 
 
 def _inputs(cert: Mapping[str, Any]) -> str:
-    dims, contexts = cert["dims"], cert["data"]["contexts"]
-    shared, width = len(contexts) == 1 and dims["examples"] > 1, len(cert["data"]["queries"][0])
+    dims, data = cert["dims"], cert["data"]
+    if "sequences" in data:
+        return _prefixes(dims, data)
+    shared, width = len(data["contexts"]) == 1 and dims["examples"] > 1, len(data["queries"][0])
     least = f"{min(cert['tokens'])} to " if cert.get("tokens") else ""
     tokens = f"{least}{counted(dims['context'], 'token')} of {counted(width, 'number')} each"
     return (
@@ -246,6 +248,18 @@ def _inputs(cert: Mapping[str, Any]) -> str:
         f"({tokens}{', the same one for all' if shared else ''}), a query of "
         f"{counted(width, 'number')}, and a label of "
         f"{counted(dims['labels'], 'number')}."
+    )
+
+
+def _prefixes(dims: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    added = "" if data["positions"] is None else " plus that of its place"
+    return (
+        f"{counted(dims['examples'], 'example').capitalize()}, numbered from 0: places in "
+        f"{counted(len(data['sequences']), 'sequence')} over "
+        f"{counted(len(data['embedding']), 'symbol')}. A token is the vector of its symbol"
+        f"{added}, {counted(dims['width'], 'number')}. The context of an example is the sequence "
+        f"up to its place, at most {counted(dims['context'], 'token')}; its query is the last "
+        f"token there, and it has a label of {counted(dims['labels'], 'number')}."
     )
 
 

@@ -11,6 +11,7 @@ import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker
-from attncert.verify.checker.claims import parse, with_layer, with_origin
+from attncert.verify.checker.claims import data_keys, parse, with_layer, with_origin
 from attncert.verify.checker.origin import data_file
 from attncert.verify.checker.reading import same_digests
 from attncert.verify.claims.words import counted
@@ -116,7 +117,7 @@ def _with_data(
     if not content.get("data_file"):
         return content, None
     try:
-        data = data_file(content, path, limits, None, checker.CLAIMS[content["claim"]].data)
+        data = data_file(content, path, limits, None, partial(data_keys, content))
     except checker.Rejected as rejected:
         if rejected.args[0] != "wrong":
             raise

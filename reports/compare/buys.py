@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from attncert.reports.words.numbers import real, size
+from attncert.verify.methods.method import Method
 from attncert.verify.network.compare import Comparison, Entry
-from attncert.verify.network.method import NetworkMethod
 
 LONG = "bits"  # the construction that trades long numbers for parameters
 _COSTS = {"parameters": "parameters", "bits in all": "bits"}
@@ -15,8 +15,8 @@ _COSTS = {"parameters": "parameters", "bits in all": "bits"}
 def sentences(answer: Comparison) -> Iterator[str]:
     """Each only where there are constructions to compare, exact on all examples."""
     exact = [entry for entry in answer.rows if entry.exact]
-    layers = [x for x in exact if not isinstance(x.method, NetworkMethod)]
-    networks = [x for x in exact if isinstance(x.method, NetworkMethod) and x.method.name != LONG]
+    layers = [x for x in exact if x.network is None]
+    networks = [x for x in exact if x.network and x.method.name != LONG]
     alone, relus = _least("parameters", layers), _least("bits in all", networks)
     if alone:
         yield f"Attention alone takes {_words(alone)}{_saturation(layers)}."
@@ -24,7 +24,7 @@ def sentences(answer: Comparison) -> Iterator[str]:
         yield "No construction of a layer of attention alone memorizes these examples."
     if alone and relus:
         yield f"ReLUs or thresholds, in the shortest network, buy {_bought(relus, alone)}."
-    if relus and (long := _named(LONG, exact)):
+    if relus and (long := next((x for x in exact if x.method.name == LONG), None)):
         start = answer.cheaper_from(long, relus)
         later = "" if start is None else f"; by formula fewer parameters from T about {start:,}"
         yield f"Long numbers buy {_bought(long, relus)}{later}."
@@ -32,8 +32,9 @@ def sentences(answer: Comparison) -> Iterator[str]:
 
 def _saturation(layers: list[Entry]) -> str:
     """The cheapest layer with heads that saturate against the cheapest without."""
-    steered = _least("parameters", (x for x in layers if x.steered))
-    free = _least("parameters", (x for x in layers if not x.steered))
+    steering = [x for x in layers if isinstance(x.method, Method) and x.method.saturates]
+    steered = _least("parameters", steering)
+    free = _least("parameters", (x for x in layers if x not in steering))
     return f"; saturation buys {_bought(steered, free)}" if steered and free else ""
 
 
@@ -59,7 +60,3 @@ def _times(ratio: float) -> str:
 
 def _least(cost: str, entries: Iterable[Entry]) -> Entry | None:
     return min((x for x in entries if x.costs.get(cost)), key=lambda x: x.costs[cost], default=None)
-
-
-def _named(name: str, entries: Iterable[Entry]) -> Entry | None:
-    return next((x for x in entries if x.method.name == name), None)

@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from attncert.reports.prove.figures import WIDTH
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.verify.network.compare import Comparison
-from attncert.verify.network.method import NetworkMethod
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 _PANELS = {"parameters": "parameters", "bits in all": "bits"}
@@ -31,8 +30,7 @@ def figure(answer: Comparison) -> Figure:
                       if x.method is row.method and x.exact and x.costs.get(cost)]  # fmt: skip
             if not any(x.exact for x in answer.table if x.method is row.method):
                 continue
-            network = isinstance(row.method, NetworkMethod)
-            axes.plot(*_columns(points), "s--" if network else "o-", markersize=4, linewidth=1,
+            axes.plot(*_columns(points), "s--" if row.network else "o-", markersize=4, linewidth=1,
                       color=_COLOURS[number % len(_COLOURS)], label=row.method.name)  # fmt: skip
         points = [(f.examples, getattr(f, name)) for f in answer.floors if getattr(f, name)]
         label = "given labels: law N; T log2 V bits"

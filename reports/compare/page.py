@@ -43,7 +43,7 @@ def exhibits(answer: Comparison) -> dict[str, Any]:
                 "standing": entry.standing,
                 "exact": entry.exact,
                 "reason": entry.reason,
-                "hypotheses": {claim.id: level for claim, level in entry.hypotheses},
+                "hypotheses": {claim.id: claim.level for claim in entry.hypotheses},
                 "costs": dict(entry.costs),
                 "fewer parameters than attention from": answer.cheaper_from(entry),
             }
@@ -58,8 +58,8 @@ def _figures(answer: Comparison) -> dict[str, bytes]:
 
 
 def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
-    costs, name = entry.costs, entry.method.name
-    own = f"{name}: {entry.title}" if entry.title != name else name
+    costs, name, title = entry.costs, entry.method.name, entry.method.title
+    own = f"{name}: {title}" if title != name else name
     return (
         f"{own} (third-party)" if foreign(entry.method) else own,
         _exact(entry),
@@ -72,8 +72,8 @@ def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
 
 
 def _exact(entry: Entry) -> str:
-    if entry.within:
-        return f"no, within: {entry.within}"
+    if entry.near and entry.standing.holds:
+        return f"no, within: {entry.claim.statement}"
     if entry.exact:
         return "yes" if entry.written else f"yes, by rank {entry.examples:,}; readout not written"
     return f"{entry.standing.value}: {entry.reason}" if entry.reason else entry.standing.value
@@ -82,8 +82,8 @@ def _exact(entry: Entry) -> str:
 def _hypotheses(entry: Entry) -> str:
     """Those that are not simply proved by their levels."""
     by_level: dict[Level, list[str]] = {}
-    for claim, level in entry.hypotheses:
-        by_level.setdefault(level, []).append(ids.hypothesis_name(claim.id) or claim.id)
+    for claim in entry.hypotheses:
+        by_level.setdefault(claim.level, []).append(ids.hypothesis_name(claim.id) or claim.id)
     return "; ".join(f"{level.value}: {', '.join(names)}" for level, names in by_level.items())
 
 

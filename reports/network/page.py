@@ -67,17 +67,13 @@ def _of_patterns(proof: NetworkProof) -> dict[str, Sequence[object]]:
 
 def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:
     """A part of the network in each: which blocks, what they are, what they are for."""
-    if proof.built is None:
-        return
-    start, blocks = 0, proof.built.network.blocks
-    for part in proof.method.parts(proof.built):
-        stop = start + part.blocks
-        some = blocks[start:stop]
-        number = str(start + 1) if part.blocks == 1 else f"{start + 1} to {stop}"
-        what = ", ".join(dict.fromkeys(map(_kind, some)))
-        units = sum(block.units for block in some)
+    stop = 0
+    for blocks, part in proof.method.placed(proof.built.network) if proof.built else ():
+        first, stop = stop + 1, stop + len(blocks)
+        number = str(stop) if first == stop else f"{first} to {stop}"
+        what = ", ".join(dict.fromkeys(map(_kind, blocks)))
+        units = sum(block.units for block in blocks)
         yield number, what, size(units) if units else "", part.purpose
-        start = stop
 
 
 def _kind(block: Block) -> str:

@@ -142,7 +142,7 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
             rows.append((
                 str(k), indices(head.group, 4), maybe(head.c), maybe(head.apriori_c),
                 _count(head.bits), _count(head.apriori_bits),
-                *_off_peak(worst, head.bits, proof.data.n),
+                *_off_peak(worst, head.bits, proof.data.longest),
                 _count(head.z_bits), NONE if head.condition is None else real(head.condition),
                 standing.get(k, NONE),
             ))  # fmt: skip

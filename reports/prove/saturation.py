@@ -34,7 +34,7 @@ def verdict(proof: Proof) -> str:
         return (
             "No head has a multiplier $c$; the figure of saturation shows how far each saturates."
         )
-    if proof.data.n == 1:
+    if proof.data.longest == 1:
         return "Every context is one token, and every weight 1: saturated without need of $c$."
     worst, head = max(steered)
     level = proof.trace.standing(ids.SATURATION_ASKED).value

@@ -49,8 +49,8 @@ def jsonable(x: Any) -> Any:
 
 def about(data: Dataset) -> dict[str, Any]:
     """A data set in numbers; of contexts of different lengths, each."""
-    tokens = {} if data.counts is None else {"tokens": list(data.counts)}
+    tokens = {"tokens": [data.tokens(t) for t in range(data.T)]} if data.ragged else {}
     return {
-        "name": data.name, "examples": data.T, "context": data.n, **tokens, "width": data.d,
+        "name": data.name, "examples": data.T, "context": data.longest, **tokens, "width": data.d,
         "labels": data.m if data.labelled else None, "shared": data.shared, "sha256": data.sha256,
     }  # fmt: skip

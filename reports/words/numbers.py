@@ -123,9 +123,8 @@ def tokens(data: Dataset) -> str:
     >>> tokens(Dataset.of([[1]], [[1]])), tokens(Dataset.of([[[1]], [[1], [2]]], [[1], [2]]))
     ('$n = 1$', '$n_t = 1$ to $2$')
     """
-    if data.counts is None:
-        return f"$n = {data.n}$"
-    return f"$n_t = {min(data.counts)}$ to ${data.n}$"
+    least, _, most = data.lengths.partition(" to ")
+    return f"$n_t = {least}$ to ${most}$" if most else f"$n = {least}$"
 
 
 def percent(x: float) -> str:

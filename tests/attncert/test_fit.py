@@ -18,7 +18,7 @@ import attncert
 from attncert.reports.answers import report, verdict
 from attncert.reports.folder import MARK
 from attncert.verify.claims.evidence import Level
-from attncert.verify.near import certificate, fitted
+from attncert.verify.near import certify, fitted
 from attncert.verify.near.fitted import fit
 from attncert.verify.questions.fit import Fit
 
@@ -115,8 +115,8 @@ def test_unusable_input_is_one_line(
 
 def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights that fit in floating point are no evidence by themselves."""
-    true = certificate.contractions
-    monkeypatch.setattr(certificate, "contractions", lambda *a: true(*a) + 1)
+    true = certify.contractions
+    monkeypatch.setattr(certify, "contractions", lambda *a: true(*a) + 1)
     found = fit(data_set(5, 3, 3), Fit(heads=2))
     assert found.attempts[-1].descent.converged and found.exit_status == 3
     assert found.standing is Level.UNDECIDED
@@ -129,7 +129,7 @@ def test_a_singular_block_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     def singular(_: np.ndarray) -> np.ndarray:
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(certificate.np.linalg, "inv", singular)
+    monkeypatch.setattr(certify.np.linalg, "inv", singular)
     found = fit(data_set(5, 3, 3), Fit(heads=2))
     assert found.exit_status == 3 and "singular" in found.reason
     assert b"certificate.json" not in report(found).files["report.md"]

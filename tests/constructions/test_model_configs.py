@@ -11,16 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.third_party import ThirdParty, third_party
+from support.shell import Shell
+from support.third_party import ThirdParty, gaps, third_party
 
-from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
-from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.claims.evidence import Level
-from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.layer import layer
 from attncert.verify.questions.layer import LayerQuestion
 
@@ -77,9 +75,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_a_configuration_says_otherwise_is_refused(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_configuration_says_otherwise_is_refused(case: str, tmp_path: Path) -> None:
     config, line = REFUSED[case]
     path = folder(tmp_path, **config)
     with pytest.raises(InputError) as error:
@@ -93,16 +89,13 @@ def test_what_a_configuration_says_otherwise_is_refused(
     assert load_weights(path, heads=3).type == ""
 
 
-def test_what_is_assumed_is_said_and_rested_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_assumed_is_said_and_rested_on(tmp_path: Path, shell: Shell) -> None:
     np.savez(tmp_path / "layer.npz", **GPT2.state)
     np.savez(tmp_path / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=OUTPUTS)
     words = ["layer", str(tmp_path / "layer.npz"), str(tmp_path / "data.npz")]
     words += ["--heads", "3", "--tolerance", "0.001", "--out", str(tmp_path / "out")]
     said = "Assumed, since names of arrays do not say it: softmax attention with logits divided by"
-    assert main(words) == 0
-    out = capsys.readouterr().out
+    out = shell.runs(*words).out
     assert said in out and "no cap or clip, no added row, no mask." in out
     assert said in (tmp_path / "out" / "report.md").read_text()
     content = json.loads((tmp_path / "out" / "answer.json").read_text())
@@ -111,12 +104,11 @@ def test_what_is_assumed_is_said_and_rested_on(
     assert others and all("layer.read" in claim["rests_on"] for claim in others)
     assert content["standing"] == "assumed"
     folder(tmp_path, model_type="gpt2", n_head=3)
-    assert main(words) == 0
-    assert said not in capsys.readouterr().out
+    assert said not in shell.runs(*words).out
     page = (tmp_path / "out" / "report.md").read_text()
     assert "The configuration says: type gpt2" in page and "Assumed" not in page
-    assert main([*words, "--scale", "none"]) == 1
-    assert said.replace("divided by", "that are not divided") in capsys.readouterr().out
+    out = shell.runs(*words, "--scale", "none", status=1).out
+    assert said.replace("divided by", "that are not divided") in out
 
 
 def recording(outputs: Any = OUTPUTS, unit: float = 2.0**-24) -> Recording:
@@ -152,17 +144,15 @@ def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:
     assert found.audit is None, "and no verdict about labels"
 
 
-def test_a_recording_on_disk_is_checked_in_the_same_way(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: Shell) -> None:
     np.savez(tmp_path / "layer.npz", **GPT2.state)
     for outputs, status in ((OUTPUTS, 0), (OUTPUTS * 1.01, 3)):
         data, mask = recording(outputs).labelled(OUTPUTS).save(tmp_path / "batch.npz")
         words = ["layer", str(tmp_path / "layer.npz"), str(data), "--mask", str(mask)]
         words += ["--heads", "3", "--tolerance", "0.1", "--out", str(tmp_path / "out")]
-        assert main(words) == status
-        assert main([*words, "--examples", "2"]) == status
-    assert "Nothing is said about labels." in capsys.readouterr().out
+        shell.runs(*words, status=status)
+        printed = shell.runs(*words, "--examples", "2", status=status)
+    assert "Nothing is said about labels." in printed.out
     for wrong, line in (
         ({"outputs": OUTPUTS[:2], "unit": 0.1}, "outputs: must be of the shape (4, 6), not (2, 6)"),
         ({"outputs": OUTPUTS * np.nan, "unit": 0.1}, "outputs: must be finite numbers, not nan"),
@@ -171,8 +161,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(
         ({"outputs": OUTPUTS}, "the unit roundoff of the outputs, not 0.0"),
     ):
         np.savez(mask, mask=np.ones((T, N)) > 0, **wrong)  # type: ignore[arg-type]
-        assert main(words) == 2
-        assert line in capsys.readouterr().err
+        assert line in shell.refuses(*words)
 
 
 # Formats that say more, or less.
@@ -188,20 +177,13 @@ def heads_apart(layer: ThirdParty) -> dict[str, Any]:
     return arrays | {"W_O": out, "b_O": parts["bo"]} | buffers
 
 
-def gaps(weights: StoredLayer) -> Any:
-    attention = Attention.of(weights, DATA)
-    outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
-    labels = attention.data.label_matrix.tolist()
-    return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]
-
-
 def test_transformer_lens(tmp_path: Path) -> None:
     arrays = heads_apart(GPT2)
     state = {f"blocks.0.attn.{key}": x for key, x in arrays.items()}
     np.savez(tmp_path / "x.npz", **state)
     weights = load_weights(tmp_path / "x.npz")
     assert (weights.format, weights.scale) == ("transformer-lens", "sqrt-d")
-    assert abs(gaps(weights)).max() < 1e-12
+    assert abs(gaps(weights, DATA)).max() < 1e-12
     with pytest.raises(InputError, match="heads: must be 3, as the file says, not 2"):
         load_weights(tmp_path / "x.npz", heads=2)
     np.savez(tmp_path / "x.npz", **state | {"blocks.0.attn.rotary_sin": np.ones((3, 3))})
@@ -222,6 +204,4 @@ def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
     p = np.exp(logits)
     p /= p.sum(axis=2, keepdims=True)
     mixed = np.einsum("thn,tnd,hdv->thv", p, CONTEXTS, Wv).reshape(T, H)
-    attention = Attention.of(weights, Dataset.of(CONTEXTS, QUERIES, mixed @ Wo))
-    outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
-    np.testing.assert_allclose(outputs, mixed @ Wo, rtol=0, atol=1e-12)
+    assert abs(gaps(weights, Dataset.of(CONTEXTS, QUERIES, mixed @ Wo))).max() < 1e-12

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import support.figures
 from support import oracles
 from support.paths import ROOT
 
-from attncert.reports.words.table import Table
 from attncert.verify.attack import cases as attack_data
 from attncert.verify.attack.cases import independent, partition_holds
 from attncert.verify.attack.search import smaller
@@ -23,7 +21,7 @@ from attncert.verify.questions.prove import Prove
 
 sys.path.append(str(ROOT / "benchmarks"))
 from hypotheses import search
-from hypotheses.figure import UNEXPECTED, files
+from hypotheses.figure import UNEXPECTED
 from hypotheses.instance import Instance, rank
 from hypotheses.kruskal import KINDS, Kappa, kruskal_rank, of_kruskal_rank, remarks
 from hypotheses.page import matrix
@@ -227,14 +225,3 @@ def test_remark_one_holds_and_its_failure_would_be_found(width: int) -> None:
     *_, fine = claims(Study(remarks=(found,)))
     assert fine.level is Level.PROVED
     assert not replace(found, kruskal=3).holds and not replace(found, a1=Level.PROVED).holds
-
-
-def test_the_figure_shows_marks_and_whether_they_are_bad() -> None:
-    def picture(mark: str, label: str = "row") -> bytes:
-        matrix = Table("A matrix", ("weakened", "$x_1$", "y"), ((label, mark, ""),))
-        return files(matrix)["figures/steps.svg"]
-
-    with support.figures.drawn():
-        pictures = [picture("memorized"), picture("impossible"), picture(UNEXPECTED), picture("")]
-        assert len(set(pictures)) == 4 and picture("memorized") == pictures[0]
-        assert picture("both", label="a" * 200) == picture("both", label="a" * 199)  # shortened

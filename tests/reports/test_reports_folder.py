@@ -17,7 +17,7 @@ from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.answers import write_report
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import FIGURES, FILES, MARK, PAGE, Report, figure_file, holds
+from attncert.reports.report import FIGURES, FILES, MARK, PAGE, Report, figure_file, is_report_file
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -212,7 +212,7 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     paths = write_report(proof, tmp_path / "out")
     names = {p.relative_to(tmp_path / "out").as_posix() for p in paths}
     checker = {name for name in names if name.startswith("checker/")}
-    assert names - checker == {*files, "report.html"} and all(map(holds, names - checker))
+    assert names - checker == {*files, "report.html"} and all(map(is_report_file, names - checker))
     assert bool(checker) == ("certificate.json" in files)
     assert contents(tmp_path / "out") == complete(files)
     assert strange(tmp_path / "out") == ""
@@ -221,8 +221,8 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
 
 
 def test_a_report_holds_its_own_files_alone() -> None:
-    assert all(map(holds, (*FILES, *map(figure_file, FIGURES))))
-    assert not any(map(holds, ("", "notes.txt", "figures/", "figures/../report.md")))
+    assert all(map(is_report_file, (*FILES, *map(figure_file, FIGURES))))
+    assert not any(map(is_report_file, ("", "notes.txt", "figures/", "figures/../report.md")))
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from support.third_party import gaps
 
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.model_types import TORCH
@@ -18,7 +19,6 @@ from attncert.constructions.weights.namings import NAMINGS
 from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
-from attncert.verify.layer.attention import Attention
 
 _WIDTH, _HEADS, _WORDS = 12, 3, 20
 _SIZES: dict[str, Any] = {
@@ -146,12 +146,5 @@ def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[Stor
 def difference(taken: Recording, weights: StoredLayer) -> float:
     """The largest between the outputs as recorded and those of the layer as read, relative to the
     largest output."""
-    attention = Attention.of(weights, taken.data)
-    gaps = attention.outputs().tolist()
-    labels = attention.data.label_matrix.tolist()
-    pairs = (
-        (float(x.mid()), int(y.p) / int(y.q))
-        for row, label in zip(gaps, labels, strict=True)
-        for x, y in zip(row, label, strict=True)
-    )
-    return max(abs(x - y) for x, y in pairs) / float(np.abs(taken.outputs).max())
+    largest = np.abs(taken.outputs).max()
+    return float(np.abs(gaps(weights, taken.data)).max() / largest)

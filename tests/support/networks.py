@@ -1,7 +1,7 @@
 """Networks in plain fractions: a second evaluator, from the blocks as JSON; random small networks.
 
-Nothing here is shared with verify/ or constructions/: one example at a time, from the definitions
-on docs/certificate.md.
+Nothing that evaluates is shared with verify/ or constructions/: one example at a time, from the
+definitions on docs/certificate.md.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
-from mpmath import e, mpf, workprec
 from support.small_certificates import Certificate, sealed, third
+
+from attncert.constructions.data.dataset import Dataset
 
 Vector = list[Fraction]
 
@@ -40,18 +41,12 @@ def plus(x: Vector, y: Vector) -> Vector:
     return [a + b for a, b in zip(x, y, strict=True)]
 
 
-def shares(block: Any, logits: Vector, exact: bool = True) -> Vector:
-    """Not exact: softmax of logits / ln 2 or of logits to 2^-300, by mpmath."""
+def shares(block: Any, logits: Vector) -> Vector:
     if block["rule"] == "linear":
         return logits
     if block["rule"] == "hardmax":
         return [Fraction(x == max(logits), logits.count(max(logits))) for x in logits]
     above = [x - min(logits) for x in logits]
-    if not exact and max(above) < 2000:
-        with workprec(300):
-            base = mpf(2) if block["logit_unit"] == "ln 2" else e
-            weights = [as_fraction(base ** (mpf(x.numerator) / x.denominator)) for x in above]
-        return [x / sum(weights) for x in weights]
     if max(above) > 2000:
         raise Irrational
     if any(above) and (block["logit_unit"] == "1" or any(x.denominator > 1 for x in above)):
@@ -60,14 +55,7 @@ def shares(block: Any, logits: Vector, exact: bool = True) -> Vector:
     return [x / sum(powers) for x in powers]
 
 
-def as_fraction(x: mpf) -> Fraction:
-    man, exp = x.man_exp
-    return Fraction(int(man)) * Fraction(2) ** int(exp)
-
-
-def attended(
-    block: Any, x: Vector, tokens: list[Vector], sees: list[int], exact: bool = True
-) -> Vector:
+def attended(block: Any, x: Vector, tokens: list[Vector], sees: list[int]) -> Vector:
     seen, start = [token for token, one in zip(tokens, sees, strict=True) if one], 0
     total = [Fraction(0)] * len(block["output"][0])
     for head in block["heads"]:
@@ -78,7 +66,7 @@ def attended(
         ]
         values = [times(token, head["value"]) for token in seen]
         mean = [Fraction(0)] * len(values[0])
-        for share, value in zip(shares(block, logits, exact), values, strict=True):
+        for share, value in zip(shares(block, logits), values, strict=True):
             mean = plus(mean, [share * y for y in value])
         rows = block["output"][start : start + len(mean)]
         total, start = plus(total, times(mean, rows)), start + len(mean)
@@ -92,7 +80,7 @@ def fed(block: Any, x: Vector) -> Vector:
     return [Fraction(y >= 0) for y in z] if block["activation"] == "threshold" else z
 
 
-def output(blocks: Any, tokens: list[Vector], query: Vector, exact: bool = True) -> Vector:
+def output(blocks: Any, tokens: list[Vector], query: Vector) -> Vector:
     """What the blocks make of one example. Raises Irrational."""
     for block in blocks:
         n, mask = len(tokens), block.get("mask")
@@ -104,7 +92,7 @@ def output(blocks: Any, tokens: list[Vector], query: Vector, exact: bool = True)
             x: Vector, row: int, block: Any = block, tokens: Any = tokens, m: Any = mask
         ) -> Vector:
             if block["kind"] == "attention":
-                y = attended(block, x, tokens, m[row], exact)
+                y = attended(block, x, tokens, m[row])
             else:
                 y = fed(block, x if block["of"] != "row" else list(chain(x, *tokens)))
             return plus(x, y) if block["residual"] else y
@@ -114,12 +102,18 @@ def output(blocks: Any, tokens: list[Vector], query: Vector, exact: bool = True)
     return query
 
 
-def outputs(blocks: Any, data: Any, exact: bool = True) -> list[Vector]:
+def dataset(data: Any, labels: Any = None) -> Dataset:
+    """Of a certificate's `data`."""
+    shared = len(data["contexts"]) == 1
+    return Dataset.of(data["contexts"][0] if shared else data["contexts"], data["queries"], labels)
+
+
+def outputs(blocks: Any, data: Any) -> list[Vector]:
     """Of all examples of a certificate's `data`."""
     contexts = [[vector(row) for row in context] for context in data["contexts"]]
     queries = [vector(row) for row in data["queries"]]
     contexts = contexts * (len(queries) if len(contexts) == 1 else 1)
-    return [output(blocks, E, q, exact) for E, q in zip(contexts, queries, strict=True)]
+    return [output(blocks, E, e) for E, e in zip(contexts, queries, strict=True)]
 
 
 # Random ones.
@@ -186,11 +180,10 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
     return blocks, data, counts if ragged else None
 
 
-def certificate(seed: int, exact: bool = True) -> Certificate:
-    """A true one of the claim "network"; if not exact, one whose labels are off by little. Raises
-    Irrational."""
+def certificate(seed: int) -> Certificate:
+    """A true one of the claim "network". Raises Irrational."""
     blocks, data, tokens = network(seed)
-    rows = outputs(blocks, data, exact)
+    rows = outputs(blocks, data)
     data["labels"] = [[str(x) for x in row] for row in rows]
     dims = {
         "examples": len(rows), "context": max(map(len, data["contexts"])),
@@ -206,13 +199,12 @@ def certificate(seed: int, exact: bool = True) -> Certificate:
     )  # fmt: skip
 
 
-def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate]:
-    """So many true ones, of the seeds from `first` on that make rational networks (if not exact:
-    any with moderate logits)."""
+def rational(count: int, first: int = 0) -> list[Certificate]:
+    """So many true ones, of the seeds from `first` on that make rational networks."""
     certificates = []
     while len(certificates) < count:
         with suppress(Irrational):
-            certificates.append(certificate(first, exact))
+            certificates.append(certificate(first))
         first += 1
     return certificates
 
@@ -264,8 +256,7 @@ def as_text(rows: Any) -> Any:
 
 # Mutants.
 
-_PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format"]
-_PARTS += ["saturation", "within"]
+_PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format", "saturation"]
 _LEAVES: list[Any] = [
     "0", "1", "-1", "1/2", "2", "3/7", "-0", "1/0", "1/01", "", "x", "1" + "0" * 30,
     "1/1" + "0" * 30, "16777217", "-16777216", "ln 2", "query", "all", "row", "softmax", "hardmax",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -24,25 +24,19 @@ SAFE_PRIME = 4611686018427377339
 
 def rank(rows: Rows) -> int:
     """Rank over ℚ, by Gauss elimination in Fractions."""
-    left = [[Fraction(x) for x in row] for row in rows]
-    found = 0
-    while left and left[0]:
-        pivot = next((row for row in left if row[0]), None)
-        if pivot is None:
-            left = [row[1:] for row in left]
-            continue
-        found += 1
-        left.remove(pivot)
-        left = [
-            [x - row[0] / pivot[0] * y for x, y in zip(row[1:], pivot[1:], strict=True)]
-            for row in left
-        ]
-    return found
+    table = [[Fraction(x) for x in row] for row in rows]
+    return _rank(table, lambda x: 1 / x, lambda x: x)
 
 
 def rank_mod(rows: Sequence[Sequence[int]], p: int) -> int:
     """Rank over F_p, in Python integers."""
-    left = [[x % p for x in row] for row in rows]
+    table = [[x % p for x in row] for row in rows]
+    return _rank(table, lambda x: pow(x, -1, p), lambda x: x % p)
+
+
+def _rank(
+    left: list[list[Any]], inverse: Callable[[Any], Any], reduced: Callable[[Any], Any]
+) -> int:
     found = 0
     while left and left[0]:
         pivot = next((row for row in left if row[0]), None)
@@ -51,10 +45,10 @@ def rank_mod(rows: Sequence[Sequence[int]], p: int) -> int:
             continue
         found += 1
         left.remove(pivot)
-        inverse = pow(pivot[0], -1, p)
+        scale = inverse(pivot[0])
+        line = [x * scale for x in pivot[1:]]
         left = [
-            [(x - row[0] * inverse * y) % p for x, y in zip(row[1:], pivot[1:], strict=True)]
-            for row in left
+            [reduced(x - row[0] * y) for x, y in zip(row[1:], line, strict=True)] for row in left
         ]
     return found
 

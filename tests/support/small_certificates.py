@@ -143,9 +143,11 @@ def layer_certificate(
     prime: int = PRIME,
     spread: int = 2,
     tokens: Sequence[int] = (),
+    inputs: tuple[Any, Any] | None = None,
 ) -> Certificate:
     """An interpolation or full-rank certificate over small random data; T must be reachable.
-    tokens: how many each context has, where they differ; a certificate of attncert/3."""
+    tokens: how many each context has, where they differ; a certificate of attncert/3. inputs:
+    contexts and queries that are not drawn."""
     draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
 
     def entries(rows: int, columns: int, bottom: int = 1) -> Matrix:
@@ -159,6 +161,7 @@ def layer_certificate(
         counts = tokens or [n] * (1 if shared else T)
         contexts = [entries(count, d, bottom) for count in counts]
         queries, labels = entries(T, d, bottom), entries(T, m, bottom)
+        contexts, queries = inputs or (contexts, queries)
         # With denominators 3 and 3 in the data, halves in `key` and 18 in `query` keep k integral.
         halves = 2 if rational else 1
         heads = [

@@ -167,13 +167,17 @@ def real_outputs(data: Dataset, weights: dict[str, np.ndarray], bits: int) -> li
 
 
 def times(a: Matrix, b: Matrix) -> Matrix:
-    return [
-        [
-            sum((x * y for x, y in zip(row, column, strict=True)), Fraction(0))
-            for column in zip(*b, strict=True)
-        ]
-        for row in a
-    ]
+    return [[dot(row, list(line)) for line in zip(*b, strict=True)] for row in a]
+
+
+def column(vector: fmpq_mat | None) -> list[Fraction]:
+    """The entries of a matrix of one column."""
+    assert vector is not None and vector.ncols() == 1
+    return [row[0] for row in fractions(vector)]
+
+
+def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
 
 
 def transpose(a: Matrix) -> Matrix:

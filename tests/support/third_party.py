@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.layer.attention import Attention
+
 State = dict[str, Any]
 SEPARATE = {
     "q_proj out_proj": ("q_proj", "k_proj", "v_proj", "out_proj"),
@@ -56,6 +60,14 @@ class ThirdParty:
         weights /= weights.sum(axis=2, keepdims=True)
         mixed = np.einsum("thn,tnhc->thc", weights, v).reshape(T, H * width)
         return mixed @ w["o"].T + w["bo"]
+
+
+def gaps(weights: StoredLayer, data: Dataset, **options: Any) -> Any:
+    """Output less label, (T, m), float64, as the audit has it."""
+    attention = Attention.of(weights, data, **options)
+    outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
+    labels = attention.data.label_matrix.tolist()
+    return np.array(outputs) - [[int(x.p) / int(x.q) for x in row] for row in labels]
 
 
 def third_party(

@@ -21,6 +21,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from support.enclosures import enclose_error
 from support.oracles import repeated
+from support.shell import Shell
 
 from attncert import Prove, prove, verify
 from attncert.cli import main
@@ -90,7 +91,7 @@ def arrays(data: Dataset) -> tuple[Any, Any]:
 
 
 def there(data: Dataset) -> Any:
-    return None if data.present is None else data.present.astype(float)
+    return None if data.times is None else data.times.astype(float)
 
 
 def in_blocks(data: Dataset) -> Any:
@@ -114,7 +115,7 @@ COMPUTED: dict[str, Callable[[Dataset], Any]] = {
     ),
     "float64 outputs": lambda data: attention.outputs(*arrays(data), WEIGHTS, SHAPE, there(data)),
     "float64 Jacobian": lambda data: attention.jacobian(
-        *arrays(data), WEIGHTS, SHAPE, present=there(data)
+        *arrays(data), WEIGHTS, SHAPE, times=there(data)
     ),
     "balls": lambda data: enclosure.errors(data, LAYER, 80).mid,
     "balls, third-party": lambda data: float_matrix(Attention(data, LAYER).outputs()),
@@ -169,7 +170,7 @@ def test_relations_count_repeated_tokens_once() -> None:
 def test_searches_fit_the_tokens() -> None:
     shape = attention.Shape(3, 1, 3, 1, 1)
     labels = DATA.labels.floats()
-    found = descend(*arrays(DATA), labels, shape, 0, present=there(DATA))
+    found = descend(*arrays(DATA), labels, shape, 0, times=there(DATA))
     assert found.converged
     got = attention.outputs(*arrays(SAME), found.weights, shape)
     assert np.abs(got - labels).max() < 1e-9
@@ -179,7 +180,7 @@ def test_training_fits_the_tokens() -> None:
     pytest.importorskip("torch")
     shape = attention.Shape(3, 1, 3, 1, 1)
     labels = DATA.labels.floats()
-    found = train(*arrays(DATA), labels, shape, 0, present=there(DATA), steps=20)
+    found = train(*arrays(DATA), labels, shape, 0, times=there(DATA), steps=20)
     got = attention.outputs(*arrays(SAME), found.weights, shape)
     assert np.abs(got - labels).max() == pytest.approx(found.error)
 
@@ -288,17 +289,12 @@ def wrong_saturation(folder: Path) -> list[str]:
             "--out", f"{at}/out", "--json"]  # fmt: skip
 
 
-def test_saturation_beside_a_longer_context_is_verified(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(wrong_saturation(tmp_path)) == 0
-    printed = capsys.readouterr().out
+def test_saturation_beside_a_longer_context_is_verified(tmp_path: Path, shell: Shell) -> None:
+    printed = shell.runs(*wrong_saturation(tmp_path)).out
     assert "has the property" in printed and "refuted" not in json.loads(printed)["standing"]
 
 
-def test_assume_finds_given_contexts_independent(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_assume_finds_given_contexts_independent(tmp_path: Path) -> None:
     file = tmp_path / "d.json"
     contexts = [[[1, 0], [0, 1]], [[1, 1]]]
     file.write_text(json.dumps({"contexts": contexts, "queries": [[1, 2], [3, 1]]}))

@@ -52,6 +52,7 @@ class LayerInputs:
             return data
         queries = Vectors.of(data)
         if isinstance(data, Dataset) and tokens is None:
+            data = data.expanded()
             shortest = None if data.counts is None else min(data.counts)
             contexts, numbers = partial(_rows_of, data), tuple(range(data.T))
             return cls(queries, data.n, None, None, numbers, contexts, {}, data.shared, shortest)

@@ -62,7 +62,7 @@ def audit(
     methods, quick, seed = methods_of(question), question.quick, question.seed
     examined, about = None, list[Claim]()
     if data is not None:
-        data = question.of(data)
+        data = question.of(data).expanded()
         examined = user_data.examine(data, methods, quick, seed, progress)
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)

@@ -16,7 +16,6 @@ from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
@@ -87,7 +86,7 @@ def claims(examined: Examination) -> list[Claim]:
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
-    titles = " or ".join(registry.layer_method(name).voice.title for name in examined.proofs)
+    titles = " or ".join(proof.setup.voice.title for proof in examined.proofs.values())
     statement = f"By {titles} {examined.part} of {examined.whole.name} are memorized."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]

@@ -20,19 +20,19 @@ from attncert.verify.capacity.claims import claims_of
 from attncert.verify.capacity.jacobian import Jacobian, jacobian
 from attncert.verify.capacity.notions import Notion, notions
 from attncert.verify.capacity.universal import Universal, universal
-from attncert.verify.certificate import TooLarge, certificate, produced_by
+from attncert.verify.certificate import Certificate, TooLarge, certificate, produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.labelling.labelled import Labelling, Trial, label_all, labelling_certificate
+from attncert.verify.origins.conclusion import in_words_of
+from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
 
 __all__ = ["DataCapacity", "capacity"]
-
-Certificate = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -88,7 +88,7 @@ def capacity(
     [('universal', 2, 2), ('every labelling', 2, 3), ('these labels', 3, 3)]
     """
     question = question or Capacity()
-    data = question.of(data)
+    data = by_class(question.of(data))
     seconds: dict[str, float] = {}
     with timed(seconds, "Jacobian"):
         law = jacobian(data, question, progress)
@@ -98,10 +98,11 @@ def capacity(
         labelled, at_zero = _zeros(data, law, question.seed, progress)
     certificates, uncertified = _certificates(data, law, at_once, labelled, question)
     table = notions(data, law, at_once, labelled, at_zero)
+    claims = claims_of(data, law, at_once, labelled, at_zero, table)
     return DataCapacity(
         question=question,
         data=data,
-        trace=ProofTrace(claims_of(data, law, at_once, labelled, at_zero, table)),
+        trace=ProofTrace(in_words_of(data, claims)),
         conclusion=ids.LAW_CAPACITY,
         certificate=next(iter(certificates.values()), None),
         uncertified=uncertified,
@@ -157,7 +158,7 @@ def _certificates(
 
 
 def _full_rank(
-    data: Dataset, full: RankedLayer, value_width: int, provenance: Certificate
+    data: Dataset, full: RankedLayer, value_width: int, provenance: Mapping[str, Any]
 ) -> Certificate:
     return certificate(
         data,

@@ -121,7 +121,7 @@ class Enclosed:
         rows = list(zip(*logits, strict=True))
         if in_ln_2:
             rows = [self.balls.product(x, self.ln_2) for x in rows]
-        return self.balls.softmax(rows)
+        return self.balls.softmax(rows, [1] * len(rows))
 
     def hardmax(self, logits: Any) -> Any:
         """A tie is not seen in balls: one logit must lead."""

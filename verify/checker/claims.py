@@ -6,9 +6,10 @@ if __name__ == "__main__":
 
 from collections import namedtuple
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from . import every_labelling, full_rank, interpolation, near, network, relations
+from . import every_labelling, full_rank, interpolation, near, network, relations, sequences
 from .limits import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, need
 from .origin import data_file, domain, rounding
 from .reading import MAX_ITEMS, contents, same_digests, typed, values
@@ -57,13 +58,25 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
     keys = claim.keys.replace("layer", "network") if third else claim.keys
     typed(cert, dict, "the certificate", f"{ENVELOPE} {keys} {FORMATS[kind]}".rstrip())
     if cert.get("data_file") is None:
-        typed(cert["data"], dict, "data", claim.data)
+        typed(cert["data"], dict, "data", data_keys(cert, cert["data"]))
     else:
         typed(cert["data_file"], dict, "data_file, if not null,", "name bytes")
         need(cert["data"] is None, "data must be null where there is a data_file")
     for name, number in typed(cert["dims"], dict, "dims", claim.dims).items():
         need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
     return cert | {"dims": {name: cert["dims"][name] for name in claim.dims.split()}}
+
+
+def data_keys(cert: dict[str, Any], data: Any) -> str:
+    """Of contexts and queries, or in `attncert/3` of sequences in their place."""
+    keys: str = CLAIMS[cert["claim"]].data
+    listed = cert["format"] == "attncert/3" and keys == LAYER[0]
+    return sequences.KEYS if listed and type(data) is dict and "sequences" in data else keys
+
+
+def with_prefixes(cert: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """With contexts and queries in the place of sequences."""
+    return sequences.prefixes(cert, limits) if "sequences" in cert["data"] else cert
 
 
 def with_origin(cert: dict[str, Any]) -> dict[str, Any]:
@@ -123,8 +136,8 @@ def check_file(
         same_digests(cert)
         cert = with_origin(cert)
         if cert.get("data_file"):
-            keys = CLAIMS[cert["claim"]].data
-            cert["data"] = data_file(cert, path, limits, tables, keys)
+            cert["data"] = data_file(cert, path, limits, tables, partial(data_keys, cert))
+        cert = with_prefixes(cert, limits)
         more = rounding(cert, limits) + domain(cert, limits)
         cert = with_layer(cert)
         if "layer" in cert and len(cert.get("network", "")) > 1:

@@ -36,7 +36,7 @@ from itertools import chain
 from math import gcd
 from typing import Any
 
-from .full_rank import dot_mod, joins, prime_of
+from .full_rank import dot_mod, joins, powers_mod, prime_of
 from .layer import attention, shifts
 from .limits import Limits, need
 from .reading import dims, numbers
@@ -84,8 +84,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     layer, heads, p, *_ = parts
     limits.allow(p.bit_length(), T * m * H * (d * (2 * d_h + d_v) + d_v * m))
     pivots: list[tuple[int, list[int]]] = []
-    for t, (columns, logits) in enumerate(shifts(limits, layer)):
-        for row in derivatives(limits, layer.queries[t], columns, logits, heads, p, m, t):
+    for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
+        for row in derivatives(limits, layer.queries[t], columns, times, logits, heads, p, m, t):
             limits.on_time()
             dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
             need(joins(row, pivots, p), dependent, "wrong")
@@ -109,15 +109,23 @@ def residues(limits: Limits, rows: Any, p: int) -> list[list[int]]:
 
 
 def derivatives(
-    limits: Limits, e: Any, columns: Any, logits: Any, heads: Any, p: int, m: int, t: int
+    limits: Limits,
+    e: Any,
+    columns: Any,
+    times: Any,
+    logits: Any,
+    heads: Any,
+    p: int,
+    m: int,
+    t: int,
 ) -> list[list[int]]:
-    """The m rows of example t modulo p; columns: of its context; logits: by head, in ln 2."""
+    """The m rows of example t modulo p; columns, times: of its context; logits: by head."""
     rows: list[list[int]] = [[] for _ in range(m)]
     columns, e = ([[x % p for x in column] for column in columns], [x % p for x in e])
     tokens = list(zip(*columns, strict=True))
     for x, (keys, query, values, output, mixed) in zip(logits, heads, strict=True):
         limits.on_time()
-        powers = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
+        powers = powers_mod(x, times, p)
         s = sum(powers) % p
         need(s, f"a softmax sum of example {t} is 0 mod p", "wrong")
         inverse = pow(s, -1, p)

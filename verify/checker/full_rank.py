@@ -56,6 +56,12 @@ def dot_mod(x: Any, y: Any, p: int) -> int:
     return sum(map(mul, x, y)) % p
 
 
+def powers_mod(logits: Any, times: Any, p: int) -> list[int]:
+    """times * 2^k: 2^(p-1) = 1 modulo p."""
+    pairs = zip(logits, times, strict=True)
+    return [often * pow(2, k % (p - 1), p) % p for k, often in pairs]
+
+
 def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
     """The layer and the prime; all but the rank itself is checked."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
@@ -73,11 +79,11 @@ def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
     layer, p = parts
     limits.allow(p.bit_length(), T * H * d)
     pivots: list[tuple[int, list[int]]] = []
-    for t, (columns, logits) in enumerate(shifts(limits, layer)):
+    for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
         row = []
         for x in logits:
             limits.on_time()
-            weights = [pow(2, k % (p - 1), p) for k in x]  # 2^(p-1) = 1 mod p
+            weights = powers_mod(x, times, p)
             s = layer.unit * sum(weights) % p
             need(s, f"a denominator of example {t} is 0 mod p", "wrong")
             inverse = pow(s, -1, p)

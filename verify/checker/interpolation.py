@@ -39,12 +39,12 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
             by_row.append([limits.dot(row, column) for column in columns])
         maps.append(list(zip(*by_row, strict=True)))
     unit = limits.product(V.unit, W.unit)
-    for t, (columns, logits) in enumerate(shifts(limits, layer)):
+    for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
         terms, bits = [], layer.tables[0].bits  # of the common denominator, at least
         for x, rows in zip(logits, maps, strict=True):
             bits += max(x)
             limits.allow(bits, len(x) + d + m)
-            weights = [1 << k for k in x]
+            weights = [often << k for k, often in zip(x, times, strict=True)]
             z = [limits.dot(weights, column) for column in columns]
             terms.append(([limits.dot(z, row) for row in rows], layer.unit * sum(weights)))
         outputs, common = added(limits, terms)

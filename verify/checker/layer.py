@@ -8,7 +8,7 @@ if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 from typing import Any
 
 from .limits import Limits, need
@@ -68,11 +68,12 @@ def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
 
 
 def shifts(limits: Limits, layer: Layer) -> Any:
-    """For each example: the columns of its context; by head, logits / ln 2 less the smallest."""
+    """For each example: the columns of its context and how often each token stands there; by head,
+    logits / ln 2 less the smallest."""
     divisor, dot = layer.divisor, limits.dot
     for t, e in enumerate(layer.queries):
-        context, by_head = layer.contexts[t if len(layer.contexts) > 1 else 0], []
-        longest = 0
+        context, times = merged(layer.contexts[t if len(layer.contexts) > 1 else 0])
+        longest, by_head = 0, []
         for h, (key, query) in enumerate(layer.heads, start=1):
             limits.allow(longest, h * len(context))
             inner = [dot(column, e) for column in query]
@@ -83,7 +84,13 @@ def shifts(limits: Limits, layer: Layer) -> Any:
             need(not any(x % divisor for x in logits), "a logit / ln 2 is not an integer", "wrong")
             by_head.append([(x - low) // divisor for x in logits])
             longest = max(longest, max(by_head[-1]).bit_length())
-        yield list(zip(*context, strict=True)), by_head
+        yield list(zip(*context, strict=True)), times, by_head
+
+
+def merged(context: Any) -> tuple[list[Any], list[int]]:
+    """Tokens that are one object, once, and how often each stands in the context."""
+    once, often = {id(token): token for token in context}, Counter(map(id, context))
+    return [*once.values()], [often[key] for key in once]
 
 
 def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
@@ -97,12 +104,13 @@ def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
         return ""
     (bits, own), groups, pairs = layer.saturation, cert["groups"], 0
     head_of = {t: h for h, group in enumerate(groups) for t in group}
-    for t, (columns, logits) in enumerate(shifts(limits, layer)):
+    for t, (_, times, logits) in enumerate(shifts(limits, layer)):
         for h in range(head_of[t] + (not own), len(groups)):
             limits.on_time()
-            *rest, top = sorted(logits[h])
+            pairs_of = zip(logits[h], times, strict=True)
+            *rest, top = sorted(k for k, often in pairs_of for _ in range(often))
             if rest and top - rest[-1] < bits + len(rest).bit_length():
-                most = min(len(columns[0]) * (bits + 1), top)
+                most = min((len(rest) + 1) * (bits + 1), top)
                 limits.allow(most + bits)
                 S = sum(1 << most - min(top - k, most) for k in rest)
                 near = S << bits < S + (1 << most)

@@ -28,7 +28,7 @@ from collections import namedtuple
 from operator import lt
 from typing import Any
 
-from .layer import contexts_of
+from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
 from .reading import dims, numbers, typed
 
@@ -92,12 +92,13 @@ class Balls:
             low, high = low * low >> W, -(-high * high >> W)
         return low >> (W - P), -(-high >> (W - P))
 
-    def softmax(self, logits: list[tuple[int, int]]) -> tuple[Any, Any]:
+    def softmax(self, logits: list[tuple[int, int]], times: Any) -> tuple[Any, Any]:
         """exp(l_i) / sum_k exp(l_k) grows with l_i and falls with every other l_k. A shift of all
         logits, here by the largest end, changes nothing."""
         P, top = self.P, max(c + r for c, r in logits)
         lows = [self.exp_bounds(c - r - top)[0] for c, r in logits]
         highs = [self.exp_bounds(c + r - top)[1] for c, r in logits]
+        lows, highs = ([x * k for x, k in zip(some, times, strict=True)] for some in (lows, highs))
         all_low, all_high, balls = sum(lows), sum(highs), []
         for low, high in zip(lows, highs, strict=True):
             least = (low << P) // (low + all_high - high or 1)
@@ -131,13 +132,13 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
         heads.append(([vector(row) for row in K], *turned, output, mixed))
         on.limits.on_time()
     for t, e in enumerate(queries):
-        E = contexts[t if len(contexts) > 1 else 0]
+        E, times = merged(contexts[t if len(contexts) > 1 else 0])
         across, total, by_head = list(zip(*E, strict=True)), [(0, 0)] * m, []
         for K, keys, query_columns, values, output, mixed in heads:
             on.limits.on_time()
             q = vector([combination(e, unit_e, column) for column in query_columns])
             w = vector([inner(row, q) for row in K])
-            p = on.softmax([combination(token, unit, w) for token in E])
+            p = on.softmax([combination(token, unit, w) for token in E], times)
             scores = [vector([combination(token, unit, c) for token in E]) for c in mixed]
             means = [inner(p, s) for s in scores]
             total = [(c + x, r + y) for (c, r), (x, y) in zip(total, means, strict=True)]
@@ -204,7 +205,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, n, d, m = dims(cert, "examples context width labels")
     H, d_h, d_v = dims(cert, "heads head_width value_width")
-    contexts, queries, labels, tables, (p, q), numbered, (A, unit_a, b_a) = parts
+    contexts, queries, labels, tables, (p, q), numbered, (_, _, b_a) = parts
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     P, b_p = GUARD + (q // p).bit_length(), max(p, q).bit_length()
 
@@ -253,8 +254,21 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         for row in derivatives:
             rows.append([c >> drop for c, _ in row])
             widths.append(sum((r >> drop) + 2 for _, r in row))
+    worst = contraction(limits, parts, P, f, spread, rows, widths)
+    return (
+        f"weights within {cert['near']['radius']:.40} of these give the labels of all {T} "
+        f"examples, exactly (contraction by {worst:.2g} in {N} unknowns)"
+    )
+
+
+def contraction(
+    limits: Limits, parts: Parts, P: int, f: Any, spread: Any, rows: Any, widths: Any
+) -> float:
+    """The largest kappa, where Newton's map carries the box into itself. f, spread: the errors over
+    2^P; rows, widths: the derivatives over 2^COARSE, and how far those of a row are off in all."""
+    (p, q), (A, unit_a, _) = parts.radius, parts.inverse
     columns, one, dot = list(zip(*rows, strict=True)), unit_a << COARSE, limits.dot
-    worst = 0.0
+    largest = 0.0
     for i, row in enumerate(A):
         limits.on_time()
         size = list(map(abs, row))
@@ -266,11 +280,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         need(kappa < one, f"kappa is not below 1 in row {i}", "wrong")
         inside = eta * q << COARSE <= p * (one - kappa) << P
         need(inside, f"eta + kappa * radius is above the radius in row {i}", "wrong")
-        worst = max(worst, up(kappa << 20, one) / 2**20)
-    return (
-        f"weights within {cert['near']['radius']:.40} of these give the labels of all {T} "
-        f"examples, exactly (contraction by {worst:.2g} in {N} unknowns)"
-    )
+        largest = max(largest, up(kappa << 20, one) / 2**20)
+    return largest
 
 
 def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:

@@ -16,7 +16,7 @@ from .arithmetic import Enclosed, Exact, Map
 from .layer import contexts_of
 from .limits import Limits, need
 from .near import GUARD
-from .reading import Table, dims, numbers, typed
+from .reading import Table, dims, numbers, shaped, typed
 
 KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
@@ -92,12 +92,6 @@ def mask_of(mask: Any) -> Any:
     return mask
 
 
-def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix that says its own size."""
-    need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
-    return numbers(limits, rows, where, len(rows), len(rows[0]))
-
-
 def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
     """x -> x rows, the last row a bias if there is one."""
     table = shaped(limits, rows, where)
@@ -115,15 +109,15 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
         new = new if one.activation == "identity" else getattr(on, one.activation)(new)
     else:
         need(mask is None or len(mask) == len(tokens), "a row of mask must have all tokens")
-        seen = [i for i in range(len(tokens)) if mask is None or mask[i]]
+        attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
         new = []
         for head, key in zip(one.heads, keys, strict=True):
-            weights = on.products(on.mapped(vector, head.query), [key[i] for i in seen])
+            weights = on.products(on.mapped(vector, head.query), [key[i] for i in attended])
             if one.rule == "softmax":
                 weights = on.softmax(weights, one.unit == "ln 2")
             elif one.rule == "hardmax":
                 weights = on.hardmax(weights)
-            new.append(on.mapped(on.mean(weights, [tokens[i] for i in seen]), head.out))
+            new.append(on.mapped(on.mean(weights, [tokens[i] for i in attended]), head.out))
         new = on.added(new)
     return on.added([new, vector]) if one.residual else new
 

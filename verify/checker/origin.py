@@ -98,11 +98,11 @@ def flat(nested: Any) -> Any:
         yield from flat(x) if type(x) is list else [x]
 
 
-def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: str) -> Any:
-    """`data` with these keys, from the file that is named, in the folder of the certificate.
+def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: Any) -> Any:
+    """`data`, from the file that is named, in the folder of the certificate.
 
     Size and SHA-256 are compared before anything in it is read. tables: reads integers from an
-    .npz (the fast check).
+    .npz (the fast check). keys: those that such data must have.
     """
     name, size = cert["data_file"]["name"], typed(cert["data_file"]["bytes"], int, "bytes")
     plain: Any = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))
@@ -115,4 +115,5 @@ def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: str) -> A
         return tables(beside, cert, limits)
     raw = contents(beside)
     need(sha256(raw).hexdigest() == cert["input_sha256"], f"{name} has another SHA-256", "wrong")
-    return typed(values(raw, limits), dict, name, keys)
+    data = values(raw, limits)
+    return typed(data, dict, name, keys(data))

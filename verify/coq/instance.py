@@ -51,7 +51,9 @@ def instance(
         outside = cert.get("data_file") is not None
         need(not outside, "--kernel reads no certificate with a data_file")
         behind = "layer" in cert and len(cert.get("network", "")) > 1
-        need(not behind, "--kernel reads no layer behind other blocks")
+        need(not behind, "--kernel reads no layer after other blocks")
+        listed = hasattr(cert["data"].get("contexts"), "table")
+        need(not listed, "--kernel reads no sequences")
         certificates.append(cert)
         return judge(cert, limits)
 

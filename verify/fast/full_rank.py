@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncert.verify.checker import Limits, need
-from attncert.verify.checker.layer import Layer
+from attncert.verify.checker.layer import Layer, merged
 from attncert.verify.checker.reading import dims
 
 Residues = NDArray[np.int64]
@@ -46,7 +46,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     heads = [(array(key).T, array(query).T) for key, query in layer.heads]
     tables = tables_of_two(p)
     Z = np.empty((T, H * d), dtype=np.int64)
-    for some, tokens in blocks(layer, cert):
+    for some, tokens, often in blocks(layer, cert):
         residues = np.asarray(tokens % p, dtype=np.int64)
         for h, (key, query) in enumerate(heads):
             limits.on_time()
@@ -54,10 +54,11 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
             shifts = logit_shifts(tokens, outer, layer.divisor)
             if bits and h < len(cert["groups"]):
                 for k in np.flatnonzero(first[some] <= h):
-                    near = attends_to_one(shifts[k], bits, limits.allow)
+                    every = np.repeat(shifts[k], often[k if len(often) > 1 else 0])
+                    near = attends_to_one(every, bits, limits.allow)
                     need(near, f"head {h}, example {some[k]}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
-            weights = power_of_two(exponents, tables, p)
+            weights = times(power_of_two(exponents, tables, p), often, p)
             Z[some, h * d : (h + 1) * d] = mixed(weights, residues, p, some)
     t = first_dependent_row(Z, p, limits.on_time)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
@@ -66,11 +67,17 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
 
 
-def blocks(layer: Layer, cert: dict[str, Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Some examples with their contexts (one where it is shared), of one number of tokens."""
+def blocks(
+    layer: Layer, cert: dict[str, Any]
+) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Some examples with their contexts (one where it is shared), of one number of different
+    tokens, and how often each token stands there."""
     T, n, d = dims(cert, "examples context width")
-    counts = np.full(T, n) if cert.get("tokens") is None else np.array(cert["tokens"])
-    contexts: Any = layer.contexts
+    counts, contexts = np.full(T, n), layer.contexts
+    mapped = isinstance(contexts, np.memmap)
+    if not mapped:
+        contexts, often = zip(*map(merged, contexts), strict=True)
+        counts = np.array([len(table) for table in contexts] * (T if len(contexts) == 1 else 1))
     if len(contexts) == 1:
         contexts = array(contexts)
     for count in np.unique(counts):
@@ -78,10 +85,11 @@ def blocks(layer: Layer, cert: dict[str, Any]) -> Iterator[tuple[NDArray[Any], N
         step = max(1, ENTRIES // (int(count) * d))
         for start in range(0, len(where), step):
             some = where[start : start + step]
-            if len(contexts) == 1 or isinstance(contexts, np.memmap):
-                yield some, wide(contexts[some if len(contexts) > 1 else slice(0, 1)])
+            if len(contexts) == 1 or mapped:
+                part = wide(contexts[some if len(contexts) > 1 else slice(0, 1)])
+                yield some, part, np.ones((1, count), np.int64) if mapped else array(often)
             else:
-                yield some, array([contexts[t] for t in some])
+                yield some, array([contexts[t] for t in some]), array([often[t] for t in some])
 
 
 def first_heads(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:

@@ -29,7 +29,8 @@ MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown t
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     """The claim in one line, or Rejected."""
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
-    limits.hold(200.0 * (len(data.contexts) * data.n + data.T) * (data.d + data.m))
+    limits.hold(200.0 * (len(data.contexts) * data.longest + data.T) * (data.d + data.m))
+    data = data.expanded()
     try:
         network = of_json(cert["network"])
         if parts.within is None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.checker import Limits
+from attncert.verify.checker.layer import merged
 from attncert.verify.checker.reading import Table, dims
 
 
@@ -16,12 +19,14 @@ def dataset(
     cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
 ) -> Dataset:
     """Contexts of different lengths are filled up, as `Dataset` has them."""
-    T, n, d, m = dims(cert, "examples context width labels")
-    count, tokens = len(contexts.rows), cert.get("tokens")
+    T, d, m = dims(cert, "examples width labels")
+    tables, often = zip(*map(merged, contexts.rows), strict=True)
+    count, n = len(tables), max(map(len, tables))
     limits.hold(40.0 * count * n * d)
-    full = contexts._replace(rows=[E + E[:1] * (n - len(E)) for E in contexts.rows])
+    full = contexts._replace(rows=[E + E[:1] * (n - len(E)) for E in tables])
     parts = exact(full, count, n, d), exact(queries, T, d), exact(labels, T, m)
-    return Dataset(*parts, counts=None if tokens is None else tuple(tokens))
+    repeats = np.array([[*times, *[0] * (n - len(times))] for times in often])
+    return Dataset(*parts, repeats=repeats)
 
 
 def layer(cert: dict[str, Any], tables: Sequence[Table]) -> Layer:

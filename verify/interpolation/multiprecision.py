@@ -106,7 +106,7 @@ def affordable_bits(data: Dataset, layer: Layer, limit: int = WORK_LIMIT) -> int
     An exponential with all that goes with it costs about (p + 4,000)^1.5 in the units of `limit`.
     Never more than `MOST_BITS`.
     """
-    exponentials = data.T * len(layer.heads) * data.n
+    exponentials = data.T * len(layer.heads) * data.longest
     return min(MOST_BITS, int((limit / exponentials) ** (2 / 3)) - 4000)
 
 
@@ -175,7 +175,7 @@ def _softmax_bits(data: Dataset, layer: Layer, logit_size: int) -> int | None:
             if any(abs(x - mp.nint(x)) >= margin for x in multiples):
                 return None
             span = int(mp.nint(max(multiples) - min(multiples)))
-            totals[t] += span + data.n.bit_length()
+            totals[t] += span + data.longest.bit_length()
     return max(totals)
 
 

@@ -103,7 +103,7 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     numerators, unit = right_inverse.numer_denom()
     lengths = [int(x.bit_length()) for x in numerators.entries() if x]
     words = max([int(unit.bit_length()), *lengths]) // 64 + 1
-    exponentials = data.T * len(layer.heads) * data.n
+    exponentials = data.T * len(layer.heads) * data.longest
     products = sum(
         len(lengths) * (words * (int(bits) // 64 + 1) + 3_000)
         for bits in _feature_bits(data, layer)
@@ -114,7 +114,7 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
 def _feature_bits(data: Dataset, layer: Layer) -> list[float]:
     """About the bits of Π_h S_h for each example: Σ_h (max k - min k + log2 n)."""
     contexts, queries = data.contexts.floats(), data.queries.floats()
-    bits = np.full(data.T, float(len(layer.heads) * data.n.bit_length()))
+    bits = np.full(data.T, float(len(layer.heads) * data.longest.bit_length()))
     with np.errstate(all="ignore"):  # beyond float64: infinite, hence far too much work
         for head in layer.heads:
             directions = queries @ to_float(head.query) @ to_float(head.key).T

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import canonical_bytes, sealed
+from attncert.verify.certificate import Certificate, canonical_bytes, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
@@ -41,7 +41,7 @@ def claims(
 
 
 def members(bound: RankBound) -> str:
-    """The dependent set behind an upper end, half a sentence; "" where there is none.
+    """The dependent set that proves an upper end, half a sentence; "" where there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
     >>> from attncert.verify.rank.rational import Relation
@@ -123,7 +123,7 @@ def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
 
 def dependent_set(
     vectors: Vectors, dependency: Relation, produced_by: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Certificate:
     """The certificate that some of the vectors are dependent.
 
     It holds all of them, in their order, where that makes a file of moderate size; else only those

@@ -46,7 +46,7 @@ _MARGIN, _START = 4.0, 2.0  # times their price, and seconds to begin with
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
     """interval: proved. sampled: random subsets; None where there were none to look at.
-    certificate: of the dependent set behind the upper end."""
+    certificate: of the dependent set that proves the upper end."""
 
     question: Kruskal
     data: Vectors

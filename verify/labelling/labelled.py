@@ -23,7 +23,7 @@ from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.certificate import in_format, layer_body, sealed
+from attncert.verify.certificate import Certificate, in_format, layer_body, sealed
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.words import counted
 from attncert.verify.labelling.steps import claims_of
@@ -218,7 +218,7 @@ def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
 
 def labelling_certificate(
     data: Dataset, zero: Zero, prime: int, produced_by: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Certificate:
     """The file. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
     body = layer_body(
         "every-labelling", data, zero.layer,

@@ -93,7 +93,7 @@ def layer(
     if isinstance(stored, Network):
         if mask is not None or not isinstance(data, Dataset):
             raise InputError("data", "a Dataset, without mask, for a network", repr(data))
-        return given_network(stored, question.of(data), question)
+        return given_network(stored, question.of(data).expanded(), question)
     examples, recorded, masked = _examples(data, question, mask)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     _require_groups(stored, examples)
@@ -137,7 +137,7 @@ def _examples(
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data
-    examples = question.of(data)
+    examples = question.of(data).expanded()
     if mask is None and question.mask == "causal":
         mask = causal_mask(examples)
     elif mask is None and question.mask != "none":

@@ -123,8 +123,8 @@ def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -
     tokens = contexts[:, None]  # (T or 1, 1, n, d)
     q = step(queries[:, None, None] @ w["W_Q"] * factor).swapaxes(2, 3)  # (T, H, d_h, 1)
     logits = step((step(tokens @ w["W_K"]) @ q)[..., 0])
-    if data.present is not None:
-        logits = np.where(data.present[:, None], logits, -np.inf)
+    if data.times is not None:
+        logits = np.where(data.times[:, None], logits, -np.inf)
     weights = np.exp(logits - logits.max(axis=2, keepdims=True))
     weights = step(weights / weights.sum(axis=2, keepdims=True))
     mixed = step(weights[:, :, None] @ step(tokens @ w["W_V"]))  # (T, H, 1, d_v)

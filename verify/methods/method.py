@@ -148,6 +148,10 @@ class Method:
     def certificate_name(self) -> str:
         return self.certificate or self.name
 
+    @property
+    def title(self) -> str:
+        return self.voice.title or self.name
+
     def r(self, data: Dataset, head_width: int) -> int:
         """r of the bound, for these data; n where there is no bound."""
         return data.n if self.bound is None else self.bound.strength(data.n, head_width)

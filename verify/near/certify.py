@@ -29,7 +29,7 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import in_format, layer_body, sealed
+from attncert.verify.certificate import Certificate, in_format, layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.near.contraction import Contraction, contractions, distances, judged
@@ -97,7 +97,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
         return Near(data, layer, (), *blank, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):
-        J = jacobian(*arrays, weights, shape, present=data.present)[1]
+        J = jacobian(*arrays, weights, shape, times=data.times)[1]
         J = J.reshape(N, shape.parameters)
     if not np.isfinite(J).all():
         return Near(data, layer, (), *blank, "derivatives beyond the range of float64")
@@ -211,7 +211,7 @@ def claim(near: Near) -> Claim:
 
 def near_certificate(
     near: Near, *, construction: str, produced_by: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Certificate:
     """The file of a claim that holds. Raises TooLarge where the checker would not read it."""
     body = layer_body(
         CLAIM, near.data, near.layer, unit="1", construction=construction, provenance=produced_by

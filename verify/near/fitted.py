@@ -32,6 +32,8 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted, sized
 from attncert.verify.near.certify import MOST_UNKNOWNS, Near, certify, claim, near_certificate
 from attncert.verify.near.heads import Heads, heads
+from attncert.verify.origins.conclusion import in_words_of
+from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
@@ -99,7 +101,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     'enclosed'
     """
     question = question or Fit()
-    data = question.of(data)
+    data = by_class(question.of(data))
     if question.optimizer == "adam":
         load_torch()
     search = _Search(data, question, progress)
@@ -108,7 +110,8 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     if excluded := _limits(data, question.heads, value_width):
         provenance = produced_by(question.line(), question.seed)
         certificate = tied_certificate(data, provenance)
-        return search.answer(excluded, certificate, "a rank of labels has no file")
+        claims = [*data.origin.claims(data), *excluded]
+        return search.answer(claims, certificate, "a rank of labels has no file")
     if beyond := _beyond(search.law, question, data.T, value_width):
         return search.answer([_undecided(data, beyond)], None, "nothing was shown")
     search.run(value_width)
@@ -117,7 +120,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
         last = search.attempts[-1].descent.why
         why = f"no fit found in {counted(len(search.attempts), 'start')}; the last one: {last}"
         return search.answer([_undecided(data, why)], None, "nothing was shown")
-    return search.answer([claim(near)], *_certificate(near, question))
+    return search.answer(in_words_of(data, [claim(near)]), *_certificate(near, question))
 
 
 def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]:
@@ -193,7 +196,7 @@ class _Search:
     def _attempt(self, shape: Shape, seed: int) -> Attempt:
         name = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
         bound = self.law.bound(shape.heads, shape.head_width, shape.value_width)
-        contexts, queries, labels, present = self.arrays
+        contexts, queries, labels, times = self.arrays
         training, origin = None, seed
         xp = self.place.namespace
         if self.question.optimizer == "adam":
@@ -206,29 +209,29 @@ class _Search:
                     labels,
                     shape,
                     seed,
-                    present=present,
+                    times=times,
                     steps=steps,
                     progress=step,
                 )
             origin = xp.asarray(training.weights)
         with timed(self.seconds, "fit"):
             step = _stage(self.progress, f"fit, {name}", MAX_STEPS)
-            tokens = None if present is None else xp.asarray(present)
+            tokens = None if times is None else xp.asarray(times)
             E, e, y = (xp.asarray(array) for array in (contexts, queries, labels))
-            descent = descend(E, e, y, shape, origin, present=tokens, progress=step)
+            descent = descend(E, e, y, shape, origin, times=tokens, progress=step)
         descent = replace(descent, weights=to_host(descent.weights))
         return Attempt(shape.heads, seed, bound, descent, training)
 
     def _heads(self) -> Heads | None:
         if not self.attempts or not self.attempts[-1].descent.converged:
             return None
-        contexts, queries, _, present = self.arrays
+        contexts, queries, _, times = self.arrays
         last = self.attempts[-1].descent
-        return heads(contexts, queries, last.weights, last.shape, present)
+        return heads(contexts, queries, last.weights, last.shape, times)
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Contexts, queries, labels, and where there are tokens (None: everywhere)."""
+    """Contexts, queries, labels, and how often each row is a token (None: once)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip
@@ -236,8 +239,8 @@ def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArr
         largest = float(np.max(np.abs(array)))
         if not largest < 1e100:
             raise InputError(name, "made of numbers below 1e100 in size", largest)
-    present = None if data.present is None else data.present.astype(np.float64)
-    return contexts, queries, labels, present
+    times = None if data.times is None else data.times.astype(np.float64)
+    return contexts, queries, labels, times
 
 
 def _stage(progress: StageProgress, name: str, of: int) -> Callable[[int, float], None]:

@@ -57,12 +57,12 @@ def heads(
     queries: FloatArray,
     weights: FloatArray,
     shape: Shape,
-    present: FloatArray | None = None,
+    times: FloatArray | None = None,
 ) -> Heads:
-    """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them, present (T, n):
-    where there are tokens; float64."""
+    """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them, times (T, n):
+    how often each row is a token; float64."""
     key, query, value, output = shape.split(weights)
-    p = attend(contexts, queries, key, query, present)[0]  # (T, n, H)
+    p = attend(contexts, queries, key, query, times)[0]  # (T, n, H)
     scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
     return carried(p.max(axis=1), (p[..., None] * scores).sum(axis=1))
 

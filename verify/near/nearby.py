@@ -72,7 +72,7 @@ def _stepped(data: Dataset, weights: FloatArray, shape: Shape) -> FloatArray:
     best, least = weights, np.inf
     with np.errstate(all="ignore"):
         for _ in range(_STEPS):
-            outputs, J = jacobian(*arrays, weights, shape, present=data.present)
+            outputs, J = jacobian(*arrays, weights, shape, times=data.times)
             f = (outputs - labels).ravel()
             if not np.isfinite(J).all() or not np.abs(f).max() < least:
                 break

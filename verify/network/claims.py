@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from flint import fmpq_mat
+
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.network.arithmetic import Inexact
@@ -39,17 +41,16 @@ def conflict(data: Dataset) -> tuple[int, int] | None:
     return None
 
 
-def outputs(data: Dataset, network: Network) -> Claim:
-    """The outputs equal the labels, by FLINT; undecided where a softmax is not rational."""
+def outputs(data: Dataset, outputs: fmpq_mat | Inexact) -> Claim:
+    """They equal the labels; undecided where a softmax is not rational."""
     statement = (
         f"The outputs of the network equal the labels of {counted(data.T, 'example', 'all')}."
     )
-    try:
-        rows, labels = network.outputs(data).tolist(), data.label_matrix.tolist()
-    except Inexact as reason:
-        witness = {"reason": str(reason)}
+    if isinstance(outputs, Inexact):
+        witness = {"reason": str(outputs)}
         return Claim(ids.NETWORK_OUTPUTS, statement, Level.UNDECIDED, witness=witness)
-    wrong = [t for t, (x, y) in enumerate(zip(rows, labels, strict=True)) if x != y]
+    pairs = zip(outputs.tolist(), data.label_matrix.tolist(), strict=True)
+    wrong = [t for t, (x, y) in enumerate(pairs) if x != y]
     return Claim.checked(
         ids.NETWORK_OUTPUTS,
         statement,

@@ -14,7 +14,7 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import OVER_Q, Claim, Level
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
@@ -37,36 +37,46 @@ __all__ = ["Comparison", "Entry", "Floor", "compare"]
 class Entry:
     """What a construction makes of the first so many examples.
 
-    standing, reason: of its proof; why it does not hold. hypotheses: the claims about them, with
-    their standing. steered: whether heads make earlier examples attend to one token each. costs:
-    as of any network; empty where nothing was built. Where the readout of a layer was too long to
-    be written, only the full rank of its features is known: `costs` then has no bits, and its
-    parameters are at most so many. within: what is known of a retrieval, which is not about labels.
+    claim: the conclusion of its proof, with its standing. hypotheses: the claims about them, too.
+    costs: as of any network; empty where nothing was built. Where the readout of a layer was too
+    long to be written, only the full rank of its features is known: `costs` then has no bits, and
+    its parameters are at most so many.
     """
 
     method: AnyMethod
     examples: int
-    standing: Level
-    reason: str = ""
-    hypotheses: tuple[tuple[Claim, Level], ...] = ()
-    steered: bool = False
-    within: str = ""
+    claim: Claim
+    hypotheses: tuple[Claim, ...] = ()
     costs: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def title(self) -> str:
-        own = self.method
-        return own.title if isinstance(own, NetworkMethod) else own.voice.title or own.name
+    def standing(self) -> Level:
+        return self.claim.level
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold."""
+        return str((self.claim.witness or {}).get("reason", ""))
+
+    @property
+    def network(self) -> NetworkMethod | None:
+        """The construction, if it is not of a layer."""
+        return self.method if isinstance(self.method, NetworkMethod) else None
 
     @property
     def growth(self) -> growth.Formula | None:
         """Of its parameters, where there is a formula."""
-        return self.method.growth if isinstance(self.method, NetworkMethod) else None
+        return self.network.growth if self.network else None
+
+    @property
+    def near(self) -> bool:
+        """Whether it is a retrieval, which is about the queries, and near them at best."""
+        return self.network is not None and self.network.retrieves
 
     @property
     def exact(self) -> bool:
         """That the labels are output: proved, and nothing less."""
-        return self.standing.holds and not (self.within or self.standing < Level.PROVED)
+        return self.standing.holds and not (self.near or self.standing < Level.PROVED)
 
     @property
     def written(self) -> bool:
@@ -112,10 +122,10 @@ class Comparison(Answer):
     def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
         """About the T from which on it takes fewer parameters than the other, or than attention
         alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
-        other = growth.attention if than is None else than.growth
-        if entry.growth is None or other is None:
+        first, second = entry.growth, growth.attention if than is None else than.growth
+        if first is None or second is None:
             return None
-        return growth.cheaper_from(entry.growth, other, growth.DataShape.of(self.data))
+        return growth.cheaper_from(first, second, growth.DataShape.of(self.data))
 
 
 def compare(
@@ -136,7 +146,7 @@ def compare(
     question = question or Compare()
     if not isinstance(data, Dataset):
         raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
-    data = question.of(data)
+    data = question.of(data).expanded()
     _ = data.labels  # raises InputError where there are none
     if question.round:
         data, _ = on_grid(data, Fraction(question.round))
@@ -166,22 +176,28 @@ def compare(
 
 def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
     asked = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
+    own = ids.ClaimId(f"compare.{method.name}")
     try:
         proof = prove(data, asked)
     except (InputError, OutOfTime) as failure:
-        return Entry(method, data.T, Level.UNDECIDED, str(failure))
-    hypotheses = [claim for claim in proof.trace if ids.hypothesis_name(claim.id)]
-    retrieval = isinstance(method, NetworkMethod) and method.retrieves
-    return Entry(
-        method,
-        data.T,
-        proof.standing,
-        "" if proof.holds else _reason(proof),
-        tuple((claim, proof.trace.standing(claim.id)) for claim in hypotheses),
-        any((ids.head_and_step(x.id) or (0, ""))[1] == ids.SATURATION for x in proof.trace),
-        proof.statement if retrieval else "",
-        _costs(proof, data),
+        reason, words = {"reason": str(failure)}, "The construction memorizes these examples."
+        return Entry(method, data.T, Claim(own, words, Level.UNDECIDED, witness=reason))
+    standing, costs = proof.trace.standing, _costs(proof, data)
+    most = "" if "bits in all" in costs else " at most"
+    claim = replace(
+        proof.claim,
+        id=own,
+        level=proof.standing,
+        numbers={f"{key}{most * (key == 'parameters')}": x for key, x in costs.items()},
+        witness=None if proof.holds else {"reason": _reason(proof)},
+        rests_on=(),
     )
+    hypotheses = (
+        replace(x, level=standing(x.id), rests_on=())
+        for x in proof.trace
+        if ids.hypothesis_name(x.id)
+    )
+    return Entry(method, data.T, claim, tuple(hypotheses), costs)
 
 
 def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
@@ -211,8 +227,10 @@ def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
 def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
     """One for each construction, the hypotheses that fail, and the conclusion."""
     for row in rows:
-        yield from _failing(row)
-        yield _claim(data, row)
+        for claim in row.hypotheses:
+            if not claim.level.holds and claim.id != ids.DISTINCT_INPUTS:
+                yield replace(claim, id=ids.ClaimId(f"{row.claim.id}.{claim.id}"))
+        yield row.claim
     exact = [row for row in rows if row.exact]
     names = ", ".join(row.method.name for row in exact)
     conflict = claims.distinct_inputs(data)
@@ -221,7 +239,7 @@ def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
     if exact:
         share = f"{len(exact)} of {counted(len(rows), 'construction')}"
         verb = "memorizes" if len(exact) == 1 else "memorize"
-        level, witness, on = Level.PROVED, None, tuple(_id(row) for row in exact)
+        level, witness, on = Level.PROVED, None, tuple(row.claim.id for row in exact)
         statement = f"{share} {verb} {every} exactly: {names}."
     else:
         statement, on = f"A construction memorizes {every} exactly.", ()
@@ -231,33 +249,3 @@ def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
             reason = "no function has these labels: two equal examples have different ones"
         witness = {"reason": reason, **(conflict.witness or {})}
     yield about_data(data, ids.COMPARISON, statement, level, rests_on=on, witness=witness)
-
-
-def _claim(data: Dataset, row: Entry) -> Claim:
-    every, name = counted(data.T, "example", "all"), row.method.name
-    statement = f"Construction {name} gives weights that output exactly the labels of {every}."
-    if row.exact and not row.written:
-        statement = (
-            f"Construction {name} gives features of rank {data.T:,}: with them some values and "
-            f"output, not written, give exactly the labels of {every}."
-        )
-    unwritten = "" if row.written else " at most"
-    return Claim(
-        _id(row),
-        row.within or statement,
-        row.standing,
-        numbers={f"{k}{unwritten * (k == 'parameters')}": x for k, x in row.costs.items()},
-        witness={"reason": row.reason} if row.reason else None,
-        arithmetic=OVER_Q,
-        source=row.method.source,
-    )
-
-
-def _failing(row: Entry) -> Iterator[Claim]:
-    for claim, standing in row.hypotheses:
-        if not standing.holds and claim.id != ids.DISTINCT_INPUTS:
-            yield replace(claim, id=ids.ClaimId(f"{_id(row)}.{claim.id}"), rests_on=())
-
-
-def _id(row: Entry) -> ids.ClaimId:
-    return ids.ClaimId(f"compare.{row.method.name}")

@@ -40,13 +40,14 @@ class Given:
     network: Network
 
 
-GIVEN = Description(
-    name="given-network",
-    title="blocks from a file",
-    theorem="",
-    source="docs/networks.md",
-    parts=lambda built: [Part(1, _CHANGES[block.of]) for block in built.network.blocks],
-)
+def _described(network: Network) -> Description:
+    return Description(
+        name="given-network",
+        title="blocks from a file",
+        theorem="",
+        source="docs/networks.md",
+        parts=tuple(Part(1, _CHANGES[block.of]) for block in network.blocks),
+    )
 
 
 def given_network(network: Network, data: Dataset, question: LayerQuestion) -> NetworkProof:
@@ -54,7 +55,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
     The certificate is of equality, or of the largest error, rounded up. Raises InputError for
     options that speak of one layer, and where shapes do not fit."""
     _require_own_options(question)
-    bound = question.tolerance
+    bound, method = question.tolerance, _described(network)
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
     exact, enclosed = exact_outputs(network, data), partial(balls, network, data)
     error, memorizes = judged_errors(data, limit, exact, enclosed)
@@ -66,11 +67,11 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
             data,
             network,
             None if high == "0" else min(Fraction(rounded_up(high)), limit.bound),
-            construction=GIVEN.name,
+            construction=method.name,
             produced_by=produced_by(question.line(), 0),
         )
         known += confirmed
-    return concluded(question, data, GIVEN, [*known, conclusion], built=Given(network), **file)
+    return concluded(question, data, method, [*known, conclusion], built=Given(network), **file)
 
 
 def _require_own_options(question: LayerQuestion) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import Block
 from attncert.constructions.network.network import Network
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.network.growth import Formula
@@ -22,15 +23,19 @@ class Built(Protocol):
     def network(self) -> Network: ...
 
 
+Rows = list[list[Any]]  # the queries behind a block
+Step = Callable[[Dataset, Any, Sequence[Rows]], Claim | None]
+
+
 @dataclass(frozen=True)
 class Part:
-    """So many blocks in a row, and what they are for: a sentence.
+    """So many blocks in a row, None: all that the other parts leave; and what they are for.
 
     >>> Part(1, "It reads the labels off.").blocks
     1
     """
 
-    blocks: int
+    blocks: int | None
     purpose: str
 
 
@@ -59,7 +64,16 @@ class Description:
     title: str
     theorem: str
     source: str
-    parts: Callable[[Any], Sequence[Part]]
+    parts: Sequence[Part]
+
+    def placed(self, network: Network) -> Iterator[tuple[Sequence[Block], Part]]:
+        """Each part that is there, and its blocks."""
+        start, left = 0, network.depth - sum(part.blocks or 0 for part in self.parts)
+        for part in self.parts:
+            count = left if part.blocks is None else part.blocks
+            if count:
+                yield network.blocks[start : start + count], part
+            start += count
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,9 @@ class NetworkMethod(Description):
 
     build:   the network for data and a seed. Raises HypothesisFails, with two equal inputs that
              have different labels, or undecided.
-    steps:   the steps of the proof, checked on the finished network: claims "network.<step>".
+    steps:   those of the proof, checked on the finished network: each a claim "network.<step>" of
+             the data, what was built, and the queries before the first block and behind each, T
+             rows; or None, where there is nothing to check.
     retrieves: whether it is about the queries, as patterns, and not about labels.
     sees:    what its networks can see of example t: it may refuse where two examples with different
              labels have the same, and nowhere else.
@@ -80,7 +96,7 @@ class NetworkMethod(Description):
     """
 
     build: Callable[[Dataset, int], Built]
-    steps: Callable[[Dataset, Any], Iterable[Claim]]
+    steps: Sequence[Step]
     retrieves: bool = False
     sees: Callable[[Dataset, int], object] = query_and_tokens
     growth: Formula | None = None

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar
+
+from flint import ctx
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.network.arithmetic import BALLS, Inexact
+from attncert.constructions.network.states import States
 from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Claim, timed
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.methods.registry import errors_of
-from attncert.verify.network import claims
-from attncert.verify.network.method import Built, Description, NetworkMethod
+from attncert.verify.network import claims, patterns
+from attncert.verify.network.method import Built, Description, NetworkMethod, Rows
 from attncert.verify.network.within import certified
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.layer import LayerQuestion
@@ -48,41 +53,77 @@ def prove_network(
 ) -> NetworkProof:
     """Build the network, check every step on it, and compare its outputs with the labels.
 
-    data: as the network sees them, behind what stands before it. Raises InputError for options that
-    say nothing of a network, and for data without labels.
+    data: as the network sees them, behind what stands before it; where the method retrieves, their
+    distinct queries are the patterns, and the outputs are enclosed. Raises InputError for options
+    that say nothing of a network, and for data without labels.
     """
-    require_own_options(question, method.name)
+    _require_own_options(question, method)
     if ":" not in question.construction:
         question = replace(question, construction=method.name)
     if question.round:
         data, _ = on_grid(data, Fraction(question.round))
-    _ = data.labels  # raises InputError where there are none
+    if not method.retrieves:
+        _ = data.labels  # raises InputError where there are none
     known: list[Claim] = data.origin.claims(data)
     progress("building", 0, 1)
+    own = {"beta": Fraction(question.beta)} if question.beta else {}
     try:
         with errors_of(method, "build"):
-            built = method.build(data, question.seed)
+            built: Any = method.build(data, question.seed, **own)
     except HypothesisFails as failure:
-        return concluded(
-            question, data, method, known + claims.refusal(data, method.title, failure)
-        )
-    known.append(claims.distinct_inputs(data))
+        refusal = claims.refusal(data, method.title, failure)
+        return concluded(question, data, method, known + refusal)
     progress("steps", 0, 1)
-    with errors_of(method, "steps"):
-        known += method.steps(data, built)
-    progress("outputs", 0, 1)
-    checks, file = [timed(partial(claims.outputs, data, built.network))], dict[str, Any]()
+    conclude = _near_patterns if method.retrieves else _equal_labels
+    data = built.data if method.retrieves else data
+    more, file = conclude(question, data, method, built)
+    return concluded(question, data, method, known + more, built=built, **file)
+
+
+def _equal_labels(
+    question: Prove, data: Dataset, method: NetworkMethod, built: Any
+) -> tuple[list[Claim], dict[str, Any]]:
+    """Claims, the conclusion last, and the file."""
+    start, states, steps = time.perf_counter(), list[States](), list[Claim]()
+    file = dict[str, Any]()
+    try:
+        states += built.network.states(data)
+    except Inexact as reason:
+        checks = [claims.outputs(data, reason)]
+    else:
+        equal = claims.outputs(data, states[-1].queries)
+        checks = [equal.timed(time.perf_counter() - start)]
+        steps = _steps(data, method, built, [x.rows() for x in states])
     if checks[0].level.holds:
-        confirmed, file = certified(
-            data,
-            built.network,
-            None,
-            construction=method.name,
-            produced_by=produced_by(question.line(), question.seed),
-        )
+        confirmed, file = _certified(question, data, method, built, None)
         checks += confirmed
-    known += [*checks, claims.price(data, built.network), claims.memorizes(data, checks)]
-    return concluded(question, data, method, known, built=built, **file)
+    rest = [claims.price(data, built.network), claims.memorizes(data, checks)]
+    return [claims.distinct_inputs(data), *steps, *checks, *rest], file
+
+
+def _near_patterns(
+    question: Prove, data: Dataset, method: NetworkMethod, built: Any
+) -> tuple[list[Claim], dict[str, Any]]:
+    with ctx.workprec(patterns.BITS):
+        rows = [states.rows() for states in built.network.states(data, BALLS)]
+    steps = _steps(data, method, built, rows)
+    conclusion = patterns.retrieved(built, rows)
+    within = Fraction(conclusion.numbers["within"])
+    confirmed, file = _certified(question, data, method, built, within)
+    return [*steps, claims.price(data, built.network), *confirmed, conclusion], file
+
+
+def _steps(data: Dataset, method: NetworkMethod, built: Any, rows: Sequence[Rows]) -> list[Claim]:
+    with errors_of(method, "steps"):
+        steps = [step(data, built, rows) for step in method.steps]
+    return [claim for claim in steps if claim is not None]
+
+
+def _certified(
+    question: Prove, data: Dataset, method: NetworkMethod, built: Any, within: Fraction | None
+) -> tuple[list[Claim], dict[str, Any]]:
+    provenance = produced_by(question.line(), question.seed)
+    return certified(data, built.network, within, construction=method.name, produced_by=provenance)
 
 
 def concluded(
@@ -104,8 +145,9 @@ def concluded(
     )
 
 
-def require_own_options(question: Prove, name: str, more: tuple[str, ...] = ()) -> None:
-    """Raises InputError for options of layers, and for those named in `more`."""
+def _require_own_options(question: Prove, method: NetworkMethod) -> None:
+    """Raises InputError for options of layers; a retrieval takes the queries as they are."""
+    name, more = method.name, ("round", "before") if method.retrieves else ()
     for option in (*_OF_LAYERS, *more):
         if setting := getattr(question, option):
             raise InputError(option, f"left out with construction {name}", setting)

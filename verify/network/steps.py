@@ -1,7 +1,7 @@
-"""Steps of the proofs of networks, checked on the finished weights: on the states between blocks.
+"""Steps of the proofs of networks, checked on the finished weights: on the queries between blocks.
 
-The derivations stand above the builders, in constructions/network. Each function is given the
-states before the first block and behind each, and what was built; a step that fails is refuted,
+The derivations stand above the builders, in constructions/network. Each step is given the data,
+what was built, and the queries before the first block and behind each; one that fails is refuted,
 with the examples that show it.
 """
 
@@ -14,38 +14,29 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.bits import BitsNetwork
-from attncert.constructions.network.inputs import Inputs
-from attncert.constructions.network.network import Network
+from attncert.constructions.network.inputs import LineNetwork
 from attncert.constructions.network.planes import PlaneNetwork
-from attncert.constructions.network.states import listed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim
 from attncert.verify.claims.words import counted
-
-Rows = list[list[fmpq]]  # the queries behind a block
-
-
-def rows_behind(data: Dataset, network: Network) -> list[Rows]:
-    """The queries before the first block and behind each, one row for each example."""
-    return [listed(states.queries) for states in network.states(data)]
+from attncert.verify.network.method import Rows
 
 
-def line(rows: Rows, inputs: Inputs) -> Claim:
-    """rows: behind the block that projects."""
-    count = len(inputs.examples)
-    positions = {tuple(rows[t]) for t in inputs.examples}
+def line(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
+    inputs = built.inputs.examples
+    positions = {tuple(rows[built.front + 1][t]) for t in inputs}
     return _step(
         "line",
-        f"The projection puts {counted(count, 'different input', 'the')} at as many positions on "
-        "a line.",
-        [] if len(positions) == count else list(inputs.examples),
-        {"inputs": count},
+        f"The projection puts {counted(len(inputs), 'different input', 'the')} at as many "
+        "positions on a line.",
+        [] if len(positions) == len(inputs) else inputs,
+        {"inputs": len(inputs)},
     )
 
 
-def hinges(before: Rows, behind: Rows, inputs: Inputs) -> Claim:
-    """before: positions; behind: the ReLUs."""
-    order = sorted(inputs.examples, key=lambda t: before[t][0])
+def hinges(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
+    positions, behind = rows[built.front + 1 : built.front + 3]
+    order = sorted(built.inputs.examples, key=lambda t: positions[t][0])
     wrong = [
         t
         for place, t in enumerate(order, 1)
@@ -60,11 +51,11 @@ def hinges(before: Rows, behind: Rows, inputs: Inputs) -> Claim:
     )
 
 
-def halves(behind: Rows) -> Claim:
-    """behind: the second layer, two units for each term."""
+def halves(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
+    """The second layer has two units for each term."""
     wrong = [
         t
-        for t, row in enumerate(behind)
+        for t, row in enumerate(rows[3])
         if any(x and y for x, y in zip(row[::2], row[1::2], strict=True))
     ]
     return _step(
@@ -72,14 +63,16 @@ def halves(behind: Rows) -> Claim:
         "Of each pair of units of the second layer at most one is above 0 at each input: the "
         "difference of a pair is the term before the ReLUs.",
         wrong,
-        {"pairs": len(behind[0]) // 2},
+        {"pairs": len(rows[3][0]) // 2},
     )
 
 
-def thresholds(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
-    """behind: the threshold units."""
+def thresholds(data: Dataset, built: PlaneNetwork, rows: Sequence[Rows]) -> Claim | None:
+    """Nothing, where one label has no planes."""
+    if not built.planes:
+        return None
     readout: Any = built.network.blocks[-1]
-    labels, wrong = data.label_matrix.tolist(), list[int]()
+    labels, wrong, behind = data.label_matrix.tolist(), list[int](), rows[1]
     (frequent,) = readout.bias.tolist()
     for g in range(len(built.planes)):
         steps = [row[2 * g] - row[2 * g + 1] for row in behind]
@@ -99,15 +92,14 @@ def thresholds(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
     )
 
 
-def derivatives(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
-    """behind: the ReLUs, equally many for each plane."""
+def derivatives(data: Dataset, built: PlaneNetwork, rows: Sequence[Rows]) -> Claim:
+    """Equally many ReLUs for each plane."""
     readout: Any = built.network.blocks[-1]
-    share, labels = len(behind[0]) // len(built.planes), data.label_matrix.tolist()
-    rows, serving = readout.weights.tolist(), [0] * data.T
-    wrong = []
+    share, labels = len(rows[1][0]) // len(built.planes), data.label_matrix.tolist()
+    outputs, serving, wrong = readout.weights.tolist(), [0] * data.T, []
     for g in range(len(built.planes)):
         own = slice(g * share, (g + 1) * share)
-        part = fmpq_mat([row[own] for row in behind]) * fmpq_mat(rows[own])
+        part = fmpq_mat([row[own] for row in rows[1]]) * fmpq_mat(outputs[own])
         for t, output in enumerate(part.tolist()):
             serving[t] += output == labels[t]
             wrong += [] if output == labels[t] or not any(output) else [t]
@@ -120,14 +112,14 @@ def derivatives(behind: Rows, built: PlaneNetwork, data: Dataset) -> Claim:
     )
 
 
-def tapes(behind: Rows, built: BitsNetwork) -> Claim:
-    """behind: position and tape."""
+def tapes(data: Dataset, built: BitsNetwork, rows: Sequence[Rows]) -> Claim:
+    """The fourth block makes position and tape."""
     groups, length = len(built.groups) - 1, built.groups[1]
     digits = built.position_bits + built.line.outputs * built.label_bits
     wrong = []
     for place, t in enumerate(built.line.order):
         example = built.inputs.examples[t]
-        position, tape = behind[example]
+        position, tape = rows[4][example]
         start = place % length * digits
         stored = _in_base_4(tape, length * digits)[start : start + built.position_bits]
         if stored != f"{int(position.floor()):0{built.position_bits}b}":
@@ -146,12 +138,12 @@ def tapes(behind: Rows, built: BitsNetwork) -> Claim:
     )
 
 
-def told_apart(behind: Rows, data: Dataset) -> Claim:
-    """behind: the attention, that is, (e, 1, z)."""
+def told_apart(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
+    """The attention makes (e, 1, z)."""
     first: dict[tuple[fmpq, ...], int] = {}
     labels = data.labels.strings()
     wrong = [
-        t for t, row in enumerate(behind) if labels[first.setdefault(tuple(row), t)] != labels[t]
+        t for t, row in enumerate(rows[2]) if labels[first.setdefault(tuple(row), t)] != labels[t]
     ]
     return _step(
         "attention",

@@ -1,8 +1,9 @@
-"""How far the outputs of a network are from labels: enclosed, and certified."""
+"""The outputs of a network beside the labels: exact, or enclosed; and their certificates."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -13,13 +14,14 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
-from attncert.verify.certificate import TooLarge
+from attncert.constructions.numerals import numeral
+from attncert.verify.certificate import Certificate, TooLarge, sealed
 from attncert.verify.checker import Limits, Rejected
-from attncert.verify.checker.claims import judge
+from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
-from attncert.verify.network.certificate import certificate
 
 _RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 _LEAST = Decimal("1e-100")  # that is certified: smaller errors take long in pure Python
@@ -60,6 +62,39 @@ def rounded_up(error: str) -> Decimal:
     return max(Context(prec=2).next_plus(Decimal(error)), _LEAST)
 
 
+def certificate(
+    data: Dataset,
+    network: Network,
+    *,
+    construction: str,
+    produced_by: Mapping[str, Any],
+    within: Fraction | None = None,
+) -> Certificate:
+    """Of the claim "network", or "outputs-within": no output differs from its label by more.
+
+    data: as the network sees them; where blocks made them of others, the file holds these and all
+    blocks. Raises TooLarge.
+    """
+    stored = data.origin.stored(data)
+    return sealed(
+        {
+            "format": "attncert/3",
+            "claim": "network" if within is None else "outputs-within",
+            "construction": construction,
+            "dims": {"examples": data.T, "context": data.n, "width": stored.d, "labels": data.m},
+            "data": stored.canonical(),
+            "network": data.origin.blocks + as_json(network),
+            **({} if within is None else {"within": numeral(within)}),
+            "tokens": stored.token_counts,
+            "origin": data.origin.keys,
+            "saturation": None,
+            "data_file": None,
+            "produced_by": dict(produced_by),
+            "input_sha256": stored.sha256,
+        }
+    )
+
+
 def certified(
     data: Dataset, network: Network, within: Fraction | None, **provenance: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
@@ -85,8 +120,9 @@ def recomputed(body: dict[str, Any]) -> Claim:
     """By the checker's evaluation: refuted, or undecided where that is too long or too coarse."""
     exact, witness = body["claim"] == "network", None
     level = Level.PROVED if exact else Level.ENCLOSED
+    limits = Limits(math.inf, math.inf)
     try:
-        judge(body, Limits(math.inf, math.inf))
+        judge(with_prefixes(body, limits), limits)
     except Rejected as rejection:
         status, reason = rejection.args
         level = Level.REFUTED if exact and status == "wrong" else Level.UNDECIDED

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 
-__all__ = ["about_data"]
+__all__ = ["about_data", "in_words_of"]
 
 
 def about_data(
@@ -26,3 +28,13 @@ def about_data(
     premises = origin.premises if level.holds else ()
     words = statement + origin.words(data)
     return Claim(claim_id, words, level, rests_on=(*rests_on, *premises), **rest)
+
+
+def in_words_of(data: Dataset, claims: Sequence[Claim]) -> list[Claim]:
+    """These claims, the conclusion last, after those of the data's origin."""
+    *others, last = claims
+    premises = data.origin.premises if last.level.holds else ()
+    words = data.origin.words(data)
+    statement = f"{last.statement.removesuffix('.')}.{words}" if words else last.statement
+    conclusion = replace(last, statement=statement, rests_on=(*last.rests_on, *premises))
+    return [*data.origin.claims(data), *others, conclusion]

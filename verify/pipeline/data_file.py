@@ -32,7 +32,7 @@ def data_file(data: Dataset, always: bool = False) -> DataFile | None:
     arrays = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
     arrays |= {"labels": data.stated} if data.stated is not None else {}
     numbers = sum(array.stored.size for array in arrays.values())
-    if numbers <= INSIDE:
+    if numbers <= INSIDE or data.origin.inputs is not None:
         if not always:
             return None
         text = canonical_bytes(data.canonical())

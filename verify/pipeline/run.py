@@ -73,11 +73,6 @@ class Run:
         with self.errors_of("bound"):
             return self.method.r(self.data, self.request.head_width)
 
-    @property
-    def command(self) -> str:
-        """What repeats this run."""
-        return self.call or self.question.line()
-
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
 
@@ -97,7 +92,7 @@ class Run:
     @property
     def produced_by(self) -> dict[str, Any]:
         """What a certificate says of its origin."""
-        return produced_by(self.command, self.question.seed)
+        return produced_by(self.call or self.question.line(), self.question.seed)
 
     def setup(self, built: Construction | None = None, device: Device | None = None) -> Setup:
         """What the report says was built."""
@@ -122,7 +117,7 @@ class Run:
             outline=method.outline,
             voice=replace(
                 voice,
-                title=voice.title or method.name,
+                title=method.title,
                 theorem=voice.theorem or method.theorem,
                 source=voice.source or method.source,
             ),

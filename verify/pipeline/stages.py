@@ -4,10 +4,8 @@ others return what the next ones look at, and call for themselves the checks tha
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.errors import HypothesisFails
@@ -24,6 +22,7 @@ from attncert.constructions.weights.own import of_arrays
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
+    Certificate,
     TooLarge,
     certificate,
     cost_of_checking,
@@ -60,8 +59,6 @@ MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not con
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
-Certificate = Mapping[str, Any] | None
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -71,7 +68,7 @@ class Outcome:
     kind: Kind
     layer: Layer
     claims: list[Claim]
-    certificate: Certificate = None
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True)
@@ -218,7 +215,9 @@ def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
     data, why = run.data, conclusions.too_long_to_compute(bits)
     if not fits:
         return why
-    readout_seconds = estimated_seconds(bits, data.T, data.T * len(built.layer.heads) * data.n)
+    readout_seconds = estimated_seconds(
+        bits, data.T, data.T * len(built.layer.heads) * data.longest
+    )
     why += f" unasked; --claim interpolation takes about {readout_seconds:,g} s"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
     return f"{why}, and {above}" if above else why
@@ -272,7 +271,7 @@ def _by_rank(run: Run, built: Construction, plan: ReadoutPlan, prime: int, why: 
 
 def _certified(
     run: Run, built: Construction, layer: Layer, prime: int | None = None
-) -> tuple[Certificate, str]:
+) -> tuple[Certificate | None, str]:
     """The certificate of this layer (prime: of its rank); or None, and why the checker would not
     read it."""
     try:
@@ -316,7 +315,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     data, heads = run.data, len(built.layer.heads)
     if not data.labelled:
         return conclusions.no_enclosure("the data have no labels")
-    if data.T * heads * data.n > ENCLOSURE_WORK:
+    if data.T * heads * data.longest > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
     request = replace(run.request, heads=heads, saturation=None)

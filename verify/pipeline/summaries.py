@@ -30,8 +30,8 @@ def summaries(
         lead = shared.lead(data, moved) if moved else None
         numbers = conditioning.add(record, table, lead)
         group = list(record.group)
-        present = None if data.present is None else data.present[group]
-        own = softmax_float(dense(table[group]), present)
+        times = None if data.times is None else data.times[group]
+        own = softmax_float(dense(table[group]), times)
         out.append(
             HeadSummary(
                 group=record.group,
@@ -41,9 +41,9 @@ def summaries(
                 apriori_bits=numbers.apriori_bits,
                 z_bits=int(ranges(table).max()),
                 condition=numbers.condition,
-                log2_off_peak=tuple(log2_off_peak(table, data.counts).tolist()),
+                log2_off_peak=tuple(log2_off_peak(table, data.times).tolist()),
                 own_weights=tuple(
-                    tuple(row[: data.tokens(t)]) for t, row in zip(group, own.tolist(), strict=True)
+                    tuple(row[: data.kinds(t)]) for t, row in zip(group, own.tolist(), strict=True)
                 ),
                 steered=steered(data, moved, table, lead, features_so_far, bits)
                 if moved and lead is not None

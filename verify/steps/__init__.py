@@ -1,1 +1,2 @@
-"""The steps of the proofs, each a check of what was built; one file for each construction."""
+"""What is checked of what was built: the steps of each construction in the file of its name;
+hypotheses, conclusions and what several constructions share in the others."""

@@ -56,7 +56,7 @@ class Conditioning:
         if len(rows) > _LARGEST:
             return HeadNumbers(None, None, None)
         logits = dense(table)
-        block = features_float(logits, self._contexts, self.data.present)
+        block = features_float(logits, self._contexts, self.data.times)
         c = bits = None
         if isinstance(head, SteeringHead) and rows_of_u is not None and self.data.n > 1:
             bits = self._bits(head, block, rows)

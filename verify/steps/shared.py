@@ -208,7 +208,7 @@ def group_logits(data: Dataset, head: PlacedHead, table: Table, number: int, sou
     """The logits on record, from which the readout is solved, are those of the layer."""
     rows = dense(table[list(head.group)]).tolist()
     triples = zip(head.group, head.logits, rows, strict=True)
-    wrong = [t for t, logits, own in triples if own[: data.tokens(t)] != list(logits)]
+    wrong = [t for t, logits, own in triples if own[: data.kinds(t)] != list(logits)]
     return claim(
         number,
         ids.LOGITS,
@@ -270,6 +270,6 @@ def features_of(table: Table, so_far: features.Progressive) -> IntArray:
 def _weights(table: ObjectArray, so_far: features.Progressive, examples: Sequence[int]) -> IntArray:
     """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
     try:
-        return features.softmax_mod(table, so_far.prime, so_far.present(examples))
+        return features.softmax_mod(table, so_far.prime, so_far.times(examples))
     except ZeroDivisionError:
         return np.zeros(table.shape, dtype=np.int64)

@@ -11,9 +11,9 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
+from attncert.constructions.exact.keys import direction
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import TooLarge, in_format, sealed
-from attncert.verify.rank.directions import direction
+from attncert.verify.certificate import Certificate, TooLarge, in_format, sealed
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.relations.rows import BrokenRelation, broken_relation
 
@@ -22,7 +22,7 @@ __all__ = ["certificate_of", "kind", "tied_certificate"]
 
 def certificate_of(
     data: Dataset, broken: BrokenRelation, produced_by: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Certificate:
     """The claim that no weights give these labels: they break a relation that all weights obey, and
     that is checkable: verify/checker decides it alone. Raises TooLarge."""
     coefficients, relation = ["0"] * data.T, broken.relation
@@ -32,7 +32,7 @@ def certificate_of(
         "format": "attncert/1",
         "claim": "impossible",
         "construction": kind(data, relation),
-        "dims": {"examples": data.T, "context": data.n, "width": data.d, "labels": data.m},
+        "dims": {"examples": data.T, "context": data.longest, "width": data.d, "labels": data.m},
         "data": data.canonical(),
         "relation": coefficients,
         "produced_by": dict(produced_by),
@@ -41,7 +41,7 @@ def certificate_of(
     return sealed(in_format(body, data))
 
 
-def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> dict[str, Any] | None:
+def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> Certificate | None:
     """The certificate that tied examples have labels that no weights give; None without such
     examples, and where the checker could not decide it (then the witness of rows.labels shows it).
     """
@@ -65,7 +65,7 @@ def kind(data: Dataset, relation: Relation) -> str:
         return "equal inputs"
     if all(_same(E) or not any(e) for E, e in zip(contexts, queries, strict=True)):
         return "no attention"
-    if data.n == 2 and _same(map(sorted, contexts)):
+    if data.longest == 2 and _same(map(sorted, contexts)):
         pairs = {direction(e) for e in queries}
         if all((line, -scale) in pairs for line, scale in pairs):
             return "opposite queries"

@@ -31,7 +31,7 @@ MOST_TERMS = 100_000  # determinants in all: about a second
 def affordable(data: Dataset, rank: int) -> bool:
     """Whether there is an identity to decide, and it is small enough."""
     minors = (data.T - rank) * (data.d - rank)
-    return minors > 0 and minors * data.n ** (rank + 1) <= MOST_TERMS
+    return minors > 0 and minors * data.longest ** (rank + 1) <= MOST_TERMS
 
 
 def never_exceeds(data: Dataset, rows: Sequence[int], columns: Sequence[int]) -> bool:

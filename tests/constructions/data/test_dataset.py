@@ -203,8 +203,8 @@ def test_the_tokens_are_those_given() -> None:
     assert [DATA.rows(t).fractions() for t in range(3)] == fractions(CONTEXTS)
     assert [DATA.tokens(t) for t in range(3)] == [3, 1, 2]
     assert (DATA.T, DATA.n, DATA.lengths, DATA.ragged) == (3, 3, "1 to 3", True)
-    assert DATA.present is not None
-    assert DATA.present.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
+    assert DATA.times is not None
+    assert DATA.times.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
 
 
 def test_what_fills_up_is_a_token_again() -> None:
@@ -247,7 +247,7 @@ def test_the_mean_of_a_context_is_that_of_its_tokens() -> None:
 ])  # fmt: skip
 def test_contexts_of_one_length_are_not_ragged(contexts: object) -> None:
     data = Dataset.of(contexts, QUERIES[:2])
-    assert data.counts is None and data.present is None
+    assert data.counts is None and data.times is None
 
 
 def test_token_counts_must_fit() -> None:

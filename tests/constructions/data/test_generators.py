@@ -145,8 +145,12 @@ def written(proof: Proof, folder: Path) -> str:
 
 
 @pytest.mark.slow
-def test_forty_nine_by_the_paper_exactly(tmp_path: Path) -> None:
-    proof = prove(digits().take(49), Prove(heads=16, head_width=4))
+@pytest.mark.parametrize(
+    ("T", "question"),
+    [(49, Prove(heads=16, head_width=4)), (97, Prove(construction="width-one", heads=32))],
+)
+def test_digits_are_memorized_exactly(T: int, question: Prove, tmp_path: Path) -> None:
+    proof = prove(digits().take(T), question)
     assert proof.setup.claim == "interpolation" and proof.standing is Level.PROVED
     assert not proof.trace.failures()
     assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
@@ -159,14 +163,6 @@ def test_ninety_seven_by_the_paper_as_far_as_it_goes(tmp_path: Path) -> None:
     assert "bits each" in proof.trace["readout"].statement
     assert proof.trace["enclosure.error"].level is Level.ENCLOSED
     assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-9
-    assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
-
-
-@pytest.mark.slow
-def test_ninety_seven_by_heads_of_width_one_exactly(tmp_path: Path) -> None:
-    proof = prove(digits().take(97), Prove(construction="width-one", heads=32))
-    assert proof.setup.claim == "interpolation" and proof.standing is Level.PROVED
-    assert not proof.trace.failures()
     assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
 
 

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.data_files import A_NUMBER, archive, as_json, json_text
+from support.shell import Shell
 from support.strategies import datasets, floats, numbers, raw_data
 
-import attncert
 from attncert.constructions.data import loading
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import load, parse_json, read_npz
@@ -248,7 +248,7 @@ BOOLEANS = [True, False, True]
 
 
 def test_boolean_labels_and_their_sha256(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     """In JSON, in .npz, from a pipe: the same data as 0 and 1, by the number that reports state."""
     right = Dataset.of(EYE, QUERIES, [1, 0, 1]).sha256
@@ -256,22 +256,19 @@ def test_boolean_labels_and_their_sha256(
     (tmp_path / "x.json").write_text(json.dumps(content))
     np.savez(tmp_path / "x.npz", **{key: np.array(value) for key, value in content.items()})
     for source in (tmp_path / "x.json", tmp_path / "x.npz"):
-        assert attncert.main(["explain", str(source)]) == 0
-        sizes, digest = capsys.readouterr().out.splitlines()
+        sizes, digest = shell.runs("explain", source).out.splitlines()
         assert sizes.startswith("x: 3 examples, ") and digest == f"SHA-256: {right}"
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
-        assert attncert.main(["explain", "-"]) == 0
-        assert capsys.readouterr().out.splitlines() == [sizes.replace("x", "stdin", 1), digest]
+        lines = shell.runs("explain", "-").out.splitlines()
+        assert lines == [sizes.replace("x", "stdin", 1), digest]
 
 
 @pytest.mark.parametrize("argument", ["contexts", "queries"])
-def test_booleans_are_labels_alone(
-    argument: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_booleans_are_labels_alone(argument: str, tmp_path: Path, shell: Shell) -> None:
     content: dict[str, Any] = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
     np.savez(
         tmp_path / "x.npz",
         **{k: np.array(v, dtype=bool if k == argument else None) for k, v in content.items()},
     )
-    assert attncert.main(["explain", str(tmp_path / "x.npz")]) == 2
-    assert f"{argument}: must be integers, or floats" in capsys.readouterr().err
+    line = shell.refuses("explain", tmp_path / "x.npz")
+    assert f"{argument}: must be integers, or floats" in line

@@ -27,11 +27,6 @@ MEAN = Attention((Head(ZERO, ZERO, ONE),), ONE)
 PLAIN = Attention((Head(ONE, ONE, ONE),), ONE)
 
 
-def dataset(data: Any) -> Dataset:
-    contexts = data["contexts"][0] if len(data["contexts"]) == 1 else data["contexts"]
-    return Dataset.of(contexts, data["queries"])
-
-
 def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
     """Each rule, mask, `of`, activation and residual occurs; balls enclose what is exact."""
     words: Counter[Any] = Counter()
@@ -42,9 +37,9 @@ def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
             exact = networks.outputs(blocks, data)
         except networks.Irrational:
             with pytest.raises(Inexact):
-                network.outputs(dataset(data))
+                network.outputs(networks.dataset(data))
             continue
-        outputs = network.outputs(dataset(data))
+        outputs = network.outputs(networks.dataset(data))
         assert [[str(x) for x in row] for row in outputs.tolist()] == [
             [str(x) for x in row] for row in exact
         ], seed
@@ -54,7 +49,7 @@ def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
             words[kind, block["of"], block["residual"]] += 1
             words["mask", "rows" if isinstance(mask, list) else mask] += 1
         try:
-            balls = network.enclosures(dataset(data)).entries()
+            balls = network.enclosures(networks.dataset(data)).entries()
         except Inexact:
             continue
         with ctx.workprec(512):

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import mpmath
 import pytest
 from support import memory_cases, networks
 from support.memory_cases import blocks, dataset, wrong
@@ -258,39 +257,6 @@ def test_long_numbers_in_contexts_leave_the_search_undecided() -> None:
 
 
 # Retrieval.
-
-
-def test_retrieval_is_within_its_bound() -> None:
-    data = Dataset.of([[0, 0]], [[1, 0], [0, 2], [1, 0], [-1, "1/2"], [0, 0]])
-    for beta in (1, "7/2", 20):
-        record = retrieval.build(data, beta=beta)
-        assert record.not_separated == (3,) and record.data.T == 4
-        outputs, patterns = plain_retrieval(record)
-        for output, pattern, bound in zip(outputs, patterns, record.bounds(), strict=True):
-            error = max(abs(x - y) for x, y in zip(output, pattern, strict=True))
-            assert (
-                0
-                < error
-                <= mpmath.mpf(bound.mid().str(20, radius=False)) * (1 + mpmath.mpf(10) ** -12)
-            )
-    assert record.bounds()[0] < 1e-7
-
-
-def plain_retrieval(record: retrieval.Retrieval) -> tuple[Any, Any]:
-    patterns = [[mpmath.mpf(x.numerator) / x.denominator for x in row]
-                for row in record.data.queries.fractions()]  # fmt: skip
-    beta = mpmath.mpf(int(record.beta.p)) / int(record.beta.q)
-    outputs = []
-    for x in patterns:
-        powers = [mpmath.exp(beta * mpmath.fdot(x, y)) for y in patterns]
-        means = [
-            mpmath.fdot(powers, column) / sum(powers) for column in zip(*patterns, strict=True)
-        ]
-        outputs.append(means)
-    for row, means in zip(record.network.enclosures(record.data).tolist(), outputs, strict=True):
-        centres = [mpmath.mpf(ball.mid().str(20, radius=False)) for ball in row]
-        assert all(abs(x - y) < 1e-12 for x, y in zip(centres, means, strict=True))
-    return outputs, patterns
 
 
 def test_what_retrieval_may_be_and_may_not_be() -> None:

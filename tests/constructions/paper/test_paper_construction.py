@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from flint import fmpq_mat
 from support.oracles import rank
-from support.small_layers import features, fractions, outputs, times, transpose
+from support.small_layers import column, dot, features, fractions, outputs, times, transpose
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data import generators
@@ -54,19 +53,6 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
 def case(request: pytest.FixtureRequest) -> tuple[Dataset, dict[str, Any], Construction]:
     data, options = CASES[request.param]
     return data, options, build(data, **options)
-
-
-def head_features(data: Dataset, built: Construction) -> Rows:
-    return features(data, built.layer)
-
-
-def column(vector: fmpq_mat | None) -> list[Fraction]:
-    assert vector is not None and vector.ncols() == 1
-    return [row[0] for row in fractions(vector)]
-
-
-def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
-    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
 
 
 def context(data: Dataset, t: int) -> Rows:
@@ -170,7 +156,7 @@ def test_saturation_bits_and_the_least_c(case: Case) -> None:
         assert head.gap_bits >= 1
         if head.c == 1 or min(gap(logits(data, head, head.c - 1, s), i) for s, i in pairs) < 1:
             continue
-        known = [row[: number * data.d] for row in head_features(data, built)]
+        known = [row[: number * data.d] for row in features(data, built.layer)]
         placed = [*head.earlier, *head.group]
         rows = []
         for t in placed:
@@ -188,7 +174,7 @@ def test_saturation_bits_and_the_least_c(case: Case) -> None:
 def test_the_features_are_independent(case: Case) -> None:
     """What it is all for, at the c that was chosen; and already head by head."""
     data, _, built = case
-    z = head_features(data, built)
+    z = features(data, built.layer)
     assert rank(z) == data.T
     for number, head in enumerate(built.heads, start=1):
         placed = [*head.earlier, *head.group]
@@ -202,7 +188,7 @@ def test_more_heads_where_only_they_admit_a_grouping() -> None:
         data = Dataset.of(eye, [[1, t, 0, 0] for t in range(T)], list(range(T)))
         built = build(data)
         assert [len(group) for group in built.groups] == [2] + [1] * (T - 2)
-        assert rank(head_features(data, built)) == T
+        assert rank(features(data, built.layer)) == T
         with pytest.raises(HypothesisFails) as caught:
             build(data, heads=T - 2)
         assert caught.value.hypothesis == "some-partition"
@@ -226,7 +212,7 @@ def test_the_bound_and_the_fewest_heads_are_inverse(heads: int, r: int, most: in
 def test_the_readout_interpolates(case: Case) -> None:
     data, _, built = case
     system = pivot_system(built, data)
-    z = head_features(data, built)
+    z = features(data, built.layer)
     for t, (row, factor) in enumerate(zip(system.matrix.tolist(), system.scale, strict=True)):
         assert factor >= 1
         exact = [z[t][h * data.d + j] for h, j in system.columns]

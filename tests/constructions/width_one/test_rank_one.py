@@ -17,7 +17,7 @@ from support.oracles import (
     rank,
     rank_mod,
 )
-from support.small_layers import fractions
+from support.small_layers import column, dot
 from support.strategies import families
 
 from attncert.constructions import construction
@@ -96,15 +96,6 @@ def case(request: pytest.FixtureRequest) -> Case:
         options | {"saturated": saturated},
         build(data, short_heads=not saturated, **options),
     )
-
-
-def column(vector: Any) -> list[Fraction]:
-    assert vector is not None and vector.ncols() == 1
-    return [row[0] for row in fractions(vector)]
-
-
-def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
-    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
 
 
 def image(data: Dataset, t: int, u: list[Fraction]) -> list[Fraction]:

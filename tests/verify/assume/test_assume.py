@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 from support.embedding_cases import random_states, write_folder
+from support.shell import Shell
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
@@ -227,12 +228,11 @@ def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
     assert told["given"] == told["of rank 2"] == 3
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, shell: Shell) -> None:
     told = {"provenance": {"$x$": "$y$ | <b>", "model": "mine"}}
     write_folder(tmp_path / "x", random_states(9, 3, 5), [1, 2], heads=2, head_width=1, **told)
-    words = ["assume", str(tmp_path / "x"), "--subsets", "20", "--float32", "20"]
-    assert attncert.main([*words, "--out", str(tmp_path / "o")]) == 0
-    said = capsys.readouterr().out
+    words = ["assume", tmp_path / "x", "--subsets", "20", "--float32", "20"]
+    said = shell.runs(*words, "--out", tmp_path / "o").out
     assert "A2, rank 3 of contexts: proved for 2 of the 2 contexts given." in said
     page = (tmp_path / "o" / "report.md").read_text()
     assert "$x$" not in page and "$y$" not in page and "| `model` | `mine` |" in page
@@ -255,13 +255,11 @@ def test_bad_input_is_one_line(
     options: list[str],
     said: str,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    shell: Shell,
 ) -> None:
     np.savez(tmp_path / "x.npz", **arrays)
-    out = ["--out", str(tmp_path / "o")]
-    assert attncert.main(["assume", str(tmp_path / "x.npz"), *options, *out]) == 2
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1 and not (tmp_path / "o").exists()
+    line = shell.refuses("assume", tmp_path / "x.npz", *options, "--out", tmp_path / "o")
+    assert said in line and not (tmp_path / "o").exists()
 
 
 def test_vectors_alone_leave_contexts_open() -> None:

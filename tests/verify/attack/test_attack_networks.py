@@ -42,17 +42,12 @@ def third_party(build: Callable[[Dataset, int], Any]) -> NetworkMethod:
     return mine
 
 
+@pytest.mark.parametrize("cases", [60, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAMES)
-def test_no_failure_among_the_first_cases(name: str) -> None:
-    answer = attack(Attack(name, cases=60, seed=1))  # 1,000 below
-    assert answer.failure is None and answer.own and answer.built.total() > 35
-    assert set(answer.outside) == {"refused"} and answer.built.total() < 60
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_a_thousand_cases(name: str) -> None:
-    assert attack(Attack(name, cases=1000, seed=7)).failure is None
+def test_no_failure_among_the_first_cases(name: str, cases: int) -> None:
+    answer = attack(Attack(name, cases=cases, seed=1))
+    assert answer.failure is None and answer.own
+    assert set(answer.outside) == {"refused"} and 0.58 < answer.built.total() / cases < 1
 
 
 def test_cases_are_of_every_kind() -> None:

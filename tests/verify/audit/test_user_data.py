@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from support.shares import share
+from support.shell import Shell
 
-import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.progress import silent
@@ -124,12 +124,9 @@ def test_heads_certified_by_rank_alone_are_not_counted_as_zero() -> None:
         (signed_pairs(), 1, "Your data (all 4 examples): impossible for all weights. Refuted: "),
     ],
 )
-def test_the_command(
-    data: Dataset, status: int, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command(data: Dataset, status: int, line: str, tmp_path: Path, shell: Shell) -> None:
     file, out = write(tmp_path / "mine.json", data), tmp_path / "out"
-    assert attncert.main(["audit", file, "--quick", "--out", str(out)]) == status
-    printed = capsys.readouterr()
+    printed = shell.runs("audit", file, "--quick", "--out", out, status=status)
     assert printed.out.splitlines()[1].startswith(line) and printed.err == ""
     assert "# Audit of mine" in (out / "report.md").read_text()
     content = json.loads((out / "answer.json").read_text())

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from support import given_oracle as oracle
 from support.given_oracle import dataset, draw_groups
+from support.shell import Shell
 
-import attncert
 from attncert import Capacity, capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import signed_pairs
@@ -170,15 +170,14 @@ def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"No certificate: the file would be long" in report(answer).files["report.md"]
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, shell: Shell) -> None:
     """Both certificates check; without labels, as with."""
     file, out = tmp_path / "data.json", tmp_path / "report"
     data = drawn(11, 3, 4).canonical()
     del data["labels"]
     file.write_text(json.dumps(data))
-    line = ["capacity", str(file), "--out", str(out), "--heads", "2"]
-    assert attncert.main(line) == 0
-    printed = capsys.readouterr().out.splitlines()
+    line = ["capacity", file, "--out", out, "--heads", "2"]
+    printed = shell.runs(*line).out.splitlines()
     assert printed[0] == (
         "Proved. The outputs on these examples, over all weights of 2 heads of width 1 (values: "
         "1), have dimension 11 of 11: an open set of labellings is output exactly, each by weights "
@@ -190,12 +189,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for name, claim in (("", "full-rank"), ("-every-labelling", "every-labelling")):
         path = out / f"certificate{name}.json"
         assert json.loads(path.read_text())["claim"] == claim
-        assert attncert.main(["check", str(path)]) == 0
-    capsys.readouterr()
-    assert attncert.main([*line, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["standing"] == "proved"
-    assert attncert.main(["capacity", "--heads", "2"]) == 2
-    assert attncert.main([*line, "--heads", "16000", "--head-width", "16000"]) == 2
+        shell.runs("check", path)
+    assert json.loads(shell.runs(*line, "--json").out)["standing"] == "proved"
+    shell.refuses("capacity", "--heads", "2")
+    shell.refuses(*line, "--heads", "16000", "--head-width", "16000")
 
 
 def test_a_larger_jacobian_for_each_labelling_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import adversarial_certificates, adversarial_near
+from support.adversarial_certificates import MAKERS, layer
 from support.every_claim import TRUE
 from support.shares import share
 from support.small_certificates import CASES, Certificate, layer_certificate, sealed, third, written
@@ -26,7 +26,6 @@ from attncert.verify.fast import check as fast
 from attncert.verify.fast import full_rank
 
 KERNEL = executable.home() / "build" / "attncert-kernel"
-MAKERS = adversarial_certificates.MAKERS | adversarial_near.MAKERS
 SIZES = {
     "powers": 12_000, "long_outputs": 400, "long_heads": 100, "many_logits": 400, "kinds": 1000,
     "one_kind": 1000, "long_numbers": 700, "divisors": 4000, "colliding": 20_000,
@@ -69,7 +68,7 @@ def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool) -> Certific
     heads = [{"key": table(d, 1), "query": table(d, 1)} for _ in range(H)]
     if long:
         heads[0]["key"][0][0] = str(2**70)
-    return adversarial_certificates.layer(
+    return layer(
         "full-rank", T=T, n=n, d=d, H=H, prime="4611686018427377339", heads=heads,
         contexts=table(1 if shared else T, n, d), queries=table(T, d),
     )  # fmt: skip

@@ -13,7 +13,6 @@ from flint import ctx, fmpq
 from support import networks
 from support.small_certificates import Certificate, changed, sealed, written
 
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.file import of_json
 from attncert.verify import checker
@@ -23,11 +22,6 @@ from attncert.verify.fast import check as fast
 
 def judged(certificate: Certificate, folder: Path) -> Verdict:
     return check_file(written(certificate, folder))
-
-
-def enclosed(blocks: Any, data: Any) -> Any:
-    shared = data["contexts"][0] if len(data["contexts"]) == 1 else data["contexts"]
-    return of_json(blocks).enclosures(Dataset.of(shared, data["queries"]), bits=300)
 
 
 @pytest.mark.parametrize("first", [0, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -56,7 +50,8 @@ def test_balls_enclose_what_is_irrational(tmp_path: Path) -> None:
         except networks.Irrational:
             pass
         try:
-            balls = enclosed(blocks, data).tolist()
+            network = of_json(blocks)
+            balls = network.enclosures(networks.dataset(data), bits=300).tolist()
         except Inexact:
             continue
         if any(x.rad() > 2.0**-100 or abs(x) > 2**40 for row in balls for x in row):

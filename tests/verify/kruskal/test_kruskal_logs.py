@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.file_strategies import mutated
 from support.kruskal_cases import truth
+from support.shell import Shell
 
-import attncert
 from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
@@ -146,9 +146,7 @@ def test_whatever_a_log_says_nothing_false_is_proved(
     assert interval.lower.value <= 3 or interval.lower.level is Level.ASSUMED
 
 
-def test_a_log_that_hides_a_dependent_set_proves_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: Shell) -> None:
     """The records are of the form of ours, and about these vectors; 0, 1, 2 and 3 are dependent.
     Beside a witness, the log is refused."""
     table = np.random.default_rng(0).integers(0, 64, (24, 13))
@@ -160,7 +158,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(
     search = jobs.AllSets.of(Vectors.of(table), 4)
     general = np.random.default_rng(1).integers(0, 64, (24, 13))
     assert truth(Vectors.of(table[:8])) == 3
-    assert attncert.main([*words, "--subsets", "0"]) == 1
+    shell.runs(*words, "--subsets", "0", status=1)
     with sqlite3.connect(path) as file:
         query = "SELECT DISTINCT subject FROM finished WHERE kind = ?"
         ((subject,),) = file.execute(query, [OF_FOUR])
@@ -168,20 +166,18 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(
     with Log(path) as log:
         for shard in search.plan(0).shards():
             log.add(subject, shard, search(shard, general))
-    capsys.readouterr()
-    assert attncert.main([*words, "--subsets", "0"]) == 0
-    printed = capsys.readouterr().out
+    printed = shell.runs(*words, "--subsets", "0").out
     assert "Under an assumption: Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
     assert "The log has 21 of 21 parts of this search; they were not searched again." in report
-    assert attncert.main([*words, "--subsets", "60000"]) == 2
-    assert "--log: must be a log whose records are true" in capsys.readouterr().err
+    line = shell.refuses(*words, "--subsets", "60000")
+    assert "--log: must be a log whose records are true" in line
 
 
 @pytest.mark.parametrize("place", ["out/log", "out", "link/log", "out/deeper/log"])
 def test_a_log_inside_the_folder_of_the_report_is_refused_at_the_start(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
     def work(*_: Any, **__: Any) -> None:
         raise AssertionError("the budget is being spent")
@@ -190,7 +186,6 @@ def test_a_log_inside_the_folder_of_the_report_is_refused_at_the_start(
     (tmp_path / "out").mkdir()
     (tmp_path / "link").symlink_to("out")
     np.save(tmp_path / "v.npy", TABLE)
-    words = ["kruskal", str(tmp_path / "v.npy"), "--out", str(tmp_path / "out")]
-    assert attncert.main([*words, "--log", str(tmp_path / place)]) == 2
-    assert "--log: must be a file outside the folder of the report" in capsys.readouterr().err
+    words = ["kruskal", tmp_path / "v.npy", "--out", tmp_path / "out", "--log", tmp_path / place]
+    assert "--log: must be a file outside the folder of the report" in shell.refuses(*words)
     assert not list((tmp_path / "out").iterdir())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.adversarial_near import near
+from support.adversarial_certificates import near
 from support.near_cases import CASES, Certificate, case
 from support.small_certificates import digested, put, sealed, written
 

@@ -71,7 +71,7 @@ def test_balls_hold_products_and_sums(parts: list[Any]) -> None:
 def test_softmax_is_enclosed(entries: list[tuple[float, float, Fraction]]) -> None:
     logits = [(int(c * 2**P), int(r * 2**P)) for c, r, _ in entries]
     points = [c + int(r * s) for (c, r), (_, _, s) in zip(logits, entries, strict=True)]
-    centres, radii = ON.softmax(logits)
+    centres, radii = ON.softmax(logits, [1] * len(logits))
     with mpmath.workdps(80):
         powers = [mpmath.exp(mpmath.mpf(x) / 2**P) for x in points]
         for c, r, power in zip(centres, radii, powers, strict=True):

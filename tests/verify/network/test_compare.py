@@ -70,7 +70,7 @@ def test_all_constructions_are_there_at_all_sizes() -> None:
 def test_retrieval_is_within_and_not_exact() -> None:
     entry = row(compared(), RETRIEVAL)
     assert entry.standing is Level.ENCLOSED and not entry.exact and entry.costs
-    assert compared().trace["compare.retrieval"].statement == entry.within
+    assert compared().trace["compare.retrieval"] == entry.claim
     assert "no, within: " in page_of(compared()) and RETRIEVAL not in compared().statement
     one = module._entry(DATA.take(1), registry.method(RETRIEVAL), Compare())
     assert not one.exact  # a single pattern is retrieved exactly, but that is not its label
@@ -135,8 +135,7 @@ def test_a_layer_of_full_rank_without_readout() -> None:
     entry = module._entry(data, registry.method("generic"), Compare())
     assert entry.exact and not entry.written
     assert entry.costs["parameters"] == 2 * 20 + 60 + 20  # one number in each key and query
-    claim = module._claim(data, entry)
-    assert claim.level is Level.PROVED and "rank 60" in claim.statement
+    assert entry.claim.level is Level.PROVED and "every labelling" in entry.claim.statement
 
 
 def test_what_fails_is_shown_as_failing() -> None:

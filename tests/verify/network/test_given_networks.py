@@ -51,12 +51,6 @@ def asked(blocks: Any, data: Dataset, folder: Path, **options: Any) -> NetworkPr
     return answer
 
 
-def of_certificate(certificate: Any, labels: Any) -> Dataset:
-    data = certificate["data"]
-    shared = data["contexts"][0] if len(data["contexts"]) == 1 else data["contexts"]
-    return Dataset.of(shared, data["queries"], labels)
-
-
 def one_layer(blocks: Any) -> bool:
     only = blocks[0]
     plain = only["kind"] == "attention" and [only["of"], only["rule"]] == ["query", "softmax"]
@@ -74,7 +68,9 @@ def test_random_networks_equal_their_labels_or_miss_them(
         blocks, labels = certificate["network"], certificate["data"]["labels"]
         if one_layer(blocks):
             continue
-        equal = asked(blocks, of_certificate(certificate, labels), tmp_path, tolerance="1/2")
+        equal = asked(
+            blocks, networks.dataset(certificate["data"], labels), tmp_path, tolerance="1/2"
+        )
         assert equal.standing is Level.PROVED and "equals its label" in equal.statement
         assert equal.certificate is not None and equal.certificate["claim"] == "network"
         paths = equal.write(tmp_path / "equal")
@@ -84,7 +80,7 @@ def test_random_networks_equal_their_labels_or_miss_them(
         t, off = draw.randrange(len(labels)), Fraction(1, draw.choice([7, 2**20, 3**300]))
         others = copy.deepcopy(labels)
         others[t][0] = str(Fraction(others[t][0]) + off)
-        data = of_certificate(certificate, others)
+        data = networks.dataset(certificate["data"], others)
         near = asked(blocks, data, tmp_path, tolerance="1/2")
         low, high = map(Fraction, near.trace["layer.error"].numbers["error"])
         assert low <= off <= high <= off * Fraction(1001, 1000)
@@ -130,6 +126,18 @@ def test_floats_are_the_numbers_that_they_are(tmp_path: Path) -> None:
     nearly = [str(Fraction(x) + Fraction(1, 10**18)) for x in labels]
     answer = asked(blocks, Dataset.of([[0]], [[0], [1], [2]], nearly), tmp_path)
     assert "the largest error is" in answer.statement
+
+
+def test_numbers_as_long_as_in_certificates(tmp_path: Path) -> None:
+    long = "9" * 5000
+    data = Dataset.of([[0]], [[1]], [0])
+    blocks = [READ | {"weights": [[long]], "bias": [f"-{long}"]}]
+    answer = asked(blocks, data, tmp_path, tolerance="0")
+    assert answer.standing is Level.PROVED
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(answer.certificate))
+    assert check(path).status == fast.check_file(str(path)).status == "holds"
+    assert layer(path, data, LayerQuestion(tolerance="0")).standing is Level.PROVED
 
 
 def test_one_layer_is_audited_as_a_layer(tmp_path: Path) -> None:

@@ -192,14 +192,14 @@ def test_the_report_says_what_each_block_is_for(name: str) -> None:
     proof = proved(SMALL, name)
     method, built = proof.method, proof.built
     assert built is not None
-    parts = method.parts(built)
-    assert sum(part.blocks for part in parts) == built.network.depth
+    parts = list(method.placed(built.network))
+    assert sum(len(blocks) for blocks, _ in parts) == built.network.depth
     page = report(proof).files["report.md"].decode()
     assert (
         page.splitlines()[1] == f"# A network on `attncert`: {method.title}" or method.title in page
     )
     assert f"`{method.source}`" in page and Path(method.source).is_file()
-    for part in parts:
+    for _, part in parts:
         assert f"| {part.purpose} |" in page
     for key, number in proof.trace["parameters"].numbers.items():
         assert f"| {key} | {number} |" in page
@@ -222,7 +222,7 @@ def test_an_irrational_network_of_a_third_party_is_undecided() -> None:
     one = fmpq_mat(1, 1, [1])
     softmax = Network((Attention((Head(one, one, one),), one, unit="1"),))
     method = replace(
-        registry.method("relu"), name="irrational", steps=lambda *_: (), parts=lambda *_: (),
+        registry.method("relu"), name="irrational", steps=(), parts=(),
         build=lambda *_: SimpleNamespace(network=softmax),
     )  # fmt: skip
     answer = prove_network(data, Prove("irrational"), method, silent)

@@ -18,14 +18,15 @@ import attncert
 from attncert import Dataset, InputError, Prove, check, prove
 from attncert.constructions.layer import Head
 from attncert.constructions.network import retrieval
+from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import report
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.fast import check as fast
+from attncert.verify.network import patterns
 from attncert.verify.network.prove import NetworkProof
-from attncert.verify.network.retrieval import bound, errors_of
 
 CASES: dict[str, tuple[list[list[int]], str]] = {
     "axes": ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "8"),
@@ -138,17 +139,23 @@ def other_network(built: Retrieval, **changes: Any) -> Retrieval:
     return replace(built, network=Network((Attention((head,), block.output, unit="1"),)))
 
 
+def bound(built: Retrieval) -> Claim:
+    with ctx.workprec(patterns.BITS):
+        rows = [states.rows() for states in built.network.states(built.data, BALLS)]
+    return patterns.bound(built.data, built, rows)
+
+
 def test_defects_are_above_the_bound() -> None:
     built = retrieval.build(Dataset.of([[0, 0]], [[3, 1], [-1, 3], [1, -4]]), beta=2)
     head: Any = built.network.blocks[0]
     query, value = head.heads[0].query, head.heads[0].value
-    assert bound(built, errors_of(built)).level is Level.ENCLOSED
+    assert bound(built).level is Level.ENCLOSED
     for defect in (
         other_network(built, query=query / 4),
         other_network(built, query=-query),
         other_network(built, value=value * fmpq(2**40 + 1, 2**40)),
     ):
-        claim = bound(defect, errors_of(defect))
+        claim = bound(defect)
         assert claim.level is Level.REFUTED and claim.witness is not None
         assert claim.witness["examples"]
 
@@ -156,7 +163,7 @@ def test_defects_are_above_the_bound() -> None:
 def test_what_precision_does_not_tell_apart_is_argued() -> None:
     """Of two patterns the error is the bound times 1 - exp(-600), about."""
     built = retrieval.build(Dataset.of([[0]], [[30], [-30]]), beta=1)
-    claim = bound(built, errors_of(built))
+    claim = bound(built)
     assert (claim.level, claim.numbers["below by enclosures"]) == (Level.ARGUED, 0)
 
 

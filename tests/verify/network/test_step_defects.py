@@ -74,8 +74,9 @@ def spoilt(built: Any, place: int, spoil: Spoil) -> Any:
 
 
 def refuted(name: str, data: Dataset, built: Any) -> dict[str, Claim]:
-    steps = registry.method(name).steps(data, built)  # type: ignore[union-attr]
-    return {claim.id: claim for claim in steps if claim.level is Level.REFUTED}
+    rows = [states.rows() for states in built.network.states(data)]
+    claims = [step(data, built, rows) for step in registry.method(name).steps]  # type: ignore[union-attr, operator, arg-type, call-arg]
+    return {claim.id: claim for claim in claims if claim and claim.level is Level.REFUTED}
 
 
 # Construction, place of the block, what is spoilt, steps that see it.
@@ -133,7 +134,10 @@ def test_a_defect_behind_attention_is_seen(place: int, spoil: Spoil, step: str) 
 def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     def checks(network: Network) -> list[Claim]:
         provenance = {"construction": method.name, "produced_by": {}}
-        return [claims.outputs(DATA, network), *certified(DATA, network, None, **provenance)[0]]
+        return [
+            claims.outputs(DATA, network.outputs(DATA)),
+            *certified(DATA, network, None, **provenance)[0],
+        ]
 
     network = method.build(DATA, 0).network
     assert [x.level for x in checks(network)] == [Level.PROVED] * 2

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support import networks
+from support.shell import Shell
 from support.small_certificates import changed, written
 from support.trace_rules import broken
 
@@ -117,18 +118,15 @@ def test_other_data_are_refuted(change: Any, reason: str) -> None:
     ],
 )
 def test_equal_means_leave_queries_equal(
-    contexts: Any, status: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    contexts: Any, status: int, words: str, tmp_path: Path, shell: Shell
 ) -> None:
     data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
     (tmp_path / "x.json").write_text(json.dumps(data))
-    line = ["prove", str(tmp_path / "x.json"), "--before", "mean", "--out", str(tmp_path / "o")]
-    assert attncert.main(line) == status
-    assert words in capsys.readouterr().out
+    line = ["prove", tmp_path / "x.json", "--before", "mean", "--out", tmp_path / "o"]
+    assert words in shell.runs(*line, status=status).out
 
 
-def test_a_network_of_ones_own_comes_before(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> None:
     """The same blocks from a file; and what is no network, in one line."""
     (tmp_path / "network.json").write_text(json.dumps({"network": as_json(mean(3))}))
     proof = prove(DATA, replace(BEFORE, before=str(tmp_path / "network.json")))
@@ -144,10 +142,8 @@ def test_a_network_of_ones_own_comes_before(
         (json.dumps({"network": as_json(mean(2))}), "block 1: query: must be of 3 rows"),
     ):
         (tmp_path / "network.json").write_text(content)
-        line = ["prove", str(tmp_path / "data.json"), "--before", str(tmp_path / "network.json")]
-        assert attncert.main([*line, "--out", str(tmp_path / "o")]) == 2
-        error = capsys.readouterr().err
-        assert words in error and error.count("\n") == 1
+        line = ["prove", tmp_path / "data.json", "--before", tmp_path / "network.json"]
+        assert words in shell.refuses(*line, "--out", tmp_path / "o")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,8 @@ def agree(number: int) -> tuple[str, bool, bool]:
     return name, judge == rows, min(modular) < judge
 
 
-def agreement(count: int) -> None:
+@pytest.mark.parametrize("count", [420, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_four_arithmetics_agree(count: int) -> None:
     tally: Counter[tuple[str, bool]] = Counter()
     misled = 0
     for number in range(count):
@@ -109,12 +110,3 @@ def agreement(count: int) -> None:
     for name in KINDS:  # both answers occur often, in every kind
         assert min(tally[name, True], tally[name, False]) > count / 200, tally
     assert misled > count / 200, "primes are never needed"
-
-
-def test_hundreds_of_matrices() -> None:
-    agreement(420)
-
-
-@pytest.mark.slow
-def test_ten_thousand_matrices() -> None:
-    agreement(10_000)

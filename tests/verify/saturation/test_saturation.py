@@ -121,11 +121,11 @@ def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
 
 def steers(shifts: list[int], bits: int) -> bool:
     """One head and one example with these logits, by the checker."""
-    steered = SimpleNamespace(steering=(bits, True))
+    claimed = SimpleNamespace(saturation=(bits, True))
     less = [k - min(shifts) for k in shifts]
     with patch.object(layer, "shifts", lambda *_: [([shifts], [less])]):
         try:
-            return layer.steered(Limits(), {"groups": [[0]]}, steered) != ""
+            return layer.saturated(Limits(), {"groups": [[0]]}, claimed) != ""
         except Rejected:
             return False
 

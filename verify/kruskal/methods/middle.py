@@ -35,6 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, WordArray
+from attncert.constructions.exact.keys import direction
 from attncert.verify.kruskal.methods.determinants import R
 from attncert.verify.kruskal.methods.middle_compiled import (
     MOST,
@@ -45,7 +46,6 @@ from attncert.verify.kruskal.methods.middle_compiled import (
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.directions import direction
 from attncert.verify.rank.rational import Relation
 
 __all__ = ["REPRESENTATIVES", "Findings", "Middle", "primes_of", "seconds", "worth_trying"]

@@ -104,9 +104,9 @@ class FeatureRows:
         xp, p = self._xp, self.p
         block = None if self.data.shared else self.data.contexts.stored[start:stop]
         weights = self._powers(self._logits(start, stop, block))
-        if self.data.present is not None:
-            present = xp.asarray(self.data.present[start:stop].astype(np.float64))
-            weights = weights * present[:, None, :]
+        if self.data.times is not None:
+            times = xp.asarray(self.data.times[start:stop].astype(np.float64))
+            weights = reduce(weights * times[:, None, :], p)
         sums = reduce(xp.sum(weights, axis=2), p)  # n < 2^28 balanced residues: exact
         if bool(xp.any(sums == 0)):
             raise SumVanishes(p)

@@ -38,20 +38,19 @@ from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import as_if_once
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.keys import Key, direction
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.rank import rational
-from attncert.verify.rank.directions import Direction, direction
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.relations.sums import Rows, ties
 
 MOST_ROWS = 600  # tied examples above which reports look for no relations
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
-_Kind = tuple[Direction, Rows]  # the line of the query, and the rows on it
+_Kind = tuple[Key, Rows]  # the line of the query, and the rows on it
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ def _equations(parts: Sequence[_Parts]) -> ObjectArray:
 
 def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
     """The parts with what ties the classes of one line resolved; are all such ties known?"""
-    parts, lines = _parts(data), defaultdict[Direction, list[Rows]](list)
+    parts, lines = _parts(data), defaultdict[Key, list[Rows]](list)
     for line, rows in dict.fromkeys(kind for p in parts for kind in p.terms):
         lines[line].append(rows)
     several = {line: tuple(kinds) for line, kinds in lines.items() if len(kinds) > 1}
@@ -193,7 +192,7 @@ def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
 
 def _untied(data: Dataset) -> bool:
     """The rows of every live context are affinely independent: docs/tightness.md, Theorem 6."""
-    if data.n <= 2:
+    if data.longest <= 2:
         return True
     live = data.queries.numerators.any(axis=1)
     used = [0] if data.shared and live.any() else np.flatnonzero(live).tolist()
@@ -207,8 +206,9 @@ def _untied(data: Dataset) -> bool:
 
 def _parts(data: Dataset) -> list[_Parts]:
     parts = []
-    L = math.lcm(*(data.counts or (data.n,)))
-    contexts = [_centred(as_if_once(data, t), L) for t in range(len(data.contexts))]
+    tables = [as_if_once(data, t) for t in range(len(data.contexts))]
+    L = math.lcm(*map(len, tables))
+    contexts = [_centred(rows, L) for rows in tables]
     for t in range(data.T):
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())

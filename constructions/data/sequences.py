@@ -1,0 +1,285 @@
+"""Data of token sequences: the context of an example is a sequence up to a place, its query the
+last token there, its label the next token, or whatever numbers are given.
+
+A sequence is stored once. Without positions softmax sees how often each symbol stands in a context
+and not where: contexts are the rows of its symbols, with these numbers (`Dataset.repeats`). With
+positions every token is a row of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.arrays import IntArray
+from attncert.constructions.data.conversion import describe, narrow
+from attncert.constructions.data.dataset import Dataset, Origin, filled_up, require_room
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import InputError, require_seed, whole
+
+__all__ = ["KEYS", "Sequences", "of_sequences"]
+
+KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
+MOST_TOKENS = 2**20  # in all sequences: how often a symbol stands, times a residue, is exact
+MOST_BOUND = 2**31  # of numbers that are drawn
+_DRAWS = 100  # of rows that are to be different
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences(Origin):
+    """embedding: V×d. positions: P×d, P no less than the longest sequence, or None. sequences: of
+    rows of the embedding. examples: of a sequence and a place in it, from 0."""
+
+    embedding: ExactArray
+    positions: ExactArray | None
+    sequences: tuple[tuple[int, ...], ...]
+    examples: tuple[Place, ...]
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        return {
+            "embedding": self.embedding.strings(),
+            "positions": None if self.positions is None else self.positions.strings(),
+            "sequences": [list(sequence) for sequence in self.sequences],
+            "examples": [list(example) for example in self.examples],
+        }
+
+    def of_examples(self, examples: Sequence[int]) -> Origin:
+        return replace(self, examples=tuple(self.examples[t] for t in examples))
+
+    def dataset(self, labels: Any, name: str) -> Dataset:
+        """The examples with these labels, (T,) or (T, m)."""
+        last = [self.sequences[s][place] for s, place in self.examples]
+        if self.positions is None:
+            contexts, repeats = self._counted()
+            data = Dataset.of(contexts, self.embedding[np.array(last)], labels, name)
+            return replace(data, repeats=repeats).of_origin(self)
+        rows = [self._tokens(sequence) for sequence in self.sequences]
+        contexts, counts = filled_up([rows[s][: place + 1] for s, place in self.examples])
+        queries = [rows[s][place] for s, place in self.examples]
+        data = Dataset.of(self._over_unit(contexts), self._over_unit(queries), labels, name)
+        return replace(data, counts=counts).of_origin(self)
+
+    def counts(self) -> IntArray:
+        """How often each symbol stands in the context of each example, (T, V)."""
+        V, T = len(self.embedding), len(self.examples)
+        require_room(V * max(T, *map(len, self.sequences)))
+        counts = np.zeros((T, V), dtype=np.int64)
+        for s, sequence in enumerate(self.sequences):
+            where = [t for t, (own, _) in enumerate(self.examples) if own == s]
+            so_far = np.cumsum(np.eye(V, dtype=np.int64)[list(sequence)], axis=0)
+            counts[where] = so_far[[self.examples[t][1] for t in where]]
+        return counts
+
+    def _counted(self) -> tuple[ExactArray, IntArray]:
+        """For each example the symbols of its context, filled up to equally many by others that
+        are there 0 times; and how often each is there."""
+        counts, T = self.counts(), len(self.examples)
+        n = int((counts > 0).sum(axis=1).max())
+        require_room(T * n * self.embedding.shape[1])
+        symbols = np.argsort(counts == 0, axis=1, kind="stable")[:, :n]
+        return self.embedding[symbols], np.take_along_axis(counts, symbols, axis=1)
+
+    @property
+    def _unit(self) -> int:
+        """The common denominator of embedding and positions."""
+        assert self.positions is not None
+        return math.lcm(self.embedding.denominator, self.positions.denominator)
+
+    def _tokens(self, sequence: Sequence[int]) -> list[list[int]]:
+        """Numerators over the unit."""
+        assert self.positions is not None
+        symbols, shifts = (
+            (x.numerators.astype(object) * (self._unit // x.denominator)).tolist()
+            for x in (self.embedding, self.positions)
+        )
+        pairs = zip((symbols[x] for x in sequence), shifts, strict=False)
+        return [[a + b for a, b in zip(*pair, strict=True)] for pair in pairs]
+
+    def _over_unit(self, nested: Any) -> ExactArray:
+        whole = np.array(nested, dtype=object)
+        return ExactArray(narrow(whole.ravel().tolist(), whole.shape), self._unit)
+
+
+def of_sequences(
+    sequences: Any,
+    embedding: Any,
+    *,
+    positions: Any = None,
+    first: Any = None,
+    examples: Any = None,
+    labels: Any = "index",
+    name: str = "data",
+) -> Dataset:
+    """A data set of token sequences. Exact. Raises InputError.
+
+    sequences: texts, whose characters are the symbols; lists of strings, each a symbol; or lists of
+        rows of the embedding, counted from 0.
+    embedding: V×d numbers; {symbol: d numbers}; or {"width": d, "bound": 9, "seed": 0} for rows of
+        integers from -bound to bound, all different, drawn from that seed.
+    positions: added to the tokens, a row for each place; or {"bound": 9, "seed": 0}. None: nothing.
+    first: a symbol of its own, put before every sequence.
+    examples: pairs of a sequence and a place in it; None: all that have a next token.
+    labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m). None: there are none.
+    Strings are numbered as the embedding has them, else by code points, `first` last.
+
+    >>> data = of_sequences(["abab"], {"a": [1, 0], "b": [0, 1]})
+    >>> data.T, data.n, data.lengths, data.labels.strings()
+    (3, 2, '1 to 3', [['1'], ['0'], ['1']])
+    >>> data.context(2)
+    [1, 0]
+    [1, 0]
+    [0, 1]
+    >>> of_sequences(["abc"], {"a": [1, 0], "b": [0, 1]})
+    Traceback (most recent call last):
+    attncert.InputError: sequences[0][2]: must be a symbol of the embedding, not 'c'
+    """
+    texts = _texts(sequences)
+    if first is not None:
+        _require_own(first, texts)
+        texts = [[first, *text] for text in texts]
+    names, table = _vocabulary(texts, embedding, first)
+    matrix = _matrix(table, "embedding", len(names))
+    rows = _numbered(texts, names)
+    shifts = None
+    if positions is not None:
+        shifts = _matrix(positions, "positions", max(map(len, rows)), matrix.shape[1])
+    places = _places(examples, rows)
+    if isinstance(labels, str):
+        labels = _next(labels, rows, places, len(matrix))
+    return Sequences(matrix, shifts, rows, places).dataset(labels, name)
+
+
+def _texts(sequences: Any) -> list[list[Any]]:
+    """Lists of strings, or of whole numbers, none of them empty."""
+    listed = [sequences] if isinstance(sequences, str) else sequences
+    if not isinstance(listed, (list, tuple)) or not listed:
+        raise InputError("sequences", "texts, or lists of symbols, at least one", describe(listed))
+    texts = [x.tolist() if isinstance(x, np.ndarray) else x for x in listed]
+    for s, text in enumerate(texts):
+        if not isinstance(text, (str, list, tuple)) or not text:
+            actual = describe(text) if text or not isinstance(text, (str, list, tuple)) else "empty"
+            raise InputError(f"sequences[{s}]", "a text or a list, of one symbol or more", actual)
+    if sum(map(len, texts)) > MOST_TOKENS:
+        raise InputError("sequences", f"of at most {MOST_TOKENS:,} symbols in all", "longer")
+    kind = str if isinstance(texts[0][0], str) else int
+    must = "a string, as the first is" if kind is str else "a row of embedding, counted from 0"
+    for s, text in enumerate(texts):
+        for i, x in enumerate(text):
+            if type(x) is not kind:
+                raise InputError(f"sequences[{s}][{i}]", must, describe(x))
+    return [list(text) for text in texts]
+
+
+def _require_own(first: Any, texts: list[list[Any]]) -> None:
+    kind = type(texts[0][0])
+    if type(first) is not kind:
+        raise InputError("first", f"a symbol, as {texts[0][0]!r} is", describe(first))
+    for s, text in enumerate(texts):
+        if first in text:
+            raise InputError("first", "a symbol that stands nowhere else", f"one of sequences[{s}]")
+
+
+def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Sequence[Any], Any]:
+    """The symbols in their order, and the rows of the embedding or how they are drawn."""
+    drawn = _is_drawn(embedding)
+    if not isinstance(texts[0][0], str):
+        count = max(map(max, texts)) + 1 if drawn else len(_matrix(embedding, "embedding"))
+        return range(count), embedding
+    if isinstance(embedding, Mapping) and not drawn:
+        return [*embedding], [*embedding.values()]
+    symbols = {x for text in texts for x in text} - {first}
+    return [*sorted(symbols), *([] if first is None else [first])], embedding
+
+
+def _numbered(texts: list[list[Any]], names: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+    rows = {x: i for i, x in enumerate(names)}
+    plain = f"a row of embedding, from 0 to {len(names) - 1}"
+    must = plain if isinstance(names, range) else "a symbol of the embedding"
+    for s, text in enumerate(texts):
+        for i, x in enumerate(text):
+            if x not in rows:
+                raise InputError(f"sequences[{s}][{i}]", must, repr(x))
+    return tuple(tuple(rows[x] for x in text) for text in texts)
+
+
+def _is_drawn(table: Any) -> bool:
+    return isinstance(table, Mapping) and not any(
+        isinstance(x, (list, tuple, np.ndarray)) for x in table.values()
+    )
+
+
+def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactArray:
+    """Of so many rows, and of this width, where they are known; positions may have more rows."""
+    if _is_drawn(table):
+        return _drawn(table, argument, rows, width)
+    if isinstance(table, Mapping):
+        raise InputError(argument, "rows of numbers, one for each", "an object")
+    matrix = ExactArray.of(table, argument)
+    if len(matrix.shape) != 2 or 0 in matrix.shape:
+        raise InputError(argument, "rows of numbers, none empty", f"of shape {matrix.shape}")
+    if width and matrix.shape[1] != width:
+        raise InputError(argument, f"as wide as the embedding, {width}", matrix.shape[1])
+    more = argument == "positions"
+    if len(matrix) < rows or (len(matrix) > rows > 0 and not more):
+        must = f"{rows} rows{' or more' if more else ''}, one for each "
+        raise InputError(argument, must + ("place" if more else "symbol"), len(matrix))
+    return matrix
+
+
+def _drawn(options: Mapping[str, Any], argument: str, rows: int, width: int) -> ExactArray:
+    """Different rows of integers."""
+    known = ({} if width else {"width": None}) | {"bound": 9, "seed": 0}
+    for key in options:
+        if key not in known:
+            raise InputError(argument, f"rows, or made of {', '.join(known)}", f"with {key!r}")
+    chosen = known | dict(options) | ({"width": width} if width else {})
+    d, bound = chosen["width"], chosen["bound"]
+    for key in ("width", "bound"):
+        if not whole(chosen[key]) or not 1 <= chosen[key] <= MOST_BOUND:
+            must = f"a whole number from 1 to {MOST_BOUND:,}"
+            raise InputError(f"{argument}.{key}", must, chosen[key])
+    require_seed(chosen["seed"], f"{argument}.seed")
+    require_room(rows * d)
+    rng = np.random.default_rng([chosen["seed"], argument == "positions"])
+    for _ in range(_DRAWS):
+        table = rng.integers(-bound, bound, (rows, d), endpoint=True)
+        if len(np.unique(table, axis=0)) == rows:
+            return ExactArray(table)
+    raise InputError(f"{argument}.bound", f"large enough for {rows} different rows", bound)
+
+
+def _places(examples: Any, rows: Sequence[Sequence[int]]) -> tuple[Place, ...]:
+    if examples is None:
+        every = tuple((s, i) for s, row in enumerate(rows) for i in range(len(row) - 1))
+        if not every:
+            raise InputError("sequences", "of two symbols, for a next one", "of one each")
+        return every
+    if not isinstance(examples, (list, tuple)) or not examples:
+        raise InputError("examples", "pairs of a sequence and a place in it", describe(examples))
+    for t, pair in enumerate(examples):
+        listed = isinstance(pair, (list, tuple)) and len(pair) == 2 and all(map(whole, pair))
+        if not (listed and 0 <= pair[0] < len(rows) and 0 <= pair[1] < len(rows[pair[0]])):
+            must = "a sequence and a place in it, counted from 0"
+            raise InputError(f"examples[{t}]", must, pair if listed else describe(pair))
+    return tuple((s, place) for s, place in examples)
+
+
+def _next(labels: str, rows: Sequence[Sequence[int]], places: Sequence[Place], V: int) -> Any:
+    if labels not in ("index", "one-hot"):
+        raise InputError("labels", "index, one-hot, or numbers", repr(labels))
+    for t, (s, place) in enumerate(places):
+        if place + 1 == len(rows[s]):
+            must = "a place with a next token, or labels numbers"
+            raise InputError(f"examples[{t}]", must, f"the last of sequences[{s}]")
+    following = [rows[s][place + 1] for s, place in places]
+    if labels == "index":
+        return following
+    require_room(len(following) * V)
+    return np.eye(V, dtype=np.int64)[following]

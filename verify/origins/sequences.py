@@ -1,0 +1,163 @@
+"""Data of token sequences: contexts and queries are their prefixes, one example of each class.
+
+Softmax attention does not see the order of tokens, nor that each is there r times as often. So
+examples with one query whose contexts, as multisets, are proportional have one output, whatever the
+weights of a layer: a class (docs/next-token.md, section 2). Of those with equal labels one is
+kept. Those with different labels all stay, and no weights give them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+from attncert.constructions.data.dataset import AS_GIVEN, Dataset, Origin
+from attncert.constructions.data.sequences import Sequences
+from attncert.constructions.exact.contexts import shares
+from attncert.constructions.exact.keys import Key
+from attncert.verify.checker import Limits, Rejected
+from attncert.verify.checker.layer import contexts_of, merged
+from attncert.verify.checker.sequences import prefixes
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, timed
+from attncert.verify.claims.words import counted
+
+__all__ = ["Prefixes", "by_class"]
+
+
+def by_class(data: Dataset) -> Dataset:
+    """Sequences as the examples of a layer: one of each class, known as such. Other data stay as
+    they are.
+
+    >>> from attncert import of_sequences
+    >>> data = of_sequences(["ababc"], {"a": [1, 0], "b": [0, 1], "c": [1, 1]}, labels=[5, 7, 6, 7])
+    >>> by_class(data).origin.examples
+    ((0, 0), (0, 1), (0, 2))
+    """
+    origin = data.origin
+    if type(origin) is not Sequences:
+        return data
+    first = tuple(_representatives(data))
+    some = data.take([t for t, s in enumerate(first) if s == t])
+    assert isinstance(some.origin, Sequences)
+    parts = {x.name: getattr(some.origin, x.name) for x in fields(Sequences)}
+    return some.of_origin(Prefixes(**parts, whole=data, first=first))
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes(Sequences):
+    """whole: all examples. first: for each of them the first one of its class and label."""
+
+    whole: Dataset
+    first: tuple[int, ...]
+
+    premises = (ids.PREFIXES,)
+
+    @property
+    def merged(self) -> int:
+        return len(self.first) - len(self.examples)
+
+    @property
+    def paragraph(self) -> str:
+        return f"They are{self._places}.{self._others}"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"sequences": len(self.sequences), "merged_examples": self.merged}
+
+    def words(self, data: Dataset) -> str:
+        return f" The examples are{self._places}.{self._others}"
+
+    def of_examples(self, examples: Sequence[int]) -> Origin:
+        return AS_GIVEN
+
+    @property
+    def _places(self) -> str:
+        sequences = counted(len(self.sequences), "token sequence")
+        placed = "" if self.positions is None else ", with positions"
+        symbols = counted(len(self.embedding), "symbol")
+        return f" places in {sequences} over {symbols}{placed}"
+
+    @property
+    def _others(self) -> str:
+        if not self.merged:
+            return ""
+        others = counted(self.merged, "more place")
+        return f" Not counted again: {others} of the class and with the label of one of these."
+
+    def claims(self, data: Dataset) -> list[Claim]:
+        return [timed(partial(self._claim, data))]
+
+    def _claim(self, data: Dataset) -> Claim:
+        """By the checker's reading of the sequences, and by products instead of fractions."""
+        others = [(t, s) for t, s in enumerate(self.first) if s < t]
+        apart = next((pair for pair in others if not _one_class(self.whole, *pair)), None)
+        wrong = _unlike(data) or ("" if apart is None else f"examples {apart} are of two classes")
+        return Claim.checked(
+            ids.PREFIXES,
+            f"Contexts and queries are those of{self._places}.{self._others}",
+            not wrong,
+            {"reason": wrong},
+            numbers={"examples": data.T, "merged": self.merged, "symbols": len(self.embedding)},
+            arithmetic="comparison of integers",
+            source="ours; docs/next-token.md, section 2",
+        )
+
+
+def _representatives(data: Dataset) -> Iterator[int]:
+    known = dict[Key, int]()
+    labels = data.stated.numerators.tolist() if data.stated is not None else [[]] * data.T
+    queries = data.queries.numerators.tolist()
+    for t in range(data.T):
+        context = tuple(sorted((*row, often) for row, often in shares(data, t).items()))
+        yield known.setdefault(Key((context, tuple(queries[t]), tuple(labels[t]))), t)
+
+
+def _one_class(data: Dataset, t: int, s: int) -> bool:
+    """Equal queries and labels, and contexts with a_i sum(b) = b_i sum(a) for all i."""
+    a, b = (_counts(data, k) for k in (t, s))
+    one = data.queries[t].strings() == data.queries[s].strings()
+    if data.stated is not None:
+        one = one and data.stated[t].strings() == data.stated[s].strings()
+    size, other = sum(a.values()), sum(b.values())
+    return one and a.keys() == b.keys() and all(a[x] * other == b[x] * size for x in a)
+
+
+def _counts(data: Dataset, t: int) -> dict[Key, int]:
+    counts = dict[Key, int]()
+    for row in data.rows(t).numerators.tolist():
+        counts[Key(row)] = counts.get(Key(row), 0) + 1
+    return counts
+
+
+def _unlike(data: Dataset) -> str:
+    """Where the data are not what the checker reads from the sequences; "" where they are."""
+    limits, dims = Limits(math.inf, math.inf), (data.T, data.longest, data.d, data.m)
+    names = ("examples", "context", "width", "labels")
+    cert = {"data": data.canonical(), "tokens": None, "dims": dict(zip(names, dims, strict=True))}
+    try:
+        cert = prefixes(cert, limits)
+    except Rejected as rejected:
+        return str(rejected.args[1])
+    contexts = contexts_of(limits, cert, cert["data"])
+    queries, unit, _ = cert["data"]["queries"].table
+    for t, rows in enumerate(contexts.rows):
+        own, scale = data.contexts.denominator, data.queries.denominator
+        read = _multiset(*merged(rows), own)
+        if read != _multiset(list(_counts(data, t)), list(_counts(data, t).values()), unit):
+            return f"the context of example {t}"
+        query = data.queries[t].numerators.tolist()
+        if [x * scale for x in queries[t]] != [x * unit for x in query]:
+            return f"the query of example {t}"
+    return ""
+
+
+def _multiset(rows: Sequence[Any], often: Sequence[int], factor: int) -> list[tuple[int, ...]]:
+    """Times the factor, sorted: of equal rows, how often they are there together."""
+    together = dict[Key, int]()
+    for row, k in zip(rows, often, strict=True):
+        together[Key(row)] = together.get(Key(row), 0) + k
+    return sorted((*(x * factor for x in row), k) for row, k in together.items())
