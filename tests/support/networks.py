@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
+from mpmath import e, mpf, workprec
 from support.small_certificates import Certificate, sealed, third
 
 from attncert.constructions.data.dataset import Dataset
@@ -41,12 +42,18 @@ def plus(x: Vector, y: Vector) -> Vector:
     return [a + b for a, b in zip(x, y, strict=True)]
 
 
-def shares(block: Any, logits: Vector) -> Vector:
+def shares(block: Any, logits: Vector, exact: bool = True) -> Vector:
+    """Not exact: softmax of logits / ln 2 or of logits to 2^-300, by mpmath."""
     if block["rule"] == "linear":
         return logits
     if block["rule"] == "hardmax":
         return [Fraction(x == max(logits), logits.count(max(logits))) for x in logits]
     above = [x - min(logits) for x in logits]
+    if not exact and max(above) < 2000:
+        with workprec(300):
+            base = mpf(2) if block["logit_unit"] == "ln 2" else e
+            weights = [as_fraction(base ** (mpf(x.numerator) / x.denominator)) for x in above]
+        return [x / sum(weights) for x in weights]
     if max(above) > 2000:
         raise Irrational
     if any(above) and (block["logit_unit"] == "1" or any(x.denominator > 1 for x in above)):
@@ -55,7 +62,14 @@ def shares(block: Any, logits: Vector) -> Vector:
     return [x / sum(powers) for x in powers]
 
 
-def attended(block: Any, x: Vector, tokens: list[Vector], sees: list[int]) -> Vector:
+def as_fraction(x: mpf) -> Fraction:
+    man, exp = x.man_exp
+    return Fraction(int(man)) * Fraction(2) ** int(exp)
+
+
+def attended(
+    block: Any, x: Vector, tokens: list[Vector], sees: list[int], exact: bool = True
+) -> Vector:
     seen, start = [token for token, one in zip(tokens, sees, strict=True) if one], 0
     total = [Fraction(0)] * len(block["output"][0])
     for head in block["heads"]:
@@ -66,7 +80,7 @@ def attended(block: Any, x: Vector, tokens: list[Vector], sees: list[int]) -> Ve
         ]
         values = [times(token, head["value"]) for token in seen]
         mean = [Fraction(0)] * len(values[0])
-        for share, value in zip(shares(block, logits), values, strict=True):
+        for share, value in zip(shares(block, logits, exact), values, strict=True):
             mean = plus(mean, [share * y for y in value])
         rows = block["output"][start : start + len(mean)]
         total, start = plus(total, times(mean, rows)), start + len(mean)
@@ -80,7 +94,7 @@ def fed(block: Any, x: Vector) -> Vector:
     return [Fraction(y >= 0) for y in z] if block["activation"] == "threshold" else z
 
 
-def output(blocks: Any, tokens: list[Vector], query: Vector) -> Vector:
+def output(blocks: Any, tokens: list[Vector], query: Vector, exact: bool = True) -> Vector:
     """What the blocks make of one example. Raises Irrational."""
     for block in blocks:
         n, mask = len(tokens), block.get("mask")
@@ -92,7 +106,7 @@ def output(blocks: Any, tokens: list[Vector], query: Vector) -> Vector:
             x: Vector, row: int, block: Any = block, tokens: Any = tokens, m: Any = mask
         ) -> Vector:
             if block["kind"] == "attention":
-                y = attended(block, x, tokens, m[row])
+                y = attended(block, x, tokens, m[row], exact)
             else:
                 y = fed(block, x if block["of"] != "row" else list(chain(x, *tokens)))
             return plus(x, y) if block["residual"] else y
@@ -108,12 +122,12 @@ def dataset(data: Any, labels: Any = None) -> Dataset:
     return Dataset.of(data["contexts"][0] if shared else data["contexts"], data["queries"], labels)
 
 
-def outputs(blocks: Any, data: Any) -> list[Vector]:
+def outputs(blocks: Any, data: Any, exact: bool = True) -> list[Vector]:
     """Of all examples of a certificate's `data`."""
     contexts = [[vector(row) for row in context] for context in data["contexts"]]
     queries = [vector(row) for row in data["queries"]]
     contexts = contexts * (len(queries) if len(contexts) == 1 else 1)
-    return [output(blocks, E, e) for E, e in zip(contexts, queries, strict=True)]
+    return [output(blocks, E, q, exact) for E, q in zip(contexts, queries, strict=True)]
 
 
 # Random ones.
@@ -180,10 +194,11 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
     return blocks, data, counts if ragged else None
 
 
-def certificate(seed: int) -> Certificate:
-    """A true one of the claim "network". Raises Irrational."""
+def certificate(seed: int, exact: bool = True) -> Certificate:
+    """A true one of the claim "network"; if not exact, one whose labels are off by little. Raises
+    Irrational."""
     blocks, data, tokens = network(seed)
-    rows = outputs(blocks, data)
+    rows = outputs(blocks, data, exact)
     data["labels"] = [[str(x) for x in row] for row in rows]
     dims = {
         "examples": len(rows), "context": max(map(len, data["contexts"])),
@@ -199,12 +214,13 @@ def certificate(seed: int) -> Certificate:
     )  # fmt: skip
 
 
-def rational(count: int, first: int = 0) -> list[Certificate]:
-    """So many true ones, of the seeds from `first` on that make rational networks."""
+def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate]:
+    """So many true ones, of the seeds from `first` on that make rational networks (if not exact:
+    any with moderate logits)."""
     certificates = []
     while len(certificates) < count:
         with suppress(Irrational):
-            certificates.append(certificate(first))
+            certificates.append(certificate(first, exact))
         first += 1
     return certificates
 
@@ -256,7 +272,8 @@ def as_text(rows: Any) -> Any:
 
 # Mutants.
 
-_PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format", "saturation"]
+_PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format"]
+_PARTS += ["saturation", "within"]
 _LEAVES: list[Any] = [
     "0", "1", "-1", "1/2", "2", "3/7", "-0", "1/0", "1/01", "", "x", "1" + "0" * 30,
     "1/1" + "0" * 30, "16777217", "-16777216", "ln 2", "query", "all", "row", "softmax", "hardmax",

@@ -30,7 +30,9 @@ PACKAGES = (  # of Debian 12 and Ubuntu
     "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "
     "libzarith-ocaml-dev make"
 )
-STATED = ("interpolation", "full-rank", "dependent-set", "impossible", "network")
+STATED = (
+    "interpolation", "full-rank", "dependent-set", "impossible", "network", "outputs-within"
+)  # fmt: skip
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 _LONGEST = 999_999_999  # seconds, and MiB, that the executable takes

@@ -37,7 +37,7 @@ from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
 
-NOT_VERIFIED = ("interpolation-near", "every-labelling", "outputs-within")
+NOT_VERIFIED = ("interpolation-near", "every-labelling")
 
 
 def covered(content: Certificate | bytes | str) -> bool:

@@ -108,7 +108,7 @@ def test_a_claim_that_coq_does_not_state_is_one_line(tmp_path: Path) -> None:
     for judge in (instance.instance, executable.check_file):  # built or not
         with pytest.raises(attncert.InputError, match="must be used for a claim that Coq states"):
             judge(path)
-    assert set(executable.STATED) == {*instance._THEOREMS, "network"}
+    assert set(executable.STATED) == {*instance._THEOREMS, "network", "outputs-within"}
 
 
 def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:

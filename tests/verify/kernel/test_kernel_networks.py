@@ -70,6 +70,35 @@ def test_one_verdict_on_mutants(count: int, tmp_path: Path) -> None:
     assert set(seen) >= {"holds", "wrong", "unusable"}
 
 
+def within(certificate: Certificate, draw: random.Random) -> Certificate:
+    """The claim with one label moved: well inside the bound, to it but for 2^-k, or outside."""
+    bound = Fraction(draw.randint(1, 9), 10 ** draw.choice([0, 1, 3, 9, 20, 40]))
+    labels = [list(row) for row in certificate["data"]["labels"]]
+    nearly = 1 + Fraction(draw.choice([-1, 1]), 2 ** draw.randint(90, 140))
+    factor = draw.choice([0, Fraction(1, 2), nearly, 2])
+    row = draw.choice(labels)
+    row[0] = str(Fraction(row[0]) + draw.choice([-1, 1]) * factor * bound)
+    data = certificate["data"] | {"labels": labels}
+    return networks.nearly(certificate | {"data": data}, str(bound))
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_outputs_within(count: int, tmp_path: Path) -> None:
+    """One verdict on true ones, on labels at the bound, and on mutants."""
+    draw, seen = random.Random(count), Counter[str]()
+    certificates = networks.rational(min(count, 400), 40_000, exact=False)
+    for k in range(count):
+        file = within(draw.choice(certificates), draw)
+        if k % 2:
+            file = sealed(networks.mutant(file, draw, changes=draw.choice([1, 1, 2])))
+        path = written(file, tmp_path)
+        verdict = check_file(path)
+        if verdict.claim in (None, "outputs-within"):
+            assert verified_status(path) == verdict.status, (verdict, file)
+            seen[verdict.status] += 1
+    assert set(seen) >= {"holds", "wrong", "unusable"}
+
+
 @COUNTS
 def test_layers_behind_blocks(count: int, tmp_path: Path) -> None:
     """They hold. Mutants hold for both or for none; which defect of several is named may differ."""

@@ -169,6 +169,11 @@ Definition state (blocks : list (block (mat Z))) (c : cert Z) (t : nat) : result
 Definition computes (blocks : list (block (mat Z))) (c : cert Z) : Prop :=
   forall t, (t < dimT c)%nat -> exists tokens, state blocks c t = Got (tokens, reals (nth t (labels c) [])).
 
+(* "outputs-within": no output differs from its label by more than [most]. *)
+Definition outputs_within (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z) : Prop :=
+  forall t, (t < dimT c)%nat -> exists tokens outputs, state blocks c t = Got (tokens, outputs) /\
+    Forall2 (fun y label => Rabs (y - label) <= real (fun z => z) most) outputs (reals (nth t (labels c) [])).
+
 (* Behind blocks the data c are the data c', with the same labels and the same layer. *)
 Definition behind (blocks : list (block (mat Z))) (c c' : cert Z) : Prop :=
   match blocks with

@@ -13,7 +13,8 @@ Inductive claim :=
   | FullRank (before : list (block (mat Z))) (prime : Z) (c : cert Z)
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
   | Impossible (relation : vec Z) (c : cert Z)
-  | Network (blocks : list (block (mat Z))) (c : cert Z).
+  | Network (blocks : list (block (mat Z))) (c : cert Z)
+  | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z).
 
 (* In attncert/1, and where a later key is null: None. *)
 Record certificate := Certificate { claimed : claim; steering : option saturation; of_rounded : option (rounding Z) }.
@@ -28,6 +29,7 @@ Definition states (x : certificate) : Prop :=
       (mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients) /\ steering x = None
   | Impossible _ c => (inputs_ok id c /\ no_weights id c) /\ steering x = None
   | Network blocks c => (inputs_ok id c /\ computes blocks c) /\ steering x = None
+  | OutputsWithin most blocks c => (inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c) /\ steering x = None
   end /\
   match of_rounded x with None => True | Some r => rounded id r end.
 
@@ -108,8 +110,10 @@ Definition claim_full_rank := codes "full-rank".
 Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
 Definition claim_network := codes "network".
+Definition claim_outputs_within := codes "outputs-within".
 Definition layer_key := codes "layer".
 Definition network_key := codes "network".
+Definition within_key := codes "within".
 Definition keys_interpolation := layer_key :: map codes ["groups"]%string.
 Definition keys_full_rank := layer_key :: map codes ["groups"; "rank"]%string.
 Definition keys_relation := [codes "relation"].
@@ -217,6 +221,7 @@ Definition opened (doc : json) : result parts :=
     else if is_text claim_dependent_set name then read claim_dependent_set keys_relation keys_vectors dims_vectors
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
     else if is_text claim_network name && is_text attncert_3 format then read claim_network [network_key] keys_inputs dims_inputs
+    else if is_text claim_outputs_within name && is_text attncert_3 format then read claim_outputs_within [network_key; within_key] keys_inputs dims_inputs
     else No Unusable
   | _ => No Unusable
   end.
@@ -227,8 +232,8 @@ Definition shaped (rows : mat Z) : result (mat Z) :=
   | (_ :: _) as row :: _ => let* _ := need Unusable (mat_okb above_0 (length rows) (length row) rows) in Got rows
   | _ => No Unusable
   end.
-Definition width (rows : mat Z) : nat := length (hd [] rows).
-Definition columns (rows : mat Z) : mat Z :=
+Definition width {A} (rows : list (list A)) : nat := length (hd [] rows).
+Definition columns {A} (rows : list (list A)) : list (list A) :=
   fold_right (fun row columns => map (fun p => fst p :: snd p) (combine row columns)) (repeat [] (width rows)) rows.
 Definition without_bias (rows : mat Z) : mat Z := columns (rows ++ [repeat (Frac 0 1) (width rows)]).
 
@@ -422,13 +427,22 @@ Definition impossible_of (p : parts) : result claim :=
     let* _ := need Unusable (inputs_okb above_0 c) in Got (Impossible relation c)
   | _ => No Unusable
   end.
+Definition blocks_of (network : json) (p : parts) : result (list (block (mat Z)) * cert Z) :=
+  let* blocks := of_list block_of network in
+  let* _ := need Unusable (negb (Nat.eqb (length blocks) 0)) in
+  let* c := with_heads p [] [] in
+  let* _ := need Unusable (inputs_okb above_0 c) in Got (blocks, c).
 Definition network_of (p : parts) : result claim :=
   match own_parts p with
-  | [network] =>
-    let* blocks := of_list block_of network in
-    let* _ := need Unusable (negb (Nat.eqb (length blocks) 0)) in
-    let* c := with_heads p [] [] in
-    let* _ := need Unusable (inputs_okb above_0 c) in Got (Network blocks c)
+  | [network] => let* (blocks, c) := blocks_of network p in Got (Network blocks c)
+  | _ => No Unusable
+  end.
+Definition outputs_within_of (p : parts) : result claim :=
+  match own_parts p with
+  | [network; most] =>
+    let* most := number_of most in
+    let* _ := need Unusable ((0 <? numer most) && (0 <? denom most)) in
+    let* (blocks, c) := blocks_of network p in Got (OutputsWithin most blocks c)
   | _ => No Unusable
   end.
 
@@ -439,6 +453,7 @@ Definition content (p : parts) : result claim :=
     let* _ := need Unusable (is_null (saturation_part p)) in
     if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
     else if same (name p) claim_network then network_of p
+    else if same (name p) claim_outputs_within then outputs_within_of p
     else impossible_of p.
 
 (* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)

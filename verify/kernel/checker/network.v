@@ -7,6 +7,13 @@ Open Scope Z_scope.
 Definition exact := (list Z * Z)%type.   (* a vector *)
 Definition exact_map := (list (list Z) * Z)%type.
 
+(* A context of all examples is dealt with once. *)
+Definition each_example {A B} (before_of : mat Z -> result B) (c : cert Z) (f : B -> nat -> result A) : result (list A) :=
+  match contexts c with
+  | [E] => let* before := before_of E in each (f before) (seq 0 (dimT c))
+  | _ => each (fun t => let* before := before_of (ctx c t) in f before t) (seq 0 (dimT c))
+  end.
+
 Section Exact.
 (* Hints: a common denominator, a common divisor. *)
 Variables (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
@@ -118,21 +125,14 @@ Definition equal_label (v : exact) (y : vec Z) : bool :=
   let (x, u) := v in
   (0 <? u) && forallb (fun p => (0 <? denom (snd p)) && (fst p * denom (snd p) =? numer (snd p) * u)) (combine x y).
 
-(* What the blocks make of example t, once its context is behind them: a context of all is mapped once. *)
+(* What the blocks make of example t, once its context is behind them. *)
 Definition before_of (blocks : list (block exact_map)) (context : mat Z) : result (list (list exact * list (list exact))) :=
   let* tokens := each clear_vector context in tables_exact blocks tokens.
 Definition query_of (blocks : list (block exact_map)) (c : cert Z) before (t : nat) : result exact :=
   let* query := clear_vector (nth t (queries c) []) in query_after_exact blocks before query.
-Definition each_example {A} (blocks : list (block exact_map)) (c : cert Z)
-    (f : list (list exact * list (list exact)) -> nat -> result A) : result (list A) :=
-  match contexts c with
-  | [E] => let* before := before_of blocks E in each (f before) (seq 0 (dimT c))
-  | _ => each (fun t => let* before := before_of blocks (ctx c t) in f before t) (seq 0 (dimT c))
-  end.
-
 Definition check_network (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
   let* blocks := each clear_block blocks in
-  let* _ := each_example blocks c (fun before t =>
+  let* _ := each_example (before_of blocks) c (fun before t =>
     let* y := query_of blocks c before t in
     let label := nth t (labels c) [] in
     let* _ := need Unusable (Nat.eqb (length (fst y)) (length label)) in need Wrong (equal_label y label)) in Got tt.
@@ -144,7 +144,7 @@ Definition derived (blocks : list (block (mat Z))) (c : cert Z) : result (cert Z
   | [] => Got c
   | _ =>
     let* blocks := each clear_block blocks in
-    let* states := each_example blocks c (fun before t =>
+    let* states := each_example (before_of blocks) c (fun before t =>
       let* query := query_of blocks c before t in Got (fst (last before ([], [])), query)) in
     let tables := match contexts c with [_] => firstn 1 states | _ => states end in
     Got (Cert (dimT c) (dimn c) (dimd c) (dimm c) (dimH c) (dimk c) (dimv c)

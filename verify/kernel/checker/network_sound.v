@@ -1,162 +1,8 @@
 (* An accepted network computes its labels over the real numbers: each exact operation is the real one, so the same
    blocks give the same vectors. *)
 From Coq Require Import ZArith Reals List Bool Lia Lra.
-Require Import Spec Json Blocks interpolation integers network.
+Require Import Spec Json Blocks transfer interpolation integers network.
 Import ListNotations.
-
-(* What was got was got step by step. *)
-Lemma bind_got {A B} (x : result A) (g : A -> result B) b : bind x g = Got b -> exists a, x = Got a /\ g a = Got b.
-Proof. destruct x as [a|]; cbn; [|discriminate]. intros H. now exists a. Qed.
-Lemma need_got s b u : need s b = Got u -> b = true.
-Proof. destruct b; [reflexivity|discriminate]. Qed.
-Ltac steps := repeat match goal with
-  | H : bind _ _ = Got _ |- _ => apply bind_got in H as (? & ? & H)
-  | H : need _ _ = Got ?u |- _ => destruct u; apply need_got in H
-  | H : Got _ = Got _ |- _ => injection H as H
-  | H : _ && _ = true |- _ => apply andb_prop in H as [? ?]
-  end.
-
-Lemma each_transfer_ {A B A' B'} (f : A -> result B) (f' : A' -> result B') (g : A -> A') (h : B -> B') l done ys :
-  (forall x y, f x = Got y -> f' (g x) = Got (h y)) ->
-  each_ f l done = Got ys -> each_ f' (map g l) (map h done) = Got (map h ys).
-Proof.
-  intros H. revert done. induction l as [|x l IH]; cbn; intros done E.
-  - injection E as <-. now rewrite !rev_append_rev, !app_nil_r, map_rev.
-  - destruct (f x) as [y|] eqn:F; [|discriminate]. rewrite (H _ _ F). exact (IH _ E).
-Qed.
-Lemma each_transfer {A B A' B'} (f : A -> result B) (f' : A' -> result B') (g : A -> A') (h : B -> B') l ys :
-  (forall x y, f x = Got y -> f' (g x) = Got (h y)) -> each f l = Got ys -> each f' (map g l) = Got (map h ys).
-Proof. intros H. exact (each_transfer_ f f' g h l [] ys H). Qed.
-(* The values of a function of results that are known. *)
-Lemma each_values {A B C} (f : A -> result B) (g : A -> C) (h : B -> C) l ys :
-  (forall x y, f x = Got y -> g x = h y) -> each f l = Got ys -> map g l = map h ys.
-Proof.
-  intros H E. apply (each_transfer f Got g h) in E; [|intros x y F; now rewrite (H _ _ F)].
-  revert E. generalize (map h ys). clear. unfold each. generalize (map g l). intros x z E.
-  enough (G : forall done, each_ Got x done = Got (rev_append done x)).
-  { rewrite G in E. now injection E. }
-  clear. induction x as [|a x IH]; intros done; cbn; [reflexivity|]. now rewrite IH.
-Qed.
-Lemma each_got_ {A B} (f : A -> result B) l done ys x : each_ f l done = Got ys -> In x l -> exists y, f x = Got y.
-Proof.
-  revert done. induction l as [|a l IH]; cbn; intros done E; [easy|].
-  destruct (f a) as [y|] eqn:F; [|discriminate]. intros [<-|I]; [now exists y|exact (IH _ E I)].
-Qed.
-Lemma each_got {A B} (f : A -> result B) l ys x : each f l = Got ys -> In x l -> exists y, f x = Got y.
-Proof. exact (each_got_ f l [] ys x). Qed.
-Lemma combine_map {A B C D} (f : A -> C) (g : B -> D) l r :
-  combine (map f l) (map g r) = map (fun p => (f (fst p), g (snd p))) (combine l r).
-Proof. revert r. induction l as [|x l IH]; intros [|y r]; cbn; try reflexivity. now rewrite IH. Qed.
-
-(* The same blocks in two arithmetics: where operations agree, so do all states. *)
-Section Transfer.
-Context {V M V' M' : Type} (phi : V -> V') (psi : M -> M').
-Variables (mapped : M -> V -> result V) (joined : list V -> result V) (added : list V -> result V)
-  (products : V -> list V -> result V) (shares : rule -> V -> result V) (mean : V -> list V -> result V)
-  (active : activation -> V -> result V).
-Variables (mapped' : M' -> V' -> result V') (joined' : list V' -> result V') (added' : list V' -> result V')
-  (products' : V' -> list V' -> result V') (shares' : rule -> V' -> result V') (mean' : V' -> list V' -> result V')
-  (active' : activation -> V' -> result V').
-Hypotheses
-  (Hmapped : forall m x y, mapped m x = Got y -> mapped' (psi m) (phi x) = Got (phi y))
-  (Hjoined : forall l y, joined l = Got y -> joined' (map phi l) = Got (phi y))
-  (Hadded : forall l y, added l = Got y -> added' (map phi l) = Got (phi y))
-  (Hproducts : forall x l y, products x l = Got y -> products' (phi x) (map phi l) = Got (phi y))
-  (Hshares : forall r x y, shares r x = Got y -> shares' r (phi x) = Got (phi y))
-  (Hmean : forall x l y, mean x l = Got y -> mean' (phi x) (map phi l) = Got (phi y))
-  (Hactive : forall a x y, active a x = Got y -> active' a (phi x) = Got (phi y)).
-Local Notation changed := (Blocks.changed mapped joined added products shares mean active).
-Local Notation changed' := (Blocks.changed mapped' joined' added' products' shares' mean' active').
-Local Notation tables := (Blocks.tables mapped joined added products shares mean active).
-Local Notation tables' := (Blocks.tables mapped' joined' added' products' shares' mean' active').
-Local Notation query_after := (Blocks.query_after mapped joined added products shares mean active).
-Local Notation query_after' := (Blocks.query_after mapped' joined' added' products' shares' mean' active').
-
-Lemma those_map s (l : list V) : those s (map phi l) = map phi (those s l).
-Proof. revert l. induction s as [|[|] s IH]; intros [|x l]; cbn; try reflexivity; now rewrite IH. Qed.
-Lemma seen_map s (l : list V) : seen_of s (map phi l) = map phi (seen_of s l).
-Proof. destruct s; [apply those_map|reflexivity]. Qed.
-
-Lemma attended_transfer r x tokens seen p y :
-  attended mapped products shares mean r x tokens seen p = Got y ->
-  attended mapped' products' shares' mean' r (phi x) (map phi tokens) seen (of_part psi (fst p), map phi (snd p)) = Got (phi y).
-Proof.
-  destruct p as [p keys]. unfold attended. intros H. steps. cbn [fst snd of_part to_key to_query to_value to_output].
-  repeat match goal with
-  | H : mapped _ _ = Got _ |- _ => apply Hmapped in H | H : products _ _ = Got _ |- _ => apply Hproducts in H
-  | H : shares _ _ = Got _ |- _ => apply Hshares in H | H : mean _ _ = Got _ |- _ => apply Hmean in H end.
-  rewrite !seen_map. repeat (match goal with H : ?t = Got _ |- context [?t] => rewrite H end; cbn [bind]). reflexivity.
-Qed.
-
-Lemma changed_transfer b x tokens keys seen y : changed b x tokens keys seen = Got y ->
-  changed' (of_block psi b) (phi x) (map phi tokens) (map (map phi) keys) seen = Got (phi y).
-Proof.
-  unfold Blocks.changed. intros H. apply bind_got in H as ([z residual] & H & Hr).
-  assert (G : match of_block psi b with
-    | Attention _ weigh parts _ residual =>
-      let* _ := need Unusable (match seen with None => true | Some s => Nat.eqb (length s) (length (map phi tokens)) end) in
-      let* each_part := each (attended mapped' products' shares' mean' weigh (phi x) (map phi tokens) seen) (combine parts (map (map phi) keys)) in
-      let* y := added' each_part in Got (y, residual)
-    | FeedForward of act linear residual =>
-      let* row := match of with OfRow => joined' (phi x :: map phi tokens) | _ => Got (phi x) end in
-      let* z := mapped' linear row in
-      let* y := active' act z in Got (y, residual)
-    end = Got (phi z, residual)).
-  { destruct b as [of weigh parts s r|of act linear r]; cbn [of_block]; steps; subst.
-    - rewrite map_length. match goal with H : _ = true |- _ => rewrite H; cbn [need bind] end.
-      rewrite combine_map.
-      match goal with H : each _ _ = Got _ |- _ =>
-        eapply (each_transfer _ (attended mapped' products' shares' mean' weigh (phi x) (map phi tokens) seen)
-          (fun p => (of_part psi (fst p), map phi (snd p))) phi) in H; [rewrite H; cbn [bind]|intros; now apply attended_transfer] end.
-      match goal with H : added _ = Got _ |- _ => apply Hadded in H; rewrite H; cbn [bind] end. congruence.
-    - match goal with H : mapped _ _ = Got _ |- _ => apply Hmapped in H; rename H into H1 end.
-      match goal with H : active _ _ = Got _ |- _ => apply Hactive in H; rename H into H2 end.
-      destruct of; match goal with
-      | H : joined _ = Got _ |- _ => apply Hjoined in H; cbn [map] in H; rewrite H
-      | H : Got _ = Got _ |- _ => injection H as <- | _ => idtac end; subst; cbn [bind]; rewrite H1; cbn [bind]; rewrite H2; cbn [bind]; congruence. }
-  rewrite G. cbn [bind]. destruct residual; [apply (Hadded [z; x]) in Hr; exact Hr|congruence].
-Qed.
-
-Lemma keys_transfer b tokens keys : keys_of mapped b tokens = Got keys ->
-  keys_of mapped' (of_block psi b) (map phi tokens) = Got (map (map phi) keys).
-Proof.
-  destruct b as [of weigh parts s r|of act linear r]; cbn [keys_of of_block].
-  - apply each_transfer. intros p ks. cbn [of_part to_key]. apply each_transfer. intros t k. apply Hmapped.
-  - intros [= <-]. reflexivity.
-Qed.
-Lemma of_all_map (b : block M) : of_all (of_block psi b) = of_all b.
-Proof. now destruct b. Qed.
-Lemma seen_by_tokens_map (b : block M) n : seen_by_tokens (of_block psi b) n = seen_by_tokens b n.
-Proof. now destruct b. Qed.
-Lemma seen_by_query_map (b : block M) : seen_by_query (of_block psi b) = seen_by_query b.
-Proof. unfold seen_by_query. rewrite of_all_map. now destruct b. Qed.
-
-Lemma tokens_transfer b tokens keys after :
-  tokens_after mapped joined added products shares mean active b tokens keys = Got after ->
-  tokens_after mapped' joined' added' products' shares' mean' active' (of_block psi b) (map phi tokens) (map (map phi) keys) = Got (map phi after).
-Proof.
-  unfold tokens_after. rewrite of_all_map, seen_by_tokens_map, map_length. destruct (of_all b); [|intros [= <-]; reflexivity].
-  intros H. apply bind_got in H as (seen & -> & H). cbn [bind].
-  rewrite <- (map_id seen) at 1. rewrite combine_map. revert H. apply each_transfer. intros p y. cbn. apply changed_transfer.
-Qed.
-
-Definition image (p : list V * list (list V)) := (map phi (fst p), map (map phi) (snd p)).
-Lemma tables_transfer blocks tokens before : tables blocks tokens = Got before ->
-  tables' (map (of_block psi) blocks) (map phi tokens) = Got (map image before).
-Proof.
-  revert tokens before. induction blocks as [|b r IH]; cbn [Blocks.tables map]; intros tokens before H.
-  - injection H as <-. reflexivity.
-  - steps. rewrite (keys_transfer _ _ _ H0). cbn [bind]. rewrite (tokens_transfer _ _ _ _ H1). cbn [bind].
-    rewrite (IH _ _ H2). cbn [bind]. subst. reflexivity.
-Qed.
-Lemma query_transfer blocks before query y : query_after blocks before query = Got y ->
-  query_after' (map (of_block psi) blocks) (map image before) (phi query) = Got (phi y).
-Proof.
-  revert before query. induction blocks as [|b r IH]; intros before query H; [injection H as <-; reflexivity|].
-  destruct before as [|[tokens keys] rest]; [injection H as <-; reflexivity|]. cbn [Blocks.query_after map image fst snd] in *.
-  rewrite seen_by_query_map. steps. rewrite H0. cbn [bind]. rewrite (changed_transfer _ _ _ _ _ _ H1). cbn [bind]. now apply IH.
-Qed.
-End Transfer.
 
 (* What exact vectors and maps are worth. *)
 Open Scope R_scope.
@@ -364,23 +210,50 @@ Proof.
   transitivity (IZR a * IZR (denom b)); [field; lra|]. rewrite <- mult_IZR, H, mult_IZR. field. lra.
 Qed.
 
+Definition worth (v : exact) (x : list R) : Prop := values v = x.
+Lemma worth_all l xs : Forall2 worth l xs -> map values l = xs.
+Proof. induction 1; cbn; [reflexivity|]. now f_equal. Qed.
+Lemma all_worth l : Forall2 worth l (map values l).
+Proof. induction l; constructor; [reflexivity|assumption]. Qed.
+Lemma agree_if {M M'} (f : M -> exact -> result exact) (f' : M' -> list R -> result (list R)) m m' :
+  (forall x y, f m x = Got y -> f' m' (values x) = Got (values y)) -> agree worth (f m) (f' m').
+Proof. intros H x x' <- y E. exists (values y). split; [now apply H|reflexivity]. Qed.
+Lemma block_agrees b : blocks_agree worth (mapped_exact gcd) mapped_real b (of_block map_values b).
+Proof.
+  assert (A : forall m, agree worth (mapped_exact gcd m) (mapped_real (map_values m))) by (intros m; apply agree_if, mapped_ok).
+  destruct b as [of weigh parts s r|of act linear r]; cbn; (split; [reflexivity|]); [|apply A].
+  induction parts as [|p parts IH]; cbn; constructor; [|exact IH]. repeat split; try apply A.
+  intros z z' Rz. eapply gives_bind; [now apply A|]. apply A.
+Qed.
 Lemma blocks_ok blocks exact_blocks : each (clear_block common) blocks = Got exact_blocks ->
-  map real_block blocks = map (of_block map_values) exact_blocks.
-Proof. apply each_values. exact block_ok. Qed.
+  Forall2 (blocks_agree worth (mapped_exact gcd) mapped_real) exact_blocks (map real_block blocks).
+Proof.
+  intros H. rewrite (each_values _ real_block (of_block map_values) _ _ block_ok H). clear H.
+  induction exact_blocks; constructor; [apply block_agrees|assumption].
+Qed.
 
 Lemma state_ok blocks exact_blocks c t before y : each (clear_block common) blocks = Got exact_blocks ->
   before_of common gcd exact_blocks (ctx c t) = Got before -> query_of common gcd exact_blocks c before t = Got y ->
   state blocks c t = Got (map values (fst (last before ([], []))), values y).
 Proof.
   unfold before_of, query_of. intros HB Hb Hq. apply bind_got in Hb as (tokens & Ht & Hb). apply bind_got in Hq as (query & Hq & Hy).
-  unfold state, real_state, state_of. rewrite (blocks_ok _ _ HB), (vector_ok _ _ Hq), (each_values _ reals values _ _ vector_ok Ht).
-  apply (tables_transfer values map_values _ _ _ _ _ _ _ mapped_real joined_real added_real products_real shares_real combination active_real
-    mapped_ok joined_ok added_ok products_ok shares_ok mean_ok active_ok) in Hb.
-  apply (query_transfer values map_values _ _ _ _ _ _ _ mapped_real joined_real added_real products_real shares_real combination active_real
-    mapped_ok joined_ok added_ok products_ok shares_ok mean_ok active_ok) in Hy.
-  rewrite Hb. cbn [bind]. rewrite Hy. cbn [bind]. do 2 f_equal.
-  change ([], []) with (image values ([], [])) at 1. generalize (@nil exact, @nil (list exact)). clear.
-  intros d. induction before as [|a [|b r] IH]; [reflexivity|reflexivity|exact IH].
+  apply blocks_ok in HB. unfold state, real_state, state_of. rewrite (vector_ok _ _ Hq), (each_values _ reals values _ _ vector_ok Ht).
+  assert (H1 : forall l l', Forall2 worth l l' -> gives worth (joined_exact common l) (joined_real l'))
+    by (intros l l' <-%worth_all y' E; exists (values y'); split; [exact (joined_ok _ _ E)|reflexivity]).
+  assert (H2 : forall l l', Forall2 worth l l' -> gives worth (added_exact common gcd l) (added_real l'))
+    by (intros l l' <-%worth_all y' E; exists (values y'); split; [exact (added_ok _ _ E)|reflexivity]).
+  assert (H3 : forall x x' l l', worth x x' -> Forall2 worth l l' -> gives worth (products_exact common x l) (products_real x' l'))
+    by (intros x x' l l' <- <-%worth_all y' E; exists (values y'); split; [exact (products_ok _ _ _ E)|reflexivity]).
+  assert (H4 : forall r x x', worth x x' -> gives worth (shares_exact r x) (shares_real r x'))
+    by (intros r x x' <- y' E; exists (values y'); split; [exact (shares_ok _ _ _ E)|reflexivity]).
+  assert (H5 : forall x x' l l', worth x x' -> Forall2 worth l l' -> gives worth (mean_exact common gcd x l) (combination x' l'))
+    by (intros x x' l l' <- <-%worth_all y' E; exists (values y'); split; [exact (mean_ok _ _ _ E)|reflexivity]).
+  assert (H6 : forall a x x', worth x x' -> gives worth (active_exact a x) (active_real a x'))
+    by (intros a x x' <- y' E; exists (values y'); split; [exact (active_ok _ _ _ E)|reflexivity]).
+  destruct (tables_agree worth _ _ _ _ _ _ _ _ _ _ _ _ _ _ H1 H2 H3 H4 H5 H6 _ _ _ _ HB (all_worth tokens) before Hb) as (before' & Eb & Ib).
+  destruct (query_agree worth _ _ _ _ _ _ _ _ _ _ _ _ _ _ H1 H2 H3 H4 H5 H6 _ _ _ _ query _ HB Ib eq_refl y Hy) as (y' & Ey & <-).
+  rewrite Eb. cbn [bind]. rewrite Ey. cbn [bind]. do 2 f_equal. symmetry. apply worth_all.
+  assert (D : image worth ([], []) ([], [])) by (split; constructor). exact (proj1 (Forall2_last _ _ _ _ _ Ib D)).
 Qed.
 
 Lemma each_nth {A B} (f : A -> result B) l ys i x d : each f l = Got ys -> nth_error l i = Some x -> f x = Got (nth i ys d).
@@ -392,8 +265,8 @@ Proof.
 Qed.
 Lemma nth_error_seq n t : (t < n)%nat -> nth_error (seq 0 n) t = Some t.
 Proof. intros H. rewrite (nth_error_nth' _ O) by now rewrite seq_length. now rewrite seq_nth. Qed.
-Lemma example_ok {A} blocks c f (all : list A) t d : each_example common gcd blocks c f = Got all -> (t < dimT c)%nat ->
-  exists before, before_of common gcd blocks (ctx c t) = Got before /\ f before t = Got (nth t all d).
+Lemma example_ok {A B} (before_of : mat Z -> result B) c f (all : list A) t d : each_example before_of c f = Got all -> (t < dimT c)%nat ->
+  exists before, before_of (ctx c t) = Got before /\ f before t = Got (nth t all d).
 Proof.
   unfold each_example, ctx. intros H Ht. apply nth_error_seq in Ht. destruct (contexts c) as [|E [|E' r]].
   2:{ apply bind_got in H as (before & Hb & H). exists before. split; [exact Hb|]. exact (each_nth _ _ _ _ _ _ H Ht). }

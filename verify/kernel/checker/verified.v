@@ -2,7 +2,7 @@
 From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
-Require Import Blocks network network_sound.
+Require Import Blocks transfer network network_sound enclosed enclosed_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -55,6 +55,16 @@ Proof.
   split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_network_sound common gcd blocks c u H2).
 Qed.
 
+Definition outputs_within_verified (common : list (mat Z) -> Z) (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
+  let* _ := need Unusable (inputs_okb above_0 c && above_0 (denom most)) in check_within common most blocks c.
+Theorem outputs_within_proved common most blocks c u : outputs_within_verified common most blocks c = Got u ->
+  inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c.
+Proof.
+  unfold outputs_within_verified. intros H. apply bind_got in H as (v & H1 & H2). apply need_got, andb_prop in H1 as [H1 H3].
+  apply (inputs_okb_ok id above_0 above_0_ok) in H1. apply above_0_ok in H3. split; [exact H1|]. split; [exact H3|].
+  exact (check_within_sound common most blocks c u H1 H3 H2).
+Qed.
+
 (* From the bytes to the verdict. Nothing is believed of the four functions that are given: [digests] says whether the
    digests are those of the content, [affordable] whether time and memory suffice, [common] finds a common denominator
    of matrices, [gcd] a common divisor. *)
@@ -85,6 +95,7 @@ Definition check_claim (x : claim) : result unit :=
   | Impossible relation c => need Wrong
       (impossible_verified gcd (common_count c) (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c)
   | Network blocks c => network_verified common gcd blocks c
+  | OutputsWithin most blocks c => outputs_within_verified common most blocks c
   end.
 Definition check_steering (s : option saturation) (x : claim) : bool :=
   match s, x with
@@ -108,6 +119,7 @@ Proof.
   - apply need_got in Hx. exact (dependent_set_proved _ _ _ _ _ _ _ Hx).
   - apply need_got in Hx. exact (impossible_proved _ _ _ _ _ _ _ _ Hx).
   - exact (network_proved _ _ _ _ _ Hx).
+  - exact (outputs_within_proved _ _ _ _ _ Hx).
 Qed.
 
 Definition judge (f : file) : result certificate :=
@@ -147,5 +159,8 @@ Qed.
 
 (* These bytes are accepted, so this network of real weights outputs these labels. *)
 Theorem accepted_network f x blocks c : judge f = Got x -> claimed x = Network blocks c -> computes blocks c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
+(* These bytes are accepted, so no output of this network of real weights, with the true exponential, is further from its label. *)
+Theorem accepted_outputs_within f x most blocks c : judge f = Got x -> claimed x = OutputsWithin most blocks c -> outputs_within most blocks c.
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 End Judge.
