@@ -110,6 +110,7 @@ def descend(
     times: Array | None = None,
     tolerance: float = TOLERANCE,
     max_steps: int = MAX_STEPS,
+    patience: int = _PATIENCE,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
     """Weights whose outputs are the labels up to rounding, or the last ones tried.
@@ -140,8 +141,8 @@ def descend(
         if error <= tolerance or not math.isfinite(squares):
             why = "" if error <= tolerance else "numbers beyond the range of float64"
             break
-        if len(steps) > max_steps or slow > _PATIENCE:
-            why = why if slow <= _PATIENCE else f"no progress in the last {_PATIENCE} steps"
+        if len(steps) > max_steps or slow > patience:
+            why = why if slow <= patience else f"no progress in the last {patience} steps"
             break
         J = jacobian(contexts, queries, x, shape, free, times)[1]
         J = xp.reshape(J, (count, free))

@@ -215,7 +215,6 @@ def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:
     [
         (["--device", "cuda"], "device: must be cpu or auto where no CUDA device can be used"),
         (["--optimizer", "adam"], "pip install 'attncert[torch]'"),
-        (["--steps", "5"], "--steps: must be left out without optimizer adam, not 5"),
     ],
 )
 def test_what_is_not_there_is_one_line(
@@ -237,3 +236,13 @@ def test_training_comes_first_where_torch_is(data: Path, tmp_path: Path) -> None
     assert last["steps"][0][0] == pytest.approx(last["training"]["errors"][-1][1])
     assert "these weights, not the trained ones" in (out / "report.md").read_text()
     assert attncert.main(["check", str(out / "certificate.json")]) == 0
+
+
+def test_steps_are_taken_as_many_as_wanted() -> None:
+    """On labels that are out of reach lm gives up early, unless it is told how many."""
+    data = attncert.Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1], [2, 5]], [5, 1, 7, 4])
+    alone = fit(data, Fit(heads=1, force=True))
+    longer = fit(data, Fit(heads=1, force=True, steps=400))
+    assert all(len(x.descent.steps) < 202 for x in alone.attempts)
+    assert max(len(x.descent.steps) for x in longer.attempts) > 202
+    assert len(fit(data, Fit(heads=2, steps=1)).attempts[0].descent.steps) == 2

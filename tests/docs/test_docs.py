@@ -12,6 +12,7 @@ from support.paths import ROOT
 from support.requires import KERNEL
 
 import attncert
+from attncert.constructions.data.loading import parse_json
 from attncert.verify.coq.executable import PACKAGES
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -61,7 +62,8 @@ def test_the_network_shown_is_the_example_file() -> None:
 
 
 def test_the_data_shown_are_the_example_file() -> None:
-    (data,) = blocks(ROOT / "docs" / "commands.md", "json")
+    data, text = blocks(ROOT / "docs" / "commands.md", "json")
+    assert parse_json(text.encode()).T == 18
     assert (ROOT / "examples" / "tiny.json").read_text() == data
 
 

@@ -215,10 +215,12 @@ class _Search:
                 )
             origin = xp.asarray(training.weights)
         with timed(self.seconds, "fit"):
-            step = _stage(self.progress, f"fit, {name}", MAX_STEPS)
+            most = MAX_STEPS if training else self.question.steps or MAX_STEPS
+            limits = {} if most == MAX_STEPS else {"max_steps": most, "patience": most}
+            step = _stage(self.progress, f"fit, {name}", most)
             tokens = None if times is None else xp.asarray(times)
             E, e, y = (xp.asarray(array) for array in (contexts, queries, labels))
-            descent = descend(E, e, y, shape, origin, times=tokens, progress=step)
+            descent = descend(E, e, y, shape, origin, times=tokens, progress=step, **limits)
         descent = replace(descent, weights=to_host(descent.weights))
         return Attempt(shape.heads, seed, bound, descent, training)
 

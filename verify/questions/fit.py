@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,
@@ -43,11 +42,10 @@ class Fit(Question):
     optimizer: str = option(
         "lm", one_of(*OPTIMIZERS), "lm, or adam: train with torch first, then lm from there"
     )
-    steps: int | None = option(None, whole(1, _MOST_STEPS), "steps of adam; default: 50000")
+    steps: int | None = option(
+        None,
+        whole(1, _MOST_STEPS),
+        "of adam, default: 50000; or of lm, which gives up no sooner",
+    )
     device: DeviceChoice = option("auto", DEVICES, "of lm: auto | cpu | cuda", repeats=False)
     seed: int = option(0, SEED, "random seed of the starts")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.steps is not None and self.optimizer != "adam":
-            raise InputError("steps", "left out without optimizer adam", self.steps)
