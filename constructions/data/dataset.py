@@ -235,8 +235,8 @@ class Dataset:
     @property
     def token_counts(self) -> list[int] | None:
         """`tokens` of a certificate: where they differ, and the data are no sequences."""
-        listed = self.counts is None or self.origin.inputs is not None
-        return None if listed else list(self.counts or ())
+        counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
+        return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
     def rows(self, t: int) -> ExactArray:
         """The tokens of example t, (tokens(t), d)."""

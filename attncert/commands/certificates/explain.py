@@ -46,8 +46,8 @@ def explain(
 
 
 def _data(path: str) -> Dataset | None:
-    """The data set in this file: an archive, bundled, or an object with contexts of its own. None
-    for whatever else, which is to be a certificate."""
+    """The data set in this file: an archive, bundled, or an object with contexts or sequences of
+    its own. None for whatever else, which is to be a certificate."""
     from attncert.constructions.data.loading import (
         MAX_JSON_BYTES,
         bundled,
@@ -69,6 +69,6 @@ def _data(path: str) -> Dataset | None:
         keys = None
         with suppress(InputError):
             keys = json_value(content, path)
-        if isinstance(keys, dict) and "contexts" in keys:
+        if isinstance(keys, dict) and {"contexts", "sequences"} & keys.keys():
             return parse_json(content, name, path, unlabelled=True)
     return None

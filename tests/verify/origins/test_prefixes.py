@@ -32,6 +32,7 @@ from attncert import (
     prove,
     write_report,
 )
+from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.given.attention import Shape, jacobian, outputs
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import features
@@ -209,6 +210,21 @@ def test_contradictions_are_refuted_with_a_certificate(first: Any, tmp_path: Pat
             assert check_file(str(path)).status == "holds"
 
 
+@pytest.mark.parametrize("lengths", [(0, 1, 2), (0, 2), (2,), (1, 1)])
+def test_data_that_are_no_longer_sequences_are_written_out(lengths: Any, tmp_path: Path) -> None:
+    """With each token in a row of its own, and the counts where they differ."""
+    data = of_sequences(["aaba"] * 2, {"a": [1, 0], "b": [0, 1]}, labels=list(range(6)))
+    some = data.take([t + 3 * (k > 0 and t == lengths[0]) for k, t in enumerate(lengths)])
+    other = some.of_origin(AS_GIVEN)
+    tokens = [some.tokens(t) for t in range(some.T)]
+    assert other.token_counts == (tokens if len(set(tokens)) > 1 else None)
+    assert some.token_counts is None and list(map(len, other.canonical()["contexts"])) == tokens
+    proof = prove(other, Prove("generic"))
+    assert proof.certificate is not None
+    (tmp_path / "c.json").write_text(json.dumps(proof.certificate))
+    assert check_file(str(tmp_path / "c.json")).status == "holds"
+
+
 def planted(**changes: Any) -> Level:
     kept = by_class(of_sequences(["abab", "ba"], {"a": [1, 0], "b": [0, 1]}, labels=[1] * 4))
     data = replace(kept, **changes.pop("data", {}))
@@ -248,6 +264,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = run("prove", "t.json", "--construction", "generic", "--out", "o")
     assert done.returncode == 0, done.stderr
     assert "18 examples" in done.stdout and "1 token sequence over 8 symbols" in done.stdout
+    words = run("explain", "t.json").stdout
+    assert words.startswith("t: 18 examples, contexts of 1 to 18 tokens, width 8")
     again = run("prove", "o/certificate.json", "--construction", "generic", "--out", "p")
     assert again.returncode == 0
     both = [json.loads((tmp_path / x / "certificate.json").read_text()) for x in "op"]
