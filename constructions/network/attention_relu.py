@@ -88,7 +88,7 @@ def build(
             inputs = Inputs.merged("query", states.queries, data.label_matrix)
             own = reader(inputs, seed)
             network = Network((*front, *own.network.blocks))
-            return AttentionNetwork(network, inputs, own.line, u, alpha)
+            return AttentionNetwork(network, own.line, u, alpha)
     reason = f"no head with logits up to {MAX_SPREAD} was found that tells the examples apart"
     raise HypothesisFails("search", reason, {}, decided=False)
 

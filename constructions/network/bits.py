@@ -70,8 +70,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
     >>> build(data).network.outputs(data).entries()
     [1/2, 3, -5, 0]
     """
-    inputs = Inputs.of_data(data)
-    line = Line.of_inputs(inputs, seed)
+    line = Line.of(data, seed)
     low, scale = line.positions[0], _scale(line)
     stored = tuple(int(((s - low) * scale).floor()) for s in line.positions)
     minima, unit, labels = _whole_labels(line)
@@ -89,7 +88,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
         int("".join(strings[start:stop]).ljust(length * digits, "0"), 4)
         for start, stop in pairwise(groups)
     ]
-    project = FeedForward(line.a * scale, fmpq_mat(1, 1, [-low * scale]), inputs.of)
+    project = FeedForward(line.a * scale, fmpq_mat(1, 1, [-low * scale]), line.inputs.of)
     layers = _Layers([project], ["s"])
     _own_tape(layers, [stored[stop - 1] + 1 for stop in groups[1:-1]], tapes)
     sums = _sum_of_labels(layers, length, widths, fmpq(6, 4 ** (length * digits)))
@@ -98,7 +97,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
         form["1"] = least
     layers.add(outputs, "identity")
     network = Network(tuple(layers.blocks))
-    return BitsNetwork(network, inputs, line, stored, groups, position_bits, label_bits)
+    return BitsNetwork(network, line, stored, groups, position_bits, label_bits)
 
 
 class _Layers:

@@ -93,13 +93,16 @@ class Line:
     random integers, checked.
     """
 
+    inputs: Inputs
     a: fmpq_mat
     order: tuple[int, ...]
     positions: tuple[fmpq, ...]
     labels: tuple[tuple[fmpq, ...], ...]
 
     @classmethod
-    def of_inputs(cls, inputs: Inputs, seed: int) -> Line:
+    def of(cls, data: Dataset | Inputs, seed: int) -> Line:
+        """Raises HypothesisFails with two equal inputs that have different labels."""
+        inputs = Inputs.of_data(data)
         for column in columns(inputs.width, seed):
             a = fmpq_mat(column) * fmpq(inputs.scale)
             images = (inputs.vectors * a).entries()
@@ -108,16 +111,17 @@ class Line:
             if all(differences(positions)):
                 break
         labels = listed(inputs.labels)
-        return cls(a, tuple(order), positions, tuple(tuple(labels[t]) for t in order))
+        return cls(inputs, a, tuple(order), positions, tuple(tuple(labels[t]) for t in order))
 
     @property
     def outputs(self) -> int:
         """m, the numbers in a label."""
         return len(self.labels[0])
 
-    def projection(self, of: str) -> FeedForward:
+    @property
+    def projection(self) -> FeedForward:
         """The block that turns an input into its position."""
-        return FeedForward(self.a, fmpq_mat(1, 1), of)
+        return FeedForward(self.a, fmpq_mat(1, 1), self.inputs.of)
 
 
 @dataclass(frozen=True)
@@ -128,8 +132,11 @@ class LineNetwork:
     front: ClassVar[int] = 0
 
     network: Network
-    inputs: Inputs
     line: Line
+
+    @property
+    def inputs(self) -> Inputs:
+        return self.line.inputs
 
 
 def columns(height: int, seed: int) -> Iterator[fmpz_mat]:

@@ -43,6 +43,11 @@ class Network:
     def __repr__(self) -> str:
         return in_brief(self, depth=self.depth, units=self.units, parameters=self.parameters)
 
+    @property
+    def network(self) -> Network:
+        """Itself: a construction may return a network alone."""
+        return self
+
     @classmethod
     def of_layer(cls, layer: Layer) -> Network:
         """The one block that a layer with a readout is."""

@@ -35,11 +35,10 @@ def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
     >>> build(data).network.outputs(data).entries()
     [1/2, 3, -5]
     """
-    inputs = Inputs.of_data(data)
-    line = Line.of_inputs(inputs, seed)
+    line = Line.of(data, seed)
     knots, coefficients = rise(line.positions, line.labels)
-    blocks = line.projection(inputs.of), relus(knots), readout(fmpq_mat(coefficients))
-    return LineNetwork(Network(blocks), inputs, line)
+    blocks = line.projection, relus(knots), readout(fmpq_mat(coefficients))
+    return LineNetwork(Network(blocks), line)
 
 
 def rise(positions: Numbers, heights: Sequence[Numbers]) -> tuple[Numbers, list[list[fmpq]]]:

@@ -45,8 +45,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> TwoLayers:
     >>> build(data).network.outputs(data).entries()
     [1/2, 3, -5, 0]
     """
-    inputs = Inputs.of_data(data)
-    line = Line.of_inputs(inputs, seed)
+    line = Line.of(data, seed)
     length = max(1, isqrt(len(line.order) // line.outputs))
     groups = (*range(0, len(line.order), length), len(line.order))
     points, heights = _bends(line, groups, length)
@@ -54,8 +53,8 @@ def build(data: Dataset | Inputs, seed: int = 0) -> TwoLayers:
     bias = fmpq_mat(1, len(heights[0]), heights[0])
     second = FeedForward(fmpq_mat(rows), bias, activation="relu")
     signs = readout(_signs(length, line.outputs))
-    network = Network((line.projection(inputs.of), relus(points[:-1]), second, signs))
-    return TwoLayers(network, inputs, line, groups)
+    network = Network((line.projection, relus(points[:-1]), second, signs))
+    return TwoLayers(network, line, groups)
 
 
 def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq], list[list[fmpq]]]:

@@ -14,7 +14,6 @@ from attncert.reports.words.table import Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.words import counted
 from attncert.verify.layer.error import interval
-from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import NetworkProof
 
 _SHOWN = 20  # examples in a table
@@ -24,7 +23,7 @@ def page_parts(proof: NetworkProof) -> PageParts:
     built = proof.built
     context = {
         "method": proof.method,
-        "retrieves": isinstance(proof.method, NetworkMethod) and proof.method.retrieves,
+        "retrieves": proof.method.retrieves,
         "blocks": list(_rows(proof)),
         "price": proof.trace[ids.PARAMETERS].numbers if built else None,
         "stored": proof.data.origin.stored(proof.data),

@@ -41,7 +41,7 @@ from attncert.verify.layer.near import exact_near
 from attncert.verify.layer.property import Property, judge, load_property
 from attncert.verify.layer.reading import read_claim
 from attncert.verify.near.nearby import nearby_claim
-from attncert.verify.network.given import given_network
+from attncert.verify.network.prove import given_network
 from attncert.verify.questions.layer import LayerQuestion
 
 _NOTHING = "nothing about third-party weights has a file"

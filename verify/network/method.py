@@ -53,33 +53,12 @@ def query_and_frequencies(data: Dataset, t: int) -> str:
 
 
 @dataclass(frozen=True)
-class Description:
-    """What a report says of a network, whoever made it.
+class NetworkMethod:
+    """One construction of a network that outputs the labels.
 
-    name: in certificates. title: in a report. theorem: what it is after, with its authors. source:
-    where the proof stands. parts: what the blocks are for, in order.
-    """
-
-    name: str
-    title: str
-    theorem: str
-    source: str
-    parts: Sequence[Part]
-
-    def placed(self, network: Network) -> Iterator[tuple[Sequence[Block], Part]]:
-        """Each part that is there, and its blocks."""
-        start, left = 0, network.depth - sum(part.blocks or 0 for part in self.parts)
-        for part in self.parts:
-            count = left if part.blocks is None else part.blocks
-            if count:
-                yield network.blocks[start : start + count], part
-            start += count
-
-
-@dataclass(frozen=True)
-class NetworkMethod(Description):
-    """One construction of a network that outputs the labels. Its name is that on the command line.
-
+    name:    on the command line and in certificates. title: in a report. theorem: what it is after,
+             with its authors. source: where the proof stands.
+    parts:   what the blocks are for, in order.
     build:   the network for data and a seed. Raises HypothesisFails, with two equal inputs that
              have different labels, or undecided.
     steps:   those of the proof, checked on the finished network: each a claim "network.<step>" of
@@ -95,8 +74,13 @@ class NetworkMethod(Description):
     NetworkMethod('relu', source='constructions/network/relu.py')
     """
 
+    name: str
+    title: str
+    theorem: str
+    source: str
+    parts: Sequence[Part]
     build: Callable[[Dataset, int], Built]
-    steps: Sequence[Step]
+    steps: Sequence[Step] = ()
     retrieves: bool = False
     sees: Callable[[Dataset, int], object] = query_and_tokens
     growth: Formula | None = None
@@ -107,3 +91,12 @@ class NetworkMethod(Description):
     @property
     def certificate_name(self) -> str:
         return self.name
+
+    def placed(self, network: Network) -> Iterator[tuple[Sequence[Block], Part]]:
+        """Each part that is there, and its blocks."""
+        start, left = 0, network.depth - sum(part.blocks or 0 for part in self.parts)
+        for part in self.parts:
+            count = left if part.blocks is None else part.blocks
+            if count:
+                yield network.blocks[start : start + count], part
+            start += count

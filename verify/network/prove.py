@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 from flint import ctx
@@ -13,6 +14,7 @@ from flint import ctx
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.network.arithmetic import BALLS, Inexact
+from attncert.constructions.network.network import Network
 from attncert.constructions.network.states import States
 from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import produced_by
@@ -20,31 +22,44 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
+from attncert.verify.layer.error import (
+    at_most,
+    default_limit,
+    judged_errors,
+    measured,
+    spread,
+)
 from attncert.verify.methods.registry import errors_of
 from attncert.verify.network import claims, patterns
-from attncert.verify.network.method import Built, Description, NetworkMethod, Rows
-from attncert.verify.network.within import certified
+from attncert.verify.network.method import Built, NetworkMethod, Part, Rows
+from attncert.verify.network.within import balls, certified, exact_outputs, rounded_up
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
-# Options that speak of the heads of a layer, or of its rank.
+# Options that speak of the heads of a layer, or of its rank; and of one layer from a file.
 _OF_LAYERS = ("heads", "head_width", "value_width", "vertices", "saturate", "data_file")
+_OF_ONE_LAYER = ("prefix", "heads", "scale", "logit_unit", "property")
+_CHANGES = {
+    "query": "It changes the query.",
+    "all": "It changes every token and the query.",
+    "row": "It reads query and tokens in one row, and changes the query.",
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NetworkProof(Answer):
     """What is known of a network that should output the labels.
 
-    method: the construction, or what is said of a network from a file. built: what the construction
-    made, None where it refused.
+    method: the construction; for a network from a file that it was read. built: what the
+    construction made, None where it refused.
     """
 
     report_folder: ClassVar[str] = "network"
 
     question: Prove | LayerQuestion
     data: Dataset
-    method: Description
+    method: NetworkMethod
     built: Built | None = None
 
 
@@ -72,12 +87,12 @@ def prove_network(
             built: Any = method.build(data, question.seed, **own)
     except HypothesisFails as failure:
         refusal = claims.refusal(data, method.title, failure)
-        return concluded(question, data, method, known + refusal)
+        return _concluded(question, data, method, known + refusal)
     progress("steps", 0, 1)
     conclude = _near_patterns if method.retrieves else _equal_labels
     data = built.data if method.retrieves else data
     more, file = conclude(question, data, method, built)
-    return concluded(question, data, method, known + more, built=built, **file)
+    return _concluded(question, data, method, known + more, built=built, **file)
 
 
 def _equal_labels(
@@ -120,16 +135,51 @@ def _steps(data: Dataset, method: NetworkMethod, built: Any, rows: Sequence[Rows
 
 
 def _certified(
-    question: Prove, data: Dataset, method: NetworkMethod, built: Any, within: Fraction | None
+    question: Prove | LayerQuestion,
+    data: Dataset,
+    method: NetworkMethod,
+    built: Built,
+    within: Fraction | None,
 ) -> tuple[list[Claim], dict[str, Any]]:
-    provenance = produced_by(question.line(), question.seed)
+    seed = question.seed if isinstance(question, Prove) else 0
+    provenance = produced_by(question.line(), seed)
     return certified(data, built.network, within, construction=method.name, produced_by=provenance)
 
 
-def concluded(
+def given_network(network: Network, data: Dataset, question: LayerQuestion) -> NetworkProof:
+    """A network from a file, on data: `attncert layer` for what is not one layer of attention.
+
+    The errors on the data, exactly where the outputs are rational, else in balls. The certificate
+    is of equality, or of the largest error, rounded up. Raises InputError for options that speak of
+    one layer, and where shapes do not fit.
+    """
+    _require_network_options(question)
+    bound = question.tolerance
+    limit = default_limit(data) if bound is None else at_most(Fraction(bound))
+    exact, enclosed = exact_outputs(network, data), partial(balls, network, data)
+    error, memorizes = judged_errors(data, limit, exact, enclosed)
+    conclusion = measured(error, memorizes, spread(data))
+    known, file = [error, claims.price(data, network)], dict[str, Any]()
+    method = NetworkMethod(
+        name="given-network",
+        title="blocks from a file",
+        theorem="",
+        source="docs/networks.md",
+        parts=[Part(1, _CHANGES[block.of]) for block in network.blocks],
+        build=lambda data, seed: network,
+    )
+    if conclusion.level.holds:
+        high = error.numbers["error"][1]
+        within = None if high == "0" else min(Fraction(rounded_up(high)), limit.bound)
+        confirmed, file = _certified(question, data, method, network, within)
+        known += confirmed
+    return _concluded(question, data, method, [*known, conclusion], built=network, **file)
+
+
+def _concluded(
     question: Prove | LayerQuestion,
     data: Dataset,
-    method: Description,
+    method: NetworkMethod,
     known: list[Claim],
     **rest: Any,
 ) -> NetworkProof:
@@ -155,3 +205,11 @@ def _require_own_options(question: Prove, method: NetworkMethod) -> None:
         raise InputError("claim", f"interpolation with construction {name}", question.claim)
     if question.round == "auto":
         raise InputError("round", f"a step, such as 1/64, with construction {name}", "auto")
+
+
+def _require_network_options(question: LayerQuestion) -> None:
+    for option in _OF_ONE_LAYER:
+        if (setting := getattr(question, option)) is not None:
+            raise InputError(option, "left out for a network", setting)
+    if question.mask != "none":
+        raise InputError("mask", "left out for a network, whose blocks have their own", "given")
