@@ -27,7 +27,7 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.given_layer import method_of
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import prove_network
-from attncert.verify.origins.behind import behind
+from attncert.verify.origins.after import after
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
@@ -83,7 +83,7 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
     if not question.before:
         return chosen
     front = mean(data.d) if question.before == "mean" else loaded(question.before)
-    return behind(chosen.expanded(), front)
+    return after(chosen.expanded(), front)
 
 
 def _of_layer(data: Dataset, question: Prove) -> Dataset:

@@ -10,7 +10,7 @@ import numpy as np
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 
 _TOGETHER = 2**22  # entries of the contexts multiplied together
 
@@ -34,13 +34,13 @@ def as_if_once(data: Dataset, t: int) -> list[list[int]]:
     return [list(row) for row, count in shares(data, t).items() for _ in range(count)]
 
 
-def shares(data: Dataset, t: int) -> dict[Key, int]:
+def shares(data: Dataset, t: int) -> dict[Hashed, int]:
     """The different tokens of a context (numerators), and how often each is there, in lowest
     terms."""
-    counts = Counter[Key]()
+    counts = Counter[Hashed]()
     rows = data.contexts[0 if data.shared else t, : data.kinds(t)].numerators.tolist()
     times = [1] * len(rows) if data.times is None else data.times[t].tolist()
     for row, often in zip(rows, times, strict=False):
-        counts[Key(row)] += often
+        counts[Hashed(row)] += often
     common = math.gcd(*counts.values())
     return {row: count // common for row, count in counts.items()}

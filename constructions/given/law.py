@@ -26,7 +26,7 @@ from flint import fmpz_mat, nmod_mat
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.exact.primes import PRIME_62
 
 
@@ -98,10 +98,10 @@ class Law:
 
 def law(data: Dataset) -> Law:
     """Of a data set: all examples, and every two or more, but not all, that share a context."""
-    groups: dict[Key, list[int]] = {}
+    groups: dict[Hashed, list[int]] = {}
     if not data.shared:
         for t in range(data.T):
-            context = Key(map(tuple, as_if_once(data, t)))
+            context = Hashed(map(tuple, as_if_once(data, t)))
             groups.setdefault(context, []).append(t)
     some = [group for group in groups.values() if 1 < len(group) < data.T]
     parts = [(len(group), spans(data.take(group))) for group in some]

@@ -33,7 +33,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import as_if_once, context_products
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.layer import Head
 from attncert.constructions.network import relu
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
@@ -42,7 +42,7 @@ from attncert.constructions.network.inputs import (
     LineNetwork,
     columns,
     conflict,
-    keys,
+    hashed,
     refusal,
 )
 from attncert.constructions.network.network import Network
@@ -84,7 +84,7 @@ def build(
     for u, alpha in _heads(data, seed):
         front = _front(data, u, alpha)
         *_, states = Network(front).states(data)
-        if conflict(keys(states.queries), data.label_matrix) is None:
+        if conflict(hashed(states.queries), data.label_matrix) is None:
             inputs = Inputs.merged("query", states.queries, data.label_matrix)
             own = reader(inputs, seed)
             network = Network((*front, *own.network.blocks))
@@ -93,12 +93,12 @@ def build(
     raise HypothesisFails("search", reason, {}, decided=False)
 
 
-def _occurrences(data: Dataset) -> list[Key]:
+def _occurrences(data: Dataset) -> list[Hashed]:
     """Query and frequencies of tokens of each example."""
     queries = data.queries.numerators.tolist()
     count = len(data.contexts)
     tokens = [[x for row in sorted(as_if_once(data, t)) for x in row] for t in range(count)]
-    return [Key([*query, *tokens[t % count]]) for t, query in enumerate(queries)]
+    return [Hashed([*query, *tokens[t % count]]) for t, query in enumerate(queries)]
 
 
 def _heads(data: Dataset, seed: int) -> Iterator[tuple[fmpz_mat, int]]:

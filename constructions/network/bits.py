@@ -12,12 +12,12 @@ b_2 4^(N-2) + ... + b_N.
 position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
 first tape plus the sum of these steps times the tapes' differences is the tape of the own group.
 
-*One bit.* Times 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits behind the first add at
+*One bit.* Times 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits after the first add at
 most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1. So
 
     b_1 = relu(t - 1/2) - relu(t - 3/2),   and   4t - 6 b_1   is the tape without b_1.
 
-Every weight behind the first 6/4^N is short. (In base 2 each bit would be compared with a number
+Every weight after the first 6/4^N is short. (In base 2 each bit would be compared with a number
 as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
 *The own input.* Let x be a position read off the tape of the own group. |s - x| < 1 if it is the
@@ -149,15 +149,15 @@ def _sum_of_labels(
 
 
 def _bit(layers: _Layers, forms: dict[str, Form], register: str) -> dict[str, Form]:
-    """The next bit goes from the tape to the register: forms behind one block."""
+    """The next bit goes from the tape to the register: forms after one block."""
     tape = forms["tape"]
     high = tape | {"1": fmpq(-1, 2)}
     low = tape | {"1": fmpq(-3, 2)}
     layers.add(forms | {"high": high, "low": low})
-    behind = {name: {name: 1} for name in forms}
-    behind["tape"] = {"tape": 4, "high": -6, "low": 6}
-    behind[register] = {register: 2, "high": 1, "low": -1}
-    return behind
+    later = {name: {name: 1} for name in forms}
+    later["tape"] = {"tape": 4, "high": -6, "low": 6}
+    later[register] = {register: 2, "high": 1, "low": -1}
+    return later
 
 
 def _scale(line: Line) -> fmpq:

@@ -1,7 +1,7 @@
 """The blocks of a network, as exact matrices: attention and feed-forward.
 
 The state of an example is its tokens (n×k, rows) and its query (a row of width l; k and l differ
-behind a block that changes the query's width alone). A block is `of` the vectors that it changes:
+after a block that changes the query's width alone). A block is `of` the vectors that it changes:
 
     "query"  the query alone;
     "all"    every token and the query, each by itself;
@@ -107,7 +107,7 @@ class Attention:
         return [int(head.value.ncols()) for head in self.heads if head.value is not None]
 
     def after(self, states: States) -> States:
-        """The states behind the block. Raises Inexact, and InputError where shapes do not fit."""
+        """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
         readings = list(self._readings(states))
         first, *others = self.contributions(self.features(states), states)
         heights = [int(reading.vectors.nrows()) for reading in readings]
@@ -238,7 +238,7 @@ class FeedForward:
         return 0 if self.activation == "identity" else int(self.weights.ncols())
 
     def after(self, states: States) -> States:
-        """The states behind the block. Raises Inexact, and InputError where shapes do not fit."""
+        """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
         contexts = states.contexts
         if self.of == "all":
             contexts = tuple(self._changed(context, states) for context in contexts)

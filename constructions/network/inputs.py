@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.network.arithmetic import RATIONAL
 from attncert.constructions.network.blocks import FeedForward
 from attncert.constructions.network.network import Network
@@ -36,7 +36,7 @@ class Inputs:
     examples: the first example of each input, in order.
     vectors:  K×p. labels: K×m.
     scale:    a whole number; weights times it have short products with the vectors. That is the
-              data's common denominator, and 1 behind a softmax, which has none that is short.
+              data's common denominator, and 1 after a softmax, which has none that is short.
     """
 
     of: str
@@ -51,13 +51,13 @@ class Inputs:
         if isinstance(data, Inputs):
             return data
         states, labels = States.of(data, RATIONAL), data.label_matrix
-        pair = conflict(keys(states.queries), labels)
+        pair = conflict(hashed(states.queries), labels)
         if pair is None:
             return cls.merged("query", states.queries, labels, data.queries.denominator)
         if data.ragged:
             raise refusal("query", pair, ", and the numbers of tokens differ")
         rows = states.in_rows()
-        pair = conflict(keys(rows), labels)
+        pair = conflict(hashed(rows), labels)
         if pair is not None:
             raise refusal("query and tokens", pair)
         scale = lcm(data.queries.denominator, data.contexts.denominator)
@@ -67,7 +67,7 @@ class Inputs:
     def merged(cls, of: str, vectors: fmpq_mat, labels: fmpq_mat, scale: int = 1) -> Inputs:
         """Rows without conflict, each once."""
         rows, heights = listed(vectors), listed(labels)
-        examples = sorted(set(firsts(keys(vectors))))
+        examples = sorted(set(firsts(hashed(vectors))))
         vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
         return cls(of, tuple(examples), vectors, labels, scale)
 
@@ -158,21 +158,21 @@ def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
     return [b - a for a, b in pairwise(numbers)]
 
 
-def keys(vectors: fmpq_mat) -> list[Key]:
+def hashed(vectors: fmpq_mat) -> list[Hashed]:
     """One for each row."""
-    return [Key(part for x in row for part in (int(x.p), int(x.q))) for row in listed(vectors)]
+    return [Hashed(part for x in row for part in (int(x.p), int(x.q))) for row in listed(vectors)]
 
 
-def firsts(keys: list[Key]) -> list[int]:
-    """For each key the place of the first that is equal."""
-    places: dict[Key, int] = {}
-    return [places.setdefault(key, t) for t, key in enumerate(keys)]
+def firsts(rows: list[Hashed]) -> list[int]:
+    """For each row the place of the first that is equal."""
+    places: dict[Hashed, int] = {}
+    return [places.setdefault(row, t) for t, row in enumerate(rows)]
 
 
-def conflict(keys: list[Key], labels: fmpq_mat) -> tuple[int, int] | None:
-    """Two rows with equal keys and different labels, if there are any."""
+def conflict(inputs: list[Hashed], labels: fmpq_mat) -> tuple[int, int] | None:
+    """Two rows that are equal, with different labels, if there are any."""
     rows = listed(labels)
-    return next(((s, t) for t, s in enumerate(firsts(keys)) if rows[s] != rows[t]), None)
+    return next(((s, t) for t, s in enumerate(firsts(inputs)) if rows[s] != rows[t]), None)
 
 
 def refusal(what: str, pair: tuple[int, int], more: str = "") -> HypothesisFails:

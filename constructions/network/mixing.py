@@ -8,7 +8,7 @@ the skip connection: with n tokens,
     x_i -> x_i + (x_1 + ... + x_n)/n,        e -> e + (x_1 + ... + x_n)/n.
 
 **A2 is kept**: the new context is (I + 11ᵀ/n) X, and that matrix has determinant 2. **The queries**
-become e plus the mean of the context. So A1 holds behind it at the strength at which e + the means
+become e plus the mean of the context. So A1 holds after it at the strength at which e + the means
 are independent, which is decided on the data, exactly. It cannot where two contexts have one mean,
 permutations of one another among them: their queries stay equal. Contexts that are shared as well
 as the query give one input again and again, and no weights of any layer tell those apart.
@@ -28,8 +28,8 @@ def mean(d: int) -> Network:
 
     >>> from attncert.constructions.data.dataset import Dataset
     >>> data = Dataset.of([[[1, 0], [0, 3]], [[2, 0], [0, 1]]], [[0, 0], [0, 0]], [1, 2])
-    >>> behind = mean(2).behind(data)
-    >>> behind.queries.strings(), behind.contexts.strings()[0]
+    >>> mixed = mean(2).apply(data)
+    >>> mixed.queries.strings(), mixed.contexts.strings()[0]
     ([['1/2', '3/2'], ['1', '1/2']], [['3/2', '3/2'], ['1/2', '9/2']])
     """
     zeros, copy = fmpq_mat(d, 1), fmpq_mat(d, d, [i == j for i in range(d) for j in range(d)])

@@ -1,6 +1,6 @@
 """A network: blocks in a row, exact. A layer of attention is the network of one block.
 
-What it computes of an example is the query behind the last block. What it costs is counted here,
+What it computes of an example is the query after the last block. What it costs is counted here,
 for every network in the same way: parameters, bits, hidden units, depth.
 """
 
@@ -23,7 +23,7 @@ from attncert.constructions.network.states import States, listed
 
 @dataclass(frozen=True)
 class Network:
-    """Blocks in order, one or more; the output is the query behind the last. Raises InputError.
+    """Blocks in order, one or more; the output is the query after the last. Raises InputError.
 
     >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     >>> network = Network((absolute, readout(fmpq_mat(2, 1, [1, 1]))))
@@ -55,7 +55,7 @@ class Network:
         return cls((Attention(layer.heads, layer.output),))
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
-        """Before the first block, and behind each. Raises Inexact, InputError."""
+        """Before the first block, and after each. Raises Inexact, InputError."""
         states = States.of(data, arithmetic)
         yield states
         for number, block in enumerate(self.blocks, 1):
@@ -79,8 +79,8 @@ class Network:
             *_, last = self.states(data, BALLS)
             return last.queries
 
-    def behind(self, data: Dataset) -> Dataset:
-        """The data as a layer behind this network sees them: tokens and queries, exact. The labels
+    def apply(self, data: Dataset) -> Dataset:
+        """The data as a layer after this network sees them: tokens and queries, exact. The labels
         stay. Raises Inexact; InputError for shapes, also where tokens and queries differ in
         width."""
         *_, last = self.states(data)

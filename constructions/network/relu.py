@@ -2,7 +2,7 @@
 
 *Hinges.* Let f be linear between points p_0 < ... < p_k, with values f_0, ..., f_k there. Then
 
-    f(s) = f_0 + Σ_i c_i relu(s - p_i)  on [p_0, p_k],    c_i = slope behind p_i - slope before it,
+    f(s) = f_0 + Σ_i c_i relu(s - p_i)  on [p_0, p_k],    c_i = slope after p_i - slope before it,
 
 i = 0, ..., k-1, where the slope before p_0 counts as 0: both sides are f_0 at p_0, and their slopes
 agree from there on. No system is solved.

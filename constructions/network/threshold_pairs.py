@@ -18,7 +18,7 @@ from collections import Counter
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.network.inputs import Inputs, firsts, keys
+from attncert.constructions.network.inputs import Inputs, firsts, hashed
 from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, units
 from attncert.constructions.network.states import listed
@@ -34,7 +34,7 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
     ([0, 5, 0, 1/2], 4)
     """
     inputs = Inputs.of_data(data)
-    kinds = firsts(keys(inputs.labels))
+    kinds = firsts(hashed(inputs.labels))
     (frequent, _), *others = Counter(kinds).most_common()
     pools = [[t for t, kind in enumerate(kinds) if kind == other] for other, _ in others]
     pairs = tuple(planes(inputs, pools, kinds, seed))

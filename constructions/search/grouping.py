@@ -24,8 +24,8 @@ from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, Integ
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact import integers
+from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.exact.integers import null_relation
-from attncert.constructions.exact.keys import Key
 from attncert.constructions.exact.modular import (
     echelon_mod,
     matmul_mod,
@@ -287,14 +287,14 @@ class _Search:
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
-    first_of: dict[Key, int] = {}
+    first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         content = math.gcd(*row)
         if content == 0:
             witness = _witness("zero query", None, (t,), [1])
             return witness | {"reason": f"query {t} is zero, so no group may contain it"}
         lead = next(x for x in row if x)
-        direction = Key(x // content * (1 if lead > 0 else -1) for x in row)
+        direction = Hashed(x // content * (1 if lead > 0 else -1) for x in row)
         if direction in first_of:
             s = first_of[direction]
             relation = _relation(data.queries.numerators, (s, t))

@@ -25,7 +25,7 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray, IntArray, IntegerArray
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 
 _POOL = 2048  # combinations tried per round
 _KEEP = 48  # of those, the shortest that are paired
@@ -105,7 +105,7 @@ def apart(context_images: IntegerArray, rng: np.random.Generator) -> IntArray:
     between = [
         [x - y for x, y in zip(row, other, strict=True)]
         for rows in context_images.tolist()
-        for row, other in combinations(dict.fromkeys(map(Key, rows)), 2)
+        for row, other in combinations(dict.fromkeys(map(Hashed, rows)), 2)
     ]
     if not between:
         return sparse_combinations(k, 1)

@@ -1,7 +1,7 @@
 """The claims "network" and "outputs-within": what blocks in a row make of each example.
 
 The state of an example is its tokens and its query, vectors. A block makes another state of it, and
-the output is the query behind the last. To read: `judge`, then `changed` (what a block makes of a
+the output is the query after the last. To read: `judge`, then `changed` (what a block makes of a
 vector), then `arithmetic.py`: exact, or in balls with the true exponential.
 """
 
@@ -151,7 +151,7 @@ def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
 
 
 def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits) -> Any:
-    """For each example its tokens and its query behind the last block."""
+    """For each example its tokens and its query after the last block."""
     table = []
     for t, query in enumerate(queries.rows):
         limits.on_time()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attncert.constructions.errors import InputError
-from attncert.constructions.exact.keys import distinct
+from attncert.constructions.exact.hashing import distinct
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Verdict, check_file, need
 from attncert.verify.checker.claims import judge
 from attncert.verify.checker.reading import integer

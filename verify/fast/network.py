@@ -47,9 +47,9 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
 
 
 def exactly(network: Network, data: Dataset, limits: Limits) -> None:
-    for behind in network.states(data):
+    for after in network.states(data):
         limits.on_time()
-        outputs = behind.queries
+        outputs = after.queries
     require_width(outputs, data)
     pairs = zip(outputs.tolist(), data.label_matrix.tolist(), strict=True)
     for t, (output, label) in enumerate(pairs):

@@ -11,7 +11,7 @@ import numpy as np
 
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.keys import distinct
+from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.progress import Progress
 from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids

@@ -67,7 +67,7 @@ def relu(shape: DataShape, T: int) -> float:
 
 
 def attention_relu(shape: DataShape, T: int) -> float:
-    """The same on d + 2 numbers, behind (e, 1, 0) and one head of width one."""
+    """The same on d + 2 numbers, after (e, 1, 0) and one head of width one."""
     return 4 * shape.d + 7 + (2 + shape.m) * T
 
 

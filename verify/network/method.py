@@ -23,7 +23,7 @@ class Built(Protocol):
     def network(self) -> Network: ...
 
 
-Rows = list[list[Any]]  # the queries behind a block
+Rows = list[list[Any]]  # the queries after a block
 Step = Callable[[Dataset, Any, Sequence[Rows]], Claim | None]
 
 
@@ -62,7 +62,7 @@ class NetworkMethod:
     build:   the network for data and a seed. Raises HypothesisFails, with two equal inputs that
              have different labels, or undecided.
     steps:   those of the proof, checked on the finished network: each a claim "network.<step>" of
-             the data, what was built, and the queries before the first block and behind each, T
+             the data, what was built, and the queries before the first block and after each, T
              rows; or None, where there is nothing to check.
     retrieves: whether it is about the queries, as patterns, and not about labels.
     sees:    what its networks can see of example t: it may refuse where two examples with different

@@ -87,7 +87,7 @@ METHODS = (
         parts=(
             _PROJECTION,
             Part(
-                3, "Steps over the groups: they put the tape of its own group behind each position."
+                3, "Steps over the groups: they put the tape of its own group beside each position."
             ),
             Part(
                 None,

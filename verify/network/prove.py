@@ -68,7 +68,7 @@ def prove_network(
 ) -> NetworkProof:
     """Build the network, check every step on it, and compare its outputs with the labels.
 
-    data: as the network sees them, behind what stands before it; where the method retrieves, their
+    data: as the network sees them, after what stands before it; where the method retrieves, their
     distinct queries are the patterns, and the outputs are enclosed. Raises InputError for options
     that say nothing of a network, and for data without labels.
     """

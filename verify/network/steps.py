@@ -1,7 +1,7 @@
 """Steps of the proofs of networks, checked on the finished weights: on the queries between blocks.
 
 The derivations stand above the builders, in constructions/network. Each step is given the data,
-what was built, and the queries before the first block and behind each; one that fails is refuted,
+what was built, and the queries before the first block and after each; one that fails is refuted,
 with the examples that show it.
 """
 
@@ -35,19 +35,19 @@ def line(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
 
 
 def hinges(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
-    positions, behind = rows[built.front + 1 : built.front + 3]
+    positions, after = rows[built.front + 1 : built.front + 3]
     order = sorted(built.inputs.examples, key=lambda t: positions[t][0])
     wrong = [
         t
         for place, t in enumerate(order, 1)
-        if [x > 0 for x in behind[t]] != [j < place for j in range(len(behind[t]))]
+        if [x > 0 for x in after[t]] != [j < place for j in range(len(after[t]))]
     ]
     return _step(
         "hinges",
         "In the order of positions, input number j has exactly the first j hidden units above 0: "
         "their values are a triangular matrix, from which any labels are read off.",
         wrong,
-        {"hidden units": len(behind[0])},
+        {"hidden units": len(after[0])},
     )
 
 
@@ -72,14 +72,14 @@ def thresholds(data: Dataset, built: PlaneNetwork, rows: Sequence[Rows]) -> Clai
     if not built.planes:
         return None
     readout: Any = built.network.blocks[-1]
-    labels, wrong, behind = data.label_matrix.tolist(), list[int](), rows[1]
+    labels, wrong, after = data.label_matrix.tolist(), list[int](), rows[1]
     (frequent,) = readout.bias.tolist()
     for g in range(len(built.planes)):
-        steps = [row[2 * g] - row[2 * g + 1] for row in behind]
+        steps = [row[2 * g] - row[2 * g + 1] for row in after]
         members = [t for t, x in enumerate(steps) if x == 1]
         apart = [t for t, x in enumerate(steps) if x not in (0, 1)]
         wrong += apart + [t for t in members if labels[t] != labels[members[0]]]
-    for t, row in enumerate(behind):
+    for t, row in enumerate(after):
         pairs = sum(row[::2]) - sum(row[1::2])
         wrong += [] if pairs == (labels[t] != frequent) else [t]
     return _step(
@@ -126,7 +126,7 @@ def tapes(data: Dataset, built: BitsNetwork, rows: Sequence[Rows]) -> Claim:
             wrong.append(example)
     return _step(
         "tapes",
-        "Behind the steps each input has its position and the tape of its group, a number whose "
+        "After the steps each input has its position and the tape of its group, a number whose "
         "digits in base 4 are bits, and the position is on the tape; there "
         f"{'is' if groups == 1 else 'are'} {counted(groups, 'group')}.",
         wrong,
@@ -147,7 +147,7 @@ def told_apart(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim
     ]
     return _step(
         "attention",
-        "Behind the attention examples with different labels have different queries: what it "
+        "After the attention examples with different labels have different queries: what it "
         "appends tells contexts apart.",
         wrong,
         {"different queries": len(first)},

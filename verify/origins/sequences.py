@@ -17,7 +17,7 @@ from typing import Any
 from attncert.constructions.data.dataset import AS_GIVEN, Dataset, Origin
 from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.exact.contexts import shares
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 from attncert.verify.checker import Limits, Rejected
 from attncert.verify.checker.layer import contexts_of, merged
 from attncert.verify.checker.sequences import prefixes
@@ -108,12 +108,12 @@ class Prefixes(Sequences):
 
 
 def _representatives(data: Dataset) -> Iterator[int]:
-    known = dict[Key, int]()
+    known = dict[Hashed, int]()
     labels = data.stated.numerators.tolist() if data.stated is not None else [[]] * data.T
     queries = data.queries.numerators.tolist()
     for t in range(data.T):
         context = tuple(sorted((*row, often) for row, often in shares(data, t).items()))
-        yield known.setdefault(Key((context, tuple(queries[t]), tuple(labels[t]))), t)
+        yield known.setdefault(Hashed((context, tuple(queries[t]), tuple(labels[t]))), t)
 
 
 def _one_class(data: Dataset, t: int, s: int) -> bool:
@@ -126,10 +126,10 @@ def _one_class(data: Dataset, t: int, s: int) -> bool:
     return one and a.keys() == b.keys() and all(a[x] * other == b[x] * size for x in a)
 
 
-def _counts(data: Dataset, t: int) -> dict[Key, int]:
-    counts = dict[Key, int]()
+def _counts(data: Dataset, t: int) -> dict[Hashed, int]:
+    counts = dict[Hashed, int]()
     for row in data.rows(t).numerators.tolist():
-        counts[Key(row)] = counts.get(Key(row), 0) + 1
+        counts[Hashed(row)] = counts.get(Hashed(row), 0) + 1
     return counts
 
 
@@ -157,7 +157,7 @@ def _unlike(data: Dataset) -> str:
 
 def _multiset(rows: Sequence[Any], often: Sequence[int], factor: int) -> list[tuple[int, ...]]:
     """Times the factor, sorted: of equal rows, how often they are there together."""
-    together = dict[Key, int]()
+    together = dict[Hashed, int]()
     for row, k in zip(rows, often, strict=True):
-        together[Key(row)] = together.get(Key(row), 0) + k
+        together[Hashed(row)] = together.get(Hashed(row), 0) + k
     return sorted((*(x * factor for x in row), k) for row, k in together.items())

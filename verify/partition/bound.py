@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.keys import Key, direction
+from attncert.constructions.exact.hashing import Hashed, direction
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _merged(parts: list[Part], inside: list[Part], rank: int, sizes: Sizes) -> l
 
 def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
     """Zero queries, of which none can be placed, and each set of parallel ones."""
-    classes: dict[Key | None, list[int]] = {}
+    classes: dict[Hashed | None, list[int]] = {}
     for t in examples:
         classes.setdefault(direction(data.queries.numerators[t].tolist())[0], []).append(t)
     return [

@@ -16,7 +16,7 @@ from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.keys import distinct
+from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
 from attncert.verify import features

@@ -11,7 +11,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
-from attncert.constructions.exact.keys import direction
+from attncert.constructions.exact.hashing import direction
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import Certificate, TooLarge, in_format, sealed
 from attncert.verify.rank.rational import Relation

@@ -237,7 +237,7 @@ def test_copies_and_files_keep_them() -> None:
 
 
 def test_the_mean_of_a_context_is_that_of_its_tokens() -> None:
-    ours, same = (mean(DATA.d).behind(data) for data in (DATA, repeated(DATA)))
+    ours, same = (mean(DATA.d).apply(data) for data in (DATA, repeated(DATA)))
     assert ours.queries.fractions() == same.queries.fractions()
     assert ours.rows(2).fractions() == same.rows(2).fractions()[::3]
 

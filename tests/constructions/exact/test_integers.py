@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers, primes
-from attncert.constructions.exact.keys import Key, distinct
+from attncert.constructions.exact.hashing import Hashed, distinct
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.tightness.relations import rows
 from attncert.verify.tightness.relations.sums import same_sums
@@ -98,8 +98,8 @@ MANY = [P * k for k in range(1, 15_001)]  # in a set: seconds; sorted, or by key
 
 
 def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
-    made = [Key((x, 1)) for x in MANY[:300]]
-    assert made[4] == (5 * P, 1) and Key(((1, 2), (3, 4))) == Key(((1, 2), (3, 4)))
+    made = [Hashed((x, 1)) for x in MANY[:300]]
+    assert made[4] == (5 * P, 1) and Hashed(((1, 2), (3, 4))) == Hashed(((1, 2), (3, 4)))
     assert len(set(made + made)) == 300
     assert len({hash(key) for key in made}) == 300 > len({hash(tuple(key)) for key in made})
 
@@ -109,7 +109,7 @@ def _distinct() -> None:
 
 
 def _sums() -> None:
-    kind = Key((x,) for x in MANY)
+    kind = Hashed((x,) for x in MANY)
     assert same_sums([kind, kind], {0: 1, 1: -1})
 
 

@@ -35,7 +35,7 @@ FLOATS = Dataset.of(np.random.default_rng(3).standard_normal((4, 2, 3)), np.eye(
 RUNS = {
     "as given": (DATA, Prove(heads=4)),
     "rounded": (DATA, Prove(heads=4, round="1/2", saturate=3)),
-    "behind": (ONE_QUERY, Prove(heads=1, before="mean")),
+    "after": (ONE_QUERY, Prove(heads=1, before="mean")),
     "a long readout": (FLOATS, Prove(claim="full-rank")),
     "refused": (DATA, Prove(heads=1, round="1/2")),
 }

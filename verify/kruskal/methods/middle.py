@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, WordArray
-from attncert.constructions.exact.keys import direction
+from attncert.constructions.exact.hashing import direction
 from attncert.verify.kruskal.methods.determinants import R
 from attncert.verify.kruskal.methods.middle_compiled import (
     MOST,

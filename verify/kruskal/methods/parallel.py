@@ -13,7 +13,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from attncert.constructions.exact.keys import Key, direction
+from attncert.constructions.exact.hashing import Hashed, direction
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.vectors import Vectors
@@ -60,7 +60,7 @@ def parallel_classes(vectors: Vectors) -> list[list[int]]:
     >>> parallel_classes(Vectors.of([[1, 2], [0, 1], [-2, -4], [0, 0], [0, 3], [1, 1]]))
     [[0, 2], [1, 4]]
     """
-    exact: dict[Key, list[int]] = defaultdict(list)
+    exact: dict[Hashed, list[int]] = defaultdict(list)
     for i in _suspects(vectors):
         key, _ = direction([int(x) for x in vectors.rows([i]).entries()])
         if key is not None:

@@ -38,7 +38,7 @@ from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import as_if_once
-from attncert.constructions.exact.keys import Key, direction
+from attncert.constructions.exact.hashing import Hashed, direction
 from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
@@ -50,7 +50,7 @@ from attncert.verify.tightness.relations.sums import Rows, ties
 MOST_ROWS = 600  # tied examples above which reports look for no relations
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
-_Kind = tuple[Key, Rows]  # the line of the query, and the rows on it
+_Kind = tuple[Hashed, Rows]  # the line of the query, and the rows on it
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _equations(parts: Sequence[_Parts]) -> ObjectArray:
 
 def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
     """The parts with what ties the classes of one line resolved; are all such ties known?"""
-    parts, lines = _parts(data), defaultdict[Key, list[Rows]](list)
+    parts, lines = _parts(data), defaultdict[Hashed, list[Rows]](list)
     for line, rows in dict.fromkeys(kind for p in parts for kind in p.terms):
         lines[line].append(rows)
     several = {line: tuple(kinds) for line, kinds in lines.items() if len(kinds) > 1}
@@ -215,7 +215,7 @@ def _parts(data: Dataset) -> list[_Parts]:
         if primitive is None or not any(map(any, centred)):
             parts.append(_Parts(total, {}))
             continue
-        rows = Key(sorted(tuple(r * x for x in row) for row in centred))
+        rows = Hashed(sorted(tuple(r * x for x in row) for row in centred))
         parts.append(_Parts(total, {(primitive, rows): Fraction(1, r)}))
     return parts
 

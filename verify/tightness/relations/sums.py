@@ -36,12 +36,12 @@ from operator import add, mul
 
 from flint import nmod_mat
 
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.exact.primes import PRIMES_31
 
 __all__ = ["Rows", "Ties", "same_sums", "ties"]
 
-Rows = Key  # of rows, each a tuple of d numbers
+Rows = Hashed  # of rows, each a tuple of d numbers
 
 MOST_POWERS = 300_000  # evaluated for one line, about two seconds
 MOST_DEGREE = 24  # multisets in a sum, on both sides together
@@ -100,14 +100,14 @@ def same_sums(kinds: Sequence[Rows], weights: Mapping[int, int]) -> bool:
     sides = []
     for sign in (1, -1):
         multisets = [kinds[j] for j, w in weights.items() for _ in range(max(sign * w, 0))]
-        total, ways = Counter({Key((0,) * len(kinds[0][0])): 1}), 1
+        total, ways = Counter({Hashed((0,) * len(kinds[0][0])): 1}), 1
         for rows in multisets:
             if len(total) * len(rows) > MOST_TERMS:
                 return False
-            sums: Counter[Key] = Counter()
+            sums: Counter[Hashed] = Counter()
             for start, count in total.items():
                 for row in rows:
-                    sums[Key(map(add, start, row))] += count
+                    sums[Hashed(map(add, start, row))] += count
             total, ways = sums, ways * len(rows)
         sides.append((total, ways))
     (left, left_ways), (right, right_ways) = sides

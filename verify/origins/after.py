@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset, Origin
-from attncert.constructions.exact.keys import Key
+from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
 from attncert.verify.checker import Limits
@@ -26,14 +26,14 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 
 
-def behind(data: Dataset, front: Network) -> Dataset:
-    """The data as a layer behind `front` sees them, and where they come from. Raises Inexact,
+def after(data: Dataset, front: Network) -> Dataset:
+    """The data as a layer after `front` sees them, and where they come from. Raises Inexact,
     InputError."""
-    return front.behind(data).of_origin(Behind(data, front))
+    return front.apply(data).of_origin(AfterBlocks(data, front))
 
 
 @dataclass(frozen=True)
-class Behind(Origin):
+class AfterBlocks(Origin):
     """original: the data as given. front: the network that made those at hand of them."""
 
     original: Dataset
@@ -88,7 +88,7 @@ class Behind(Origin):
         labels = [None if of.stated is None else of.stated.strings() for of in (before, data)]
         if labels[0] != labels[1]:
             wrong = wrong or "the labels were changed"
-        different = [len({Key(x) for x in of.queries.stored.tolist()}) for of in (before, data)]
+        different = [len({Hashed(x) for x in of.queries.stored.tolist()}) for of in (before, data)]
         return Claim.checked(
             ids.BEFORE,
             "Contexts and queries are what the blocks before the layer make of the given ones.",
@@ -97,7 +97,7 @@ class Behind(Origin):
             numbers={
                 "blocks": self.front.depth,
                 "different queries before": different[0],
-                "different queries behind": different[1],
+                "different queries after": different[1],
             },
             arithmetic="exact, by the checker's evaluation of networks",
             source="paper, Proposition 4 for the mean; docs/certificate.md, blocks",
@@ -110,13 +110,13 @@ def _fractions(vector: tuple[list[int], int]) -> list[Fraction]:
 
 
 def _equal_still(before: Dataset, after: Dataset) -> str:
-    """Two examples whose queries are equal before and behind the front; else ""."""
+    """Two examples whose queries are equal before and after the front; else ""."""
     if before.shared:
         return ""
-    first = dict[Key, int]()
+    first = dict[Hashed, int]()
     queries = before.queries.stored.tolist()
     for t, query in enumerate(after.queries.stored.tolist()):
-        s = first.setdefault(Key(query), t)
+        s = first.setdefault(Hashed(query), t)
         if s != t and queries[s] == queries[t]:
             tokens = [sorted(before.rows(k).fractions()) for k in (s, t)]
             order = ", and one context is a permutation of the other"

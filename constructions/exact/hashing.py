@@ -2,8 +2,9 @@
 
 Python's hash of a whole number is the number modulo 2^61 - 1, and that of a tuple follows from it:
 whoever writes a file can give all its numbers one hash, and a set or a dictionary of N of them then
-takes N²/2 comparisons. So numbers from outside go into sets and dictionaries as a `Key`, whose hash
-is that of bytes, which Python draws anew for each process; or they are sorted (`distinct`).
+takes N²/2 comparisons. So numbers from outside go into sets and dictionaries as `Hashed`
+tuples, whose hash is that of bytes, which Python draws anew for each process; or they are sorted
+(`distinct`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from itertools import groupby
 from typing import Any
 
 
-class Key(tuple[Any, ...]):
-    """A tuple of Python integers, or of such tuples. Keys alone belong in one set: an equal tuple
-    that is no Key has another hash.
+class Hashed(tuple[Any, ...]):
+    """A tuple of Python integers, or of such tuples. In one set with others of its kind only: an
+    equal tuple of another kind has another hash.
 
-    >>> Key((1, 2)) in {Key((1, 2))}, hash(Key((2**61 - 1,))) == hash(Key((0,)))
+    >>> Hashed((1, 2)) in {Hashed((1, 2))}, hash(Hashed((2**61 - 1,))) == hash(Hashed((0,)))
     (True, False)
     """
 
@@ -38,7 +39,7 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     return [x for x, _ in groupby(sorted(values))]
 
 
-def direction(vector: Sequence[int]) -> tuple[Key | None, int]:
+def direction(vector: Sequence[int]) -> tuple[Hashed | None, int]:
     """(primitive, scale) with vector = scale · primitive, whose first nonzero entry is positive:
     parallel vectors have one primitive. (None, 0) for the zero vector.
 
@@ -49,4 +50,4 @@ def direction(vector: Sequence[int]) -> tuple[Key | None, int]:
     if content == 0:
         return None, 0
     scale = content if next(x for x in vector if x) > 0 else -content
-    return Key(int(x) // scale for x in vector), scale
+    return Hashed(int(x) // scale for x in vector), scale

@@ -25,7 +25,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.fast.check import check_file as check_fast
-from attncert.verify.origins.behind import Behind
+from attncert.verify.origins.after import AfterBlocks
 
 BEFORE = Prove(heads=2, before="mean")
 DATA = Dataset.of(
@@ -106,7 +106,7 @@ def test_a_rank_is_certified_behind_the_blocks(tmp_path: Path) -> None:
 )
 def test_other_data_are_refuted(change: Any, reason: str) -> None:
     front = mean(3)
-    (claim,) = Behind(DATA, front).claims(replace(front.behind(DATA), **change))
+    (claim,) = AfterBlocks(DATA, front).claims(replace(front.apply(DATA), **change))
     assert claim.level is Level.REFUTED and claim.witness and claim.witness["reason"] == reason
 
 
