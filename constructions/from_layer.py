@@ -66,7 +66,8 @@ def from_layer(
     notes = [*chosen, *[None] * (len(layer.heads) - len(chosen))]
 
     def attempt(prime: int) -> list[tuple[int, LayerHead]]:
-        blocks, placed = FeatureBlocks(data, prime), Placement(data.T, prime)
+        blocks = FeatureBlocks(data, prime)
+        placed = Placement(data.T, prime, blocks.basis)
         records = []
         for number, table in enumerate(tables):
             earlier = tuple(placed.rows)

@@ -164,7 +164,7 @@ class _Search:
         self.data, self.heads, self.width, self.prime = data, heads, width, prime
         self.rng = np.random.default_rng(seed)
         self.blocks = FeatureBlocks(data, prime)
-        self.placed = Placement(data.T, prime)
+        self.placed = Placement(data.T, prime, self.blocks.basis)
 
     def run(self, progress: Progress) -> list[GenericHead]:
         """Raises HypothesisFails (undecided) if examples are left when the heads are used up."""

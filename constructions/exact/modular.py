@@ -131,14 +131,11 @@ def monic_mod(rows: IntArray, p: int) -> IntArray:
     return rows * inverse_mod(np.maximum(first, 1), p)[:, None] % p
 
 
-def features_mod(
-    logits: IntegerArray, contexts: FloatArray, p: int, times: IntArray | None = None
-) -> FloatArray:
-    """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) mod p.
+def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> FloatArray:
+    """2^(k_ti) / Σ_i 2^(k_ti) mod p.
 
-    logits: (T, n) integers of any size; contexts: (T or 1, n, d) residues; times: (T or 1, n),
-    how often each token is added, None: once. Returns (T, d) residues (float64). Raises
-    SumVanishes where a denominator is 0 mod p.
+    logits: (T, n) integers of any size; times: (T or 1, n), how often each token is added, None:
+    once. Returns (T, n) residues (float64). Raises SumVanishes where a denominator is 0 mod p.
     """
     low, high = _powers(p)
     exponents = np.mod(logits, p - 1).astype(np.int64)
@@ -149,14 +146,14 @@ def features_mod(
     if not sums.all():
         raise SumVanishes(p)
     weights = weights * inverse_mod(sums, p)[:, None] % p
-    return _mix(weights.astype(np.float64), contexts, p)
+    return weights.astype(np.float64)
 
 
 def features_float(
     logits: IntegerArray, contexts: FloatArray, times: IntArray | None = None
 ) -> FloatArray:
-    """The same in float64 (T, d), to guide choices; never evidence."""
-    return _mix(softmax_float(logits, times), contexts, None)
+    """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) in float64 (T, d), to guide choices; never evidence."""
+    return mix(softmax_float(logits, times), contexts, None)
 
 
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
@@ -169,7 +166,8 @@ def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatA
     return weights
 
 
-def _mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
+def mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
+    """Σ_i weight_ti E_ti, (T, d): of residues mod p, or of floats. contexts: (T or 1, n, d)."""
     if len(contexts) == 1:
         return weights @ contexts[0] if p is None else matmul_mod(weights, contexts[0], p)
     if p is None:

@@ -2,6 +2,9 @@
 
 Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay as they are stored
 (one byte an entry, say) and are converted a few examples at a time.
+
+In a long shared context E of n < d tokens all features are combinations of its rows, z_t = Eᵀw_t:
+there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter.
 """
 
 from __future__ import annotations
@@ -14,14 +17,18 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import DROP, features_float, features_mod, residues
+from attncert.constructions.exact.modular import DROP, mix, residues, softmax_float, softmax_mod
 from attncert.constructions.search.placement import Block
 
 _CACHED = 2**22  # entries
+_LONG = 2**14  # entries of a context from which coordinates save time
 
 
 class FeatureBlocks:
-    """Features of the data's numerators: the common denominator does not change a rank."""
+    """Features of the data's numerators: the common denominator does not change a rank.
+
+    basis: (n, d), in which they are given by n coordinates; None where d numbers are the feature.
+    """
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.data, self.prime = data, prime
@@ -29,6 +36,9 @@ class FeatureBlocks:
         self._all: Block | None = None
         if data.contexts.stored.size <= _CACHED:
             self._all = self._converted(slice(None))
+        self.basis: Block | None = None
+        if data.shared and data.n < data.d and data.n * data.d >= _LONG:
+            self.basis = self._converted(slice(None))[0]
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
@@ -70,6 +80,8 @@ class FeatureBlocks:
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
+        if self.basis is not None:
+            return Block(*np.repeat(np.eye(self.data.n)[None, rows], 2, axis=0))
         where = np.zeros(len(rows), dtype=np.intp) if self.data.shared else list(examples)
         if self._all is not None:
             return self._all[where, rows]
@@ -79,10 +91,7 @@ class FeatureBlocks:
         return None if self.data.times is None else self.data.times[where]
 
     def _mix(self, logits: IntegerArray, contexts: Block, times: IntArray | None) -> Block:
-        return Block(
-            features_mod(logits, contexts.mod, self.prime, times),
-            features_float(logits, contexts.float, times),
-        )
+        return self._features(logits, logits, contexts, times)
 
     def _mix_products(
         self,
@@ -100,10 +109,20 @@ class FeatureBlocks:
         above = integers.subtract(rows, rows.min(axis=1, keepdims=True))
         drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
         drops = _cut(np.abs(products))[:, None] * drops
-        return Block(
-            features_mod(exponents, contexts.mod, self.prime, times),
-            features_float(-drops, contexts.float, times),
-        )
+        return self._features(exponents, -drops, contexts, times)
+
+    def _features(
+        self,
+        exponents: IntegerArray,
+        logits: IntegerArray,
+        contexts: Block,
+        times: IntArray | None,
+    ) -> Block:
+        """Of logits mod p - 1, and of logits for floats."""
+        mod, guide = softmax_mod(exponents, self.prime, times), softmax_float(logits, times)
+        if self.basis is not None:
+            return Block(mod, guide)
+        return Block(mix(mod, contexts.mod, self.prime), mix(guide, contexts.float, None))
 
     def _context(self, example: int) -> Block:
         at = 0 if self.data.shared else example

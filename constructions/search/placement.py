@@ -106,6 +106,8 @@ def choose(rests: Block, costs: Sequence[float]) -> int | None:
 class Placement:
     """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
 
+    basis:   (n, d), where the blocks of features hold coordinates in it (`FeatureBlocks`): what is
+             eliminated are coordinates, and residuals are features again.
     rows:    examples in the order in which they were placed.
     columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
 
@@ -115,8 +117,8 @@ class Placement:
     its own small inverse.
     """
 
-    def __init__(self, examples: int, prime: int) -> None:
-        self.prime = prime
+    def __init__(self, examples: int, prime: int, basis: Block | None = None) -> None:
+        self.prime, self.basis = prime, basis
         self.rows: list[int] = []
         self.columns: list[tuple[int, int]] = []
         self._heads = 0
@@ -142,27 +144,33 @@ class Placement:
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
-        return self._difference(targets, eliminators, placed)
+        return self.features(self._difference(targets, eliminators, placed))
+
+    def features(self, block: Block) -> Block:
+        """(N, d) of a block of features or coordinates."""
+        return block if self.basis is None else self._product(block, self.basis)
 
     def remainder(self, examples: list[int], block: Block) -> Block:
         """The residuals of these examples for a new head with features `block` (T, d): (g, d).
 
         The same as `residual`, by way of L[S]⁻¹ X_S: fast for many examples.
         """
-        return self._difference(block[examples], self._left_of(examples), self._upper(block))
+        return self.features(self._rest(examples, block, self._upper(block)))
+
+    def _rest(self, examples: list[int], block: Block, upper: Block) -> Block:
+        return self._difference(block[examples], self._left_of(examples), upper)
 
     def independent(
         self, examples: list[int], block: Block, most: int
     ) -> tuple[list[int], list[int]]:
         """`independent_rows` of the remainder of these examples, which is worked out as far as it
         is looked at."""
-        upper = self._upper(block)
+        upper, d = self._upper(block), (self.basis or block).mod.shape[1]
 
         def rest(where: slice) -> Block:
-            some = examples[where]
-            return self._difference(block[some], self._left_of(some), upper)
+            return self.features(self._rest(examples[where], block, upper))
 
-        return _independent(rest, (len(examples), block.mod.shape[1]), self.prime, most)
+        return _independent(rest, (len(examples), d), self.prime, most)
 
     def _upper(self, block: Block) -> Block:
         """L[S]⁻¹ X_S for a new head with features `block` (T, d): (N, d)."""
@@ -197,8 +205,8 @@ class Placement:
         """
         old, new = len(self.rows), len(self.rows) + len(group)
         if rest is None:
-            others = self._order[old:].tolist()
-            rest = self.remainder(others, block[:, pivots])
+            others, columns = self._order[old:].tolist(), self._columns(block, pivots)
+            rest = self._rest(others, columns, self._upper(columns))
         else:
             others, rest = self.unplaced, rest[:, pivots]
         place = {t: i for i, t in enumerate(others)}
@@ -210,6 +218,12 @@ class Placement:
         self.rows += group
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
+
+    def _columns(self, block: Block, pivots: list[int]) -> Block:
+        """These columns of the features."""
+        if self.basis is None:
+            return block[:, pivots]
+        return self._product(block, self.basis[:, pivots])
 
     def _exchange(self, a: int, b: int) -> None:
         """Two rows of L."""

@@ -78,7 +78,7 @@ class WidthOneBuilder:
         self.key_coordinates = key_coordinates(data, seed)
         self.query_coordinates = query_coordinates(data)
         self.blocks = FeatureBlocks(data, prime)
-        self.placed = Placement(data.T, prime)
+        self.placed = Placement(data.T, prime, self.blocks.basis)
 
     def add(self, group: Sequence[int]) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
@@ -177,7 +177,7 @@ class WidthOneBuilder:
         n = self.data.n
         candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)
         batches = [slice(i, i + _CANDIDATES) for i in range(0, n, _CANDIDATES)]
-        zero = Block(np.zeros((1, self.data.d)), np.zeros((1, self.data.d)))
+        zero = Block(*np.zeros((2, 1, limit.mod.shape[1])))
         shifts = self.placed.residual(eliminators, zero, limit)
         span, chosen = Span(self.prime, self.data.d), list[int]()
         shared: dict[int, Block] = {}  # all points of a shared context, by factor
@@ -203,7 +203,8 @@ class WidthOneBuilder:
 
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
         """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
-        return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
+        points = self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
+        return self.placed.features(points)
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""

@@ -12,9 +12,10 @@ from attncert.constructions.exact.modular import (
     SumVanishes,
     echelon_mod,
     features_float,
-    features_mod,
     matmul_mod,
+    mix,
     reduced,
+    softmax_mod,
 )
 from attncert.constructions.exact.primes import PRIMES_21
 
@@ -87,7 +88,7 @@ def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> 
     weights = [[pow(2, k % (p - 1), p) for k in row] for row in table]
     if any(sum(row) % p == 0 for row in weights):
         with pytest.raises(SumVanishes):
-            features_mod(logits, given_contexts, p)
+            softmax_mod(logits, p)
         return
     wanted = [
         [
@@ -96,14 +97,14 @@ def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> 
         ]
         for t, row in enumerate(weights)
     ]
-    assert features_mod(logits, given_contexts, p).tolist() == wanted
+    assert mix(softmax_mod(logits, p), given_contexts, p).tolist() == wanted
 
 
 def test_a_vanishing_sum_is_refused() -> None:
     """2^((p-1)/2) = -1 for a non-residue 2, so 2^((p-1)/2) + 2^0 = 0 mod p."""
     p = PRIMES_21[0]
     with pytest.raises(SumVanishes):
-        features_mod(np.array([[(p - 1) // 2, 0]]), np.ones((1, 2, 1)), p)
+        softmax_mod(np.array([[(p - 1) // 2, 0]]), p)
 
 
 @pytest.mark.parametrize("tokens", [2047, 2049, 4095])
@@ -113,7 +114,7 @@ def test_many_tokens(tokens: int) -> None:
     for count in (1, 2):
         contexts = np.full((count, tokens, 1), p - 2, dtype=np.float64)
         logits = np.zeros((2, tokens), dtype=np.int64)
-        assert features_mod(logits, contexts, p).tolist() == [[p - 2.0]] * 2
+        assert mix(softmax_mod(logits, p), contexts, p).tolist() == [[p - 2.0]] * 2
 
 
 @pytest.mark.parametrize("shared", [True, False])

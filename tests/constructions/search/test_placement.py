@@ -8,7 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import rank_mod
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
+from attncert.constructions.search import feature_blocks
+from attncert.constructions.search import placement as placement_module
+from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import (
     Block,
     Placement,
@@ -91,6 +95,62 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         start += size
         chosen = [[features[t][h * d + j] for h, j in placement.columns] for t in placement.rows]
         assert rank_mod(chosen, P) == len(placement.rows) == start
+
+
+@pytest.mark.parametrize("coordinates", [False, True])
+def test_groups_in_any_order_over_many_panels(
+    monkeypatch: pytest.MonkeyPatch, coordinates: bool
+) -> None:
+    """Features w E, by themselves or by their coordinates w: residuals as by hand, mod p and in
+    float64, for groups that are scattered over the examples and in panels of few rows."""
+    monkeypatch.setattr(placement_module, "_PANEL", 3)
+    rng, T, n, d = np.random.default_rng(1), 24, 3, 5
+    E = rng.integers(-3, 4, (n, d))
+    basis = block(E.tolist()) if coordinates else None
+    placement, features = Placement(T, P, basis), [list[int]() for _ in range(T)]
+    while placement.unplaced:
+        weights = rng.integers(-2, 3, (T, n))
+        head = (weights @ E).tolist()
+        columns = block(weights.tolist() if coordinates else head)
+        unplaced = placement.unplaced
+        rest = placement.remainder(unplaced, columns)
+        assert rest.mod.tolist() == _residuals(placement, features, unplaced, head)
+        few = sorted(rng.permutation(len(unplaced))[:4].tolist())
+        rows, pivots = independent_rows(rest[few], P, 2)
+        group = [unplaced[few[i]] for i in rows]
+        square = np.array([[features[s][h * d + j] for h, j in placement.columns]
+                           for s in range(T)], dtype=float).reshape(T, -1)  # fmt: skip
+        eliminators = placement.eliminators(group)
+        solved = square[group] @ np.linalg.inv(square[placement.rows])
+        assert eliminators.float == pytest.approx(solved, abs=1e-6)
+        placement.extend(group, columns, pivots, rest if len(rows) == 1 else None)
+        features = [row + extra for row, extra in zip(features, head, strict=True)]
+    assert sorted(placement.rows) == list(range(T)) and len(placement.columns) == T
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_coordinates_are_those_of_the_features(
+    monkeypatch: pytest.MonkeyPatch, wide: bool
+) -> None:
+    """In a shared context, softmax weights times its rows; where n is not below d, features."""
+    rng = np.random.default_rng(2)
+    E = rng.integers(-9, 10, (2, 3) if wide else (3, 2)).tolist()
+    data = Dataset.of(E, rng.integers(-9, 10, (4, len(E[0]))).tolist())
+    plain = FeatureBlocks(data, P)
+    monkeypatch.setattr(feature_blocks, "_LONG", 0)
+    short = FeatureBlocks(data, P)
+    assert plain.basis is None and (short.basis is not None) is wide
+    logits, row = rng.integers(-9, 10, (4, len(E))), np.arange(len(E))[None]
+    placed = Placement(4, P, short.basis)
+    for a, b in (
+        (plain.of(logits), short.of(logits)),
+        (plain.of_products(logits[:, 0], row), short.of_products(logits[:, 0], row)),
+        (plain.points(0, logits), short.points(0, logits)),
+        (plain.rows([0, 2], np.array([1, 0])), short.rows([0, 2], np.array([1, 0]))),
+    ):
+        features = placed.features(b)
+        assert features.mod.tolist() == a.mod.tolist()
+        assert features.float == pytest.approx(a.float)
 
 
 @settings(max_examples=80, deadline=None)
