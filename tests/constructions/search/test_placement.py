@@ -129,9 +129,7 @@ def test_groups_in_any_order_over_many_panels(
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_coordinates_are_those_of_the_features(
-    monkeypatch: pytest.MonkeyPatch, wide: bool
-) -> None:
+def test_coordinates_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
     """In a shared context, softmax weights times its rows; where n is not below d, features."""
     rng = np.random.default_rng(2)
     E = rng.integers(-9, 10, (2, 3) if wide else (3, 2)).tolist()
