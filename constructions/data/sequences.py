@@ -190,8 +190,10 @@ def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Seq
     """The symbols in their order, and the rows of the embedding or how they are drawn."""
     drawn = _is_drawn(embedding)
     if not isinstance(texts[0][0], str):
-        count = max(map(max, texts)) + 1 if drawn else len(_matrix(embedding, "embedding"))
-        return range(count), embedding
+        largest = max(map(max, texts))
+        if largest >= MOST_TOKENS:
+            raise InputError("sequences", f"of rows of embedding below {MOST_TOKENS:,}", largest)
+        return range(largest + 1 if drawn else len(_matrix(embedding, "embedding"))), embedding
     if isinstance(embedding, Mapping) and not drawn:
         return [*embedding], [*embedding.values()]
     symbols = {x for text in texts for x in text} - {first}
