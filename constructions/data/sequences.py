@@ -60,11 +60,16 @@ class Sequences(Origin):
             contexts, repeats = self._counted()
             data = Dataset.of(contexts, self.embedding[np.array(last)], labels, name)
             return replace(data, repeats=repeats).of_origin(self)
-        rows = [self._tokens(sequence) for sequence in self.sequences]
+        unit = math.lcm(self.embedding.denominator, self.positions.denominator)
+        symbols, shifts = (
+            x.numerators.astype(object) * (unit // x.denominator)
+            for x in (self.embedding, self.positions)
+        )
+        rows = [symbols[list(sequence)] + shifts[: len(sequence)] for sequence in self.sequences]
         contexts, counts = filled_up([rows[s][: place + 1] for s, place in self.examples])
-        queries = [rows[s][place] for s, place in self.examples]
-        data = Dataset.of(self._over_unit(contexts), self._over_unit(queries), labels, name)
-        return replace(data, counts=counts).of_origin(self)
+        tables = np.array(contexts), np.array([rows[s][place] for s, place in self.examples])
+        E, e = (ExactArray(narrow(x.ravel().tolist(), x.shape), unit) for x in tables)
+        return replace(Dataset.of(E, e, labels, name), counts=counts).of_origin(self)
 
     def counts(self) -> IntArray:
         """How often each symbol stands in the context of each example, (T, V)."""
@@ -85,26 +90,6 @@ class Sequences(Origin):
         require_room(T * n * self.embedding.shape[1])
         symbols = np.argsort(counts == 0, axis=1, kind="stable")[:, :n]
         return self.embedding[symbols], np.take_along_axis(counts, symbols, axis=1)
-
-    @property
-    def _unit(self) -> int:
-        """The common denominator of embedding and positions."""
-        assert self.positions is not None
-        return math.lcm(self.embedding.denominator, self.positions.denominator)
-
-    def _tokens(self, sequence: Sequence[int]) -> list[list[int]]:
-        """Numerators over the unit."""
-        assert self.positions is not None
-        symbols, shifts = (
-            (x.numerators.astype(object) * (self._unit // x.denominator)).tolist()
-            for x in (self.embedding, self.positions)
-        )
-        pairs = zip((symbols[x] for x in sequence), shifts, strict=False)
-        return [[a + b for a, b in zip(*pair, strict=True)] for pair in pairs]
-
-    def _over_unit(self, nested: Any) -> ExactArray:
-        whole = np.array(nested, dtype=object)
-        return ExactArray(narrow(whole.ravel().tolist(), whole.shape), self._unit)
 
 
 def of_sequences(

@@ -37,10 +37,16 @@ def as_if_once(data: Dataset, t: int) -> list[list[int]]:
 def shares(data: Dataset, t: int) -> dict[Hashed, int]:
     """The different tokens of a context (numerators), and how often each is there, in lowest
     terms."""
+    counts = multiplicities(data, t)
+    common = math.gcd(*counts.values())
+    return {row: count // common for row, count in counts.items()}
+
+
+def multiplicities(data: Dataset, t: int) -> Counter[Hashed]:
+    """The different tokens of a context (numerators), and how often each is there."""
     counts = Counter[Hashed]()
     rows = data.contexts[0 if data.shared else t, : data.kinds(t)].numerators.tolist()
     times = [1] * len(rows) if data.times is None else data.times[t].tolist()
     for row, often in zip(rows, times, strict=False):
         counts[Hashed(row)] += often
-    common = math.gcd(*counts.values())
-    return {row: count // common for row, count in counts.items()}
+    return counts

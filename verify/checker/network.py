@@ -16,7 +16,7 @@ from .arithmetic import Enclosed, Exact, Map
 from .layer import contexts_of
 from .limits import Limits, need
 from .near import GUARD
-from .reading import Table, dims, numbers, shaped, typed
+from .reading import Table, dims, numbers, typed
 
 KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
@@ -90,6 +90,14 @@ def mask_of(mask: Any) -> Any:
         plain = all(type(x) is int and 0 <= x <= 1 for x in typed(row, list, "each row of mask"))
         need(plain and any(row), "a row of mask must hold 0 and 1, and a 1")
     return mask
+
+
+def shaped(limits: Limits, rows: Any, where: str) -> Table:
+    """A matrix that says its own size."""
+    if hasattr(rows, "integers"):
+        return Table(*rows.integers(where))
+    need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
+    return numbers(limits, rows, where, len(rows), len(rows[0]))
 
 
 def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:

@@ -134,11 +134,3 @@ def numbers(limits: Limits, nested: Any, where: str, *shape: Any) -> Table:
         rest = iter(flat)
         flat = [list(islice(rest, k)) for k in sizes]
     return Table(flat, unit, most)
-
-
-def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix that says its own size."""
-    if hasattr(rows, "integers"):
-        return Table(*rows.integers(where))
-    need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
-    return numbers(limits, rows, where, len(rows), len(rows[0]))

@@ -11,7 +11,8 @@ if __name__ == "__main__":
 from typing import Any
 
 from .limits import Limits, need
-from .reading import Table, numbers, shaped, typed
+from .network import shaped
+from .reading import Table, numbers, typed
 
 KEYS = "embedding positions sequences examples labels"
 

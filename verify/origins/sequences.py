@@ -9,6 +9,7 @@ kept. Those with different labels all stay, and no weights give them.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -16,7 +17,7 @@ from typing import Any
 
 from attncert.constructions.data.dataset import AS_GIVEN, Dataset, Origin
 from attncert.constructions.data.sequences import Sequences
-from attncert.constructions.exact.contexts import shares
+from attncert.constructions.exact.contexts import multiplicities, shares
 from attncert.constructions.exact.hashing import Hashed
 from attncert.verify.checker import Limits, Rejected
 from attncert.verify.checker.layer import contexts_of, merged
@@ -118,19 +119,10 @@ def _representatives(data: Dataset) -> Iterator[int]:
 
 def _one_class(data: Dataset, t: int, s: int) -> bool:
     """Equal queries and labels, and contexts with a_i sum(b) = b_i sum(a) for all i."""
-    a, b = (_counts(data, k) for k in (t, s))
-    one = data.queries[t].strings() == data.queries[s].strings()
-    if data.stated is not None:
-        one = one and data.stated[t].strings() == data.stated[s].strings()
-    size, other = sum(a.values()), sum(b.values())
-    return one and a.keys() == b.keys() and all(a[x] * other == b[x] * size for x in a)
-
-
-def _counts(data: Dataset, t: int) -> dict[Hashed, int]:
-    counts = dict[Hashed, int]()
-    for row in data.rows(t).numerators.tolist():
-        counts[Hashed(row)] = counts.get(Hashed(row), 0) + 1
-    return counts
+    a, b = (multiplicities(data, k) for k in (t, s))
+    tables = [data.queries] if data.stated is None else [data.queries, data.stated]
+    one = all(x[t].strings() == x[s].strings() for x in tables)
+    return one and all(a[x] * b.total() == b[x] * a.total() for x in a | b)
 
 
 def _unlike(data: Dataset) -> str:
@@ -142,12 +134,13 @@ def _unlike(data: Dataset) -> str:
         cert = prefixes(cert, limits)
     except Rejected as rejected:
         return str(rejected.args[1])
-    contexts = contexts_of(limits, cert, cert["data"])
     queries, unit, _ = cert["data"]["queries"].table
-    for t, rows in enumerate(contexts.rows):
-        own, scale = data.contexts.denominator, data.queries.denominator
-        read = _multiset(*merged(rows), own)
-        if read != _multiset(list(_counts(data, t)), list(_counts(data, t).values()), unit):
+    own, scale = data.contexts.denominator, data.queries.denominator
+    for t, rows in enumerate(contexts_of(limits, cert, cert["data"]).rows):
+        counts = Counter[Hashed]()
+        for row, often in zip(*merged(rows), strict=True):
+            counts[Hashed(row)] += often
+        if _scaled(counts, own) != _scaled(multiplicities(data, t), unit):
             return f"the context of example {t}"
         query = data.queries[t].numerators.tolist()
         if [x * scale for x in queries[t]] != [x * unit for x in query]:
@@ -155,9 +148,5 @@ def _unlike(data: Dataset) -> str:
     return ""
 
 
-def _multiset(rows: Sequence[Any], often: Sequence[int], factor: int) -> list[tuple[int, ...]]:
-    """Times the factor, sorted: of equal rows, how often they are there together."""
-    together = dict[Hashed, int]()
-    for row, k in zip(rows, often, strict=True):
-        together[Hashed(row)] = together.get(Hashed(row), 0) + k
-    return sorted((*(x * factor for x in row), k) for row, k in together.items())
+def _scaled(counts: Counter[Hashed], factor: int) -> dict[Hashed, int]:
+    return {Hashed(x * factor for x in row): often for row, often in counts.items()}

@@ -123,7 +123,7 @@ def steers(shifts: list[int], bits: int) -> bool:
     """One head and one example with these logits, by the checker."""
     claimed = SimpleNamespace(saturation=(bits, True))
     less = [k - min(shifts) for k in shifts]
-    with patch.object(layer, "shifts", lambda *_: [([shifts], [less])]):
+    with patch.object(layer, "shifts", lambda *_: [([shifts], [1] * len(less), [less])]):
         try:
             return layer.saturated(Limits(), {"groups": [[0]]}, claimed) != ""
         except Rejected:
