@@ -163,6 +163,10 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
         changed(THIRD, "network", THIRD["network"] * 2),
         "the blocks before the last must make queries of width",
     ),
+    "a first block without an output": (
+        changed(THIRD, "network", [THIRD["network"][0] | {"output": []}, *THIRD["network"]]),
+        "output must not be empty",
+    ),
     "a mask": (changed(THIRD, "network.0.mask", "causal"), "without mask"),
     "a residual of 0": (changed(THIRD, "network.0.residual", 0), "without mask"),
     "hardmax": (changed(THIRD, "network.0.rule", "hardmax"), "by softmax"),
