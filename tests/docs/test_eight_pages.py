@@ -1,0 +1,82 @@
+"""docs/paper.md becomes LaTeX of about eight pages, and its figures are those of the reports."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from support.paths import ROOT
+from support.requires import KERNEL, require
+
+PAPER = (ROOT / "docs" / "paper.md").read_text("utf-8")
+GALLERY = ROOT / "docs" / "gallery"
+MISSING = "pdflatex is missing (Debian: texlive-latex-base, texlive-latex-recommended)"
+PRICED = re.compile(r"^\| [^|]+ \| ([\d,]+ \| [\d,]+ \| [\d,]+) \|$", re.MULTILINE)
+CERTIFIED = re.compile(r"^\| [^|]+ \| (\d[\d, ]+ \| \d[\d, ]+) \|$", re.MULTILINE)
+
+
+@pytest.fixture
+def maker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return importlib.import_module("make_paper")
+
+
+def section(heading: str) -> str:
+    return PAPER.split(f". {heading}\n")[1].split("\n## ")[0]
+
+
+def numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d[\d,]*\b", text))
+
+
+def test_a_small_page(maker: ModuleType) -> None:
+    text = maker.document(
+        "# On $x$\n\n## 1. Part & rest\n\n**Theorem.** Let $a\\le1$ in\n$$b^2.$$\n"
+        "Then [c](d.md) `e_f`.\n\n| long | $n$ |\n| --- | ---: |\n"
+        f"| {'word ' * 6}| 1 |\n\n- *one*\n- two\n"
+    )
+    assert r"\title{On $x$}" in text and r"\section{Part \& rest}" in text
+    assert "\\textbf{Theorem.} Let $a\\le1$ in\n\\[b^2.\\]\nThen c \\texttt{e\\_f}." in text
+    assert r"\begin{tabularx}{\textwidth}{>{\raggedright\arraybackslash}Xr}" in text
+    assert "\\item \\emph{one}" in text
+
+
+def test_every_letter_of_the_paper_is_known(maker: ModuleType) -> None:
+    assert "[U+" not in maker.document(PAPER)
+    assert "[U+4E00]" in maker.document(f"{PAPER}\n一\n")
+    assert '"' not in PAPER  # LaTeX has two kinds
+
+
+def test_what_is_said_to_be_in_coq_is_a_theorem_there() -> None:
+    headlines = {line.split(".")[1] for line in (KERNEL / "headlines.txt").read_text().split()}
+    named = re.findall(r"`(\w+)`", section("What is kernel-checked").split("| --- |")[1])
+    assert len(named) >= 10 and set(named) <= headlines
+
+
+def test_the_figures_are_those_of_the_reports() -> None:
+    compared = (GALLERY / "digits-compared" / "report.md").read_text("utf-8").splitlines()
+    priced = PRICED.findall(section("Networks beside attention"))
+    assert len(priced) == 7
+    for row in priced:
+        assert any(numbers(row) <= numbers(line) for line in compared), row
+    points = numbers((GALLERY / "experiments" / "report.md").read_text("utf-8"))
+    certified = CERTIFIED.findall(section("What the experiments of 2024 show"))
+    assert len(certified) == 5
+    assert {x for row in certified for x in re.findall(r"\d+", row)} <= points
+
+
+@pytest.mark.slow
+def test_about_eight_pages_with_nothing_in_the_margin(maker: ModuleType, tmp_path: Path) -> None:
+    require("latex", shutil.which("pdflatex") is not None, MISSING)
+    (tmp_path / "paper.tex").write_text(maker.document(PAPER), "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    log = (tmp_path / "paper.log").read_text("utf-8", errors="replace")
+    (pages,) = re.findall(r"Output written on paper.pdf \((\d+) pages", log)
+    assert 7 <= int(pages) <= 9
+    assert not re.search(r"Overfull \\hbox|Missing character", log)
