@@ -3,27 +3,53 @@
 python benchmarks/networks.py [T] [p]
 """
 
+import json
 import random
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 from attncert import Dataset
+from attncert.verify.checker import check_file
 from attncert.verify.methods.registry import network_methods
+from attncert.verify.network.within import certificate
 
 
 def main(T: int = 1000, p: int = 64) -> None:
     draw = random.Random(0)
     queries = [[draw.randint(-9, 9) for _ in range(p)] for _ in range(T)]
     data = Dataset.of([[0] * p], queries, [draw.randint(0, 9) for _ in range(T)])
-    print("| construction | blocks | units | parameters | bits | longest | seconds |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    columns = (
+        "blocks",
+        "units",
+        "parameters",
+        "bits",
+        "longest",
+        "build, s",
+        "file, kB",
+        "check, s",
+    )
+    print(f"| construction | {' | '.join(columns)} |")
+    print(f"| --- |{' ---: |' * len(columns)}")
+    path = Path(tempfile.mkdtemp()) / "certificate.json"
     for method in network_methods():
         start = time.process_time()
         network = method.build(data, 0).network
-        seconds = time.process_time() - start
-        sizes = (network.depth, network.units, network.parameters, network.bits, network.longest)
-        row = " | ".join(f"{size:,}" for size in sizes)
-        print(f"| `{method.name}` | {row} | {seconds:.1f} |", flush=True)
+        built = time.process_time()
+        path.write_text(
+            json.dumps(certificate(data, network, construction=method.name, produced_by={}))
+        )
+        begin = time.process_time()
+        assert check_file(str(path), 600).status == "holds"
+        seconds = time.process_time() - begin
+        counts = (network.depth, network.units, network.parameters, network.bits, network.longest)
+        row = " | ".join(f"{count:,}" for count in counts)
+        kilobytes = path.stat().st_size // 1000
+        print(
+            f"| `{method.name}` | {row} | {built - start:.1f} | {kilobytes:,} | {seconds:.1f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
