@@ -154,24 +154,21 @@ class Attention:
     def _readings(self, states: States) -> Iterator[_Reading]:
         """Tokens of each context first, if the block is of them; then the queries."""
         for context in states.contexts if self.of == "all" else ():
-            yield _Reading(context, context, self._token_masks(int(context.nrows())))
+            yield _Reading(context, context, self._masks(int(context.nrows()))[0])
         for queries, context in states.by_context():
-            last = None
-            if isinstance(self.mask, tuple):
-                self._require_mask_for(int(context.nrows()))
-                last = [self.mask[-1]] * int(queries.nrows())
-            yield _Reading(queries, context, last)
+            last = self._masks(int(context.nrows()))[1]
+            yield _Reading(queries, context, last and [last] * int(queries.nrows()))
 
-    def _token_masks(self, tokens: int) -> Sequence[Sequence[bool]] | None:
+    def _masks(self, tokens: int) -> tuple[Any, Any]:
+        """For so many tokens: a row for each, and the row of the query; None: all are seen."""
+        if self.mask is None:
+            return None, None
         if self.mask == "causal":
-            return [[j <= i for j in range(tokens)] for i in range(tokens)]
-        return self.mask[:-1] if isinstance(self.mask, tuple) else None
-
-    def _require_mask_for(self, tokens: int) -> None:
-        assert isinstance(self.mask, tuple)
+            return [[j <= i for j in range(tokens)] for i in range(tokens)], None
         rows = tokens + 1 if self.of == "all" else 1
         if len(self.mask) != rows or any(len(row) != tokens for row in self.mask):
             raise InputError("mask", f"{rows} rows of {tokens}, as the tokens are", "of others")
+        return self.mask[:-1], self.mask[-1]
 
     def _weights(self, query: Any, key: Any, reading: _Reading, states: States) -> Rows:
         """The rule, applied to v·query·keyᵀ·Xᵀ for each vector v."""

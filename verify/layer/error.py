@@ -17,7 +17,7 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -32,6 +32,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import BALLS
+from attncert.constructions.network.network import Network
 from attncert.constructions.network.states import beside
 from attncert.constructions.numerals import short
 from attncert.constructions.progress import StageProgress, silent
@@ -48,6 +49,7 @@ from attncert.verify.layer.heads import (
     peak,
     theorem_claims,
 )
+from attncert.verify.network.within import balls, exact_outputs
 from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 from attncert.verify.rank.rational import rank as rational_rank
@@ -229,24 +231,22 @@ def half_the_gap(data: Dataset) -> Fraction:
 
 def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
     """`judged_errors` of a layer."""
-    exact = attention.network.outputs(attention.data) if attention.short else None
-    return judged_errors(attention.data, limit, exact, attention.outputs)
+    return judged_errors(attention.network, attention.data, limit, exactly=attention.short)
 
 
 def judged_errors(
-    data: Dataset, limit: Limit, exact: fmpq_mat | None, enclosed: Callable[[], arb_mat]
+    network: Network, data: Dataset, limit: Limit, *, exactly: bool = True
 ) -> tuple[Claim, Claim]:
     """How large the error is, and whether it is small enough, with the examples for which it is
-    not ("beyond") or may not be ("open"): exactly where possible, else enclosed.
-
-    The outputs, T×m: exact, or None; enclosed, at the working precision.
-    """
+    not ("beyond") or may not be ("open"): exactly where possible and wanted, else enclosed. Raises
+    InputError for shapes."""
     bound, strict = limit.bound, limit.strict
     statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
+    exact = exact_outputs(network, data) if exactly else None
     if exact is None:
-        balls = _once_each(enclosed)
-        error = enclosed_error(data, balls, max_bits=1024)
-        judged = enclosed_error(data, balls, tolerance=bound, strict=strict)
+        at = cache(lambda bits: balls(network, data))  # once at each precision
+        error = enclosed_error(data, lambda: at(ctx.prec), max_bits=1024)
+        judged = enclosed_error(data, lambda: at(ctx.prec), tolerance=bound, strict=strict)
         return (
             replace(error, id=ids.LAYER_ERROR, source=SOURCE),
             replace(
@@ -286,12 +286,6 @@ def judged_errors(
         source=SOURCE,
     )
     return error, memorizes
-
-
-def _once_each(outputs: Callable[[], arb_mat]) -> Callable[[], arb_mat]:
-    """The same, worked out once at each precision."""
-    known = cache(lambda bits: outputs())
-    return lambda: known(ctx.prec)
 
 
 def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar
 
 from flint import ctx
@@ -32,7 +31,7 @@ from attncert.verify.layer.error import (
 from attncert.verify.methods.registry import errors_of
 from attncert.verify.network import claims, patterns
 from attncert.verify.network.method import Built, NetworkMethod, Part, Rows
-from attncert.verify.network.within import balls, certified, exact_outputs, rounded_up
+from attncert.verify.network.within import certified, rounded_up
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
@@ -156,8 +155,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
     _require_network_options(question)
     bound = question.tolerance
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
-    exact, enclosed = exact_outputs(network, data), partial(balls, network, data)
-    error, memorizes = judged_errors(data, limit, exact, enclosed)
+    error, memorizes = judged_errors(network, data, limit)
     conclusion = measured(error, memorizes, spread(data))
     known, file = [error, claims.price(data, network)], dict[str, Any]()
     method = NetworkMethod(
