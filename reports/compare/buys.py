@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from attncert.reports.words.numbers import real, size
-from attncert.verify.methods.method import Method
 from attncert.verify.network.compare import Comparison, Entry
 
 LONG = "bits"  # the construction that trades long numbers for parameters
@@ -32,9 +31,8 @@ def sentences(answer: Comparison) -> Iterator[str]:
 
 def _saturation(layers: list[Entry]) -> str:
     """The cheapest layer with heads that saturate against the cheapest without."""
-    steering = [x for x in layers if isinstance(x.method, Method) and x.method.saturates]
-    steered = _least("parameters", steering)
-    free = _least("parameters", (x for x in layers if x not in steering))
+    steered = _least("parameters", (x for x in layers if x.steered))
+    free = _least("parameters", (x for x in layers if not x.steered))
     return f"; saturation buys {_bought(steered, free)}" if steered and free else ""
 
 

@@ -38,15 +38,17 @@ class Entry:
     """What a construction makes of the first so many examples.
 
     claim: the conclusion of its proof, with its standing. hypotheses: the claims about them, too.
-    costs: as of any network; empty where nothing was built. Where the readout of a layer was too
-    long to be written, only the full rank of its features is known: `costs` then has no bits, and
-    its parameters are at most so many.
+    steered: whether heads make earlier examples attend to one token each. costs: as of any network;
+    empty where nothing was built. Where the readout of a layer was too long to be written, only the
+    full rank of its features is known: `costs` then has no bits, and its parameters are at most so
+    many.
     """
 
     method: AnyMethod
     examples: int
     claim: Claim
     hypotheses: tuple[Claim, ...] = ()
+    steered: bool = False
     costs: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -183,10 +185,17 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
         reason, words = {"reason": str(failure)}, "The construction memorizes these examples."
         return Entry(method, data.T, Claim(own, words, Level.UNDECIDED, witness=reason))
     standing, costs = proof.trace.standing, _costs(proof, data)
-    most = "" if "bits in all" in costs else " at most"
+    written = "bits in all" in costs
+    unwritten = (
+        f"The features have rank {data.T:,}: with them some values and output, not written, give "
+        "exactly the labels."
+    )
+    most = "" if written else " at most"
     claim = replace(
         proof.claim,
         id=own,
+        statement=unwritten if proof.holds and not written else proof.statement,
+        source=method.source,
         level=proof.standing,
         numbers={f"{key}{most * (key == 'parameters')}": x for key, x in costs.items()},
         witness=None if proof.holds else {"reason": _reason(proof)},
@@ -197,7 +206,9 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
         for x in proof.trace
         if ids.hypothesis_name(x.id)
     )
-    return Entry(method, data.T, claim, tuple(hypotheses), costs)
+    steps = [ids.head_and_step(x.id) for x in proof.trace]
+    steered = any(step and step[1] == ids.SATURATION for step in steps)
+    return Entry(method, data.T, claim, tuple(hypotheses), steered, costs)
 
 
 def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:

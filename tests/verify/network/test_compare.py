@@ -135,7 +135,7 @@ def test_a_layer_of_full_rank_without_readout() -> None:
     entry = module._entry(data, registry.method("generic"), Compare())
     assert entry.exact and not entry.written
     assert entry.costs["parameters"] == 2 * 20 + 60 + 20  # one number in each key and query
-    assert entry.claim.level is Level.PROVED and "every labelling" in entry.claim.statement
+    assert entry.claim.level is Level.PROVED and "rank 60" in entry.claim.statement
 
 
 def test_what_fails_is_shown_as_failing() -> None:
@@ -224,6 +224,14 @@ def test_the_sentences_follow_from_the_table() -> None:
     assert f"1/{fewest} of the parameters" in after[1]
     nothing = replace(answer, table=tuple(x for x in answer.table if x.method.name in NETWORKS))
     assert next(sentences(nothing)).startswith("No construction of a layer")
+
+
+def test_saturation_is_read_off_the_weights_that_were_built() -> None:
+    """Width-one can steer, and does where one context is shared alone."""
+    data = generators.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
+    own, shared = compared(), compare(data, Compare(sizes="9"))
+    assert [row(x, "width-one").steered for x in (own, shared)] == [False, True]
+    assert not row(own, "generic").steered and row(own, "paper").steered
 
 
 def random_data(T: int, d: int, m: int, most: int = 10**4) -> Dataset:
