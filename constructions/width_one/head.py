@@ -61,9 +61,7 @@ class WidthOneDraft:
 
     @property
     def bits(self) -> int:
-        """Bits that the head adds to the softmax denominators of all examples."""
-        ranges = np.ptp(self.rows, axis=1)
-        return int(integers.multiply(np.abs(self.products), ranges).sum())
+        return _bits(self.rows, self.products)
 
 
 class WidthOneBuilder:
@@ -87,12 +85,13 @@ class WidthOneBuilder:
         """
         solver = GroupQueries(self.query_coordinates.images, group, self.prime, self.seed)
         eliminators = self.placed.eliminators(list(group))  # the same in every draft
-        drafts: list[WidthOneDraft] = []
+        best: WidthOneDraft | None = None
         for u, v0 in self._directions(group, solver.kernel):
-            drafts.append(self._work_out(group, solver, eliminators, u, v0))
+            bits = None if best is None else best.bits
+            best = self._work_out(group, solver, eliminators, u, v0, bits) or best
             if self.data.T * self.data.n * self.data.d > _LARGE:
                 break
-        best = min(drafts, key=lambda draft: draft.bits)
+        assert best is not None, "the first is worked out whatever its bits"
         self.placed.extend(list(group), best.features, best.pivots)
         return best
 
@@ -135,8 +134,13 @@ class WidthOneBuilder:
         eliminators: Block,
         u: IntArray,
         v0: IntegerArray | None,
-    ) -> WidthOneDraft:
-        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold."""
+        most: int | None,
+    ) -> WidthOneDraft | None:
+        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold.
+
+        None where a c that is tried has `most` bits or more, if so many are given: the features
+        are what takes time.
+        """
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]
         lead = targets = None
@@ -154,6 +158,8 @@ class WidthOneBuilder:
             least = least_multiplier(ahead, finite, targets, self.saturation.bits)
         for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
+            if most is not None and _bits(rows, products) >= most:
+                return None
             features = self.blocks.of_products(products, rows)
             pivots = self.placed.pivots(list(group), features, eliminators)
             if pivots is not None:
@@ -215,3 +221,8 @@ class WidthOneBuilder:
     def _products(self, v: IntegerArray) -> IntegerArray:
         """v·e_t for all t: (T,)."""
         return integers.product(self.query_coordinates.images, v[:, None])[:, 0]
+
+
+def _bits(rows: IntegerArray, products: IntegerArray) -> int:
+    """Bits that a head with these logits adds to the softmax denominators of all examples."""
+    return int(integers.multiply(np.abs(products), np.ptp(rows, axis=1)).sum())

@@ -42,9 +42,11 @@ constructions/paper/theorem.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import IntegerArray
@@ -186,15 +188,7 @@ def record(
     """From coefficients to vectors in the data's own units."""
     gap = None
     if draft.targets is not None:
-        rows, ends = draft.row(earlier), dict[tuple[int, int], tuple[int, ...]]()
-        products, targets = draft.products[list(earlier)].tolist(), draft.targets.tolist()
-        gaps = []
-        for k, (product, target) in enumerate(zip(products, targets, strict=True)):
-            at = min(k, len(rows) - 1)
-            if (at, target) not in ends:
-                ends[at, target] = _ends(integers.subtract(rows[at, [target]], rows[at]))
-            gaps += [product * end for end in ends[at, target]]
-        gap = min(gaps, default=None)
+        gap = _least_lead(draft.row(earlier), draft.products[list(earlier)], draft.targets)
     return WidthOneHead(
         group=tuple(group),
         earlier=earlier,
@@ -211,6 +205,24 @@ def record(
         gap_bits=gap,
         pivots=tuple(draft.pivots),
     )
+
+
+def _least_lead(rows: IntegerArray, products: IntegerArray, targets: IntegerArray) -> int | None:
+    """The least product·(entry at the target - another one) of these rows (N, n), or of one row for
+    all; equal entries apart. None of none.
+
+    Where several products multiply one row, the smallest and the largest of them are enough.
+    """
+    parts: Iterable[tuple[Any, Any, Any]] = zip(rows, targets, products[:, None], strict=False)
+    if len(rows) == 1:
+        parts = ((rows[0], i, products[targets == i]) for i in np.unique(targets))
+    leads = [
+        int(product) * end
+        for row, target, some in parts
+        for end in _ends(integers.subtract(row[[target]], row))
+        for product in {some.min(), some.max()}
+    ]
+    return min(leads, default=None)
 
 
 def _ends(lead: IntegerArray) -> tuple[int, ...]:
