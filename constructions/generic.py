@@ -116,6 +116,7 @@ def fewest_heads(data: Dataset, sequences: Sequences) -> int:
     """The fewest H with Ha + b ≥ T; and without positions, for each last symbol, with H(s-1) + 1 no
     less than the examples that end in it, where the counts of symbols in these span s dimensions.
 
+    >>> from attncert import of_sequences
     >>> data = of_sequences(["^aaaaaab"], {"width": 4})
     >>> fewest_heads(data, data.origin)
     6
