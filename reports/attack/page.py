@@ -11,7 +11,7 @@ from attncert.verify.attack.search import AttackAnswer
 
 def page_parts(answer: AttackAnswer) -> PageParts:
     kinds = sorted(answer.built.keys() | answer.partition.keys())
-    context = {"found": answer, "kinds": kinds}
+    context = {"kinds": kinds}
     return PageParts("attack.md.j2", context, exhibits(answer), more=tuple(_sentences(answer)))
 
 

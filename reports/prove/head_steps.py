@@ -74,7 +74,7 @@ def head_steps(proof: Proof) -> HeadSteps | None:
     order = enumerate(proof.trace.order, start=1)
     return HeadSteps(
         numbers=indices(k for k, claim_id in order if head_and_step(claim_id)),
-        steps=tuple(_told(name, of, anchors, places) for name in names),
+        steps=tuple(_step_of_heads(name, of, anchors, places) for name in names),
         columns=tuple(words(name) for name in names),
         rows=_standings(proof, of, names),
         alike=alike,
@@ -114,7 +114,7 @@ def _in_order(lists: Sequence[list[str]]) -> list[str]:
     return out
 
 
-def _told(
+def _step_of_heads(
     name: str, of: dict[int, dict[str, Claim]], anchors: dict[str, str], places: dict[ClaimId, str]
 ) -> HeadStep:
     having = {h: steps[name] for h, steps in of.items() if name in steps}

@@ -114,7 +114,7 @@ def _context(proof: Proof) -> dict[str, object]:
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
         "setup": setup,
-        "told": partial(_told, trace),
+        "linked": partial(_linked, trace),
         "standing": proof.standing.value,
         "wording": WORDING[proof.standing],
         "heads_words": counted(setup.heads, "head") if setup.heads else "",
@@ -170,7 +170,7 @@ def _arithmetic(claims: Iterable[Claim]) -> list[str]:
     return sorted(kinds, key=lambda a: (len(a), a))
 
 
-def _told(trace: ProofTrace, statement: str) -> str:
+def _linked(trace: ProofTrace, statement: str) -> str:
     """A statement, for Markdown; where it names a claim ("claim reduction"), with the number of
     that step."""
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
