@@ -13,7 +13,6 @@ from support.requires import KERNEL
 
 import attncert
 from attncert.constructions.data.loading import parse_json
-from attncert.verify.coq.executable import PACKAGES
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 NAMED = re.compile(
@@ -110,12 +109,3 @@ def test_the_headlines_are_theorems_with_their_axioms_listed() -> None:
         module, name = headline.split(".")
         (path,) = KERNEL.glob(f"*/{module}.v")
         assert re.search(rf"^(Theorem|Corollary|Lemma) {name}\b", path.read_text(), re.MULTILINE)
-
-
-def test_what_apt_installs_is_named_alike() -> None:
-    packages = PACKAGES.split()
-    for path in (ROOT / "docs" / "kernel.md", KERNEL / "Makefile"):
-        text = " ".join(path.read_text().replace("\\\n#", " ").split())
-        assert " ".join(packages[:-1]) in text, path
-    ci = (ROOT / ".ci" / "run").read_text()
-    assert f"need coq coqc {' '.join(packages[:-1])}\n" in ci

@@ -1,36 +1,54 @@
-"""The short paper in paper/: its head agrees with CITATION.cff, and its citations resolve."""
+"""docs/paper.md: its letters are known to LaTeX, its figures are those of the reports."""
 
 from __future__ import annotations
 
+import importlib
 import re
+from types import ModuleType
 
+import pytest
 from support.paths import ROOT
+from support.requires import KERNEL
 
-PAPER = (ROOT / "paper" / "paper.md").read_text("utf-8")
-_, HEAD, BODY = PAPER.split("---\n", 2)
-CITATION = (ROOT / "CITATION.cff").read_text("utf-8")
-BIBLIOGRAPHY = (ROOT / "paper" / "paper.bib").read_text("utf-8")
-SECTIONS = [
-    "Summary", "Statement of need", "State of the field", "Software design",
-    "Research impact statement", "AI usage disclosure", "Acknowledgements", "References",
-]  # fmt: skip  # those that the journal asks for, in its order
+PAPER = (ROOT / "docs" / "paper.md").read_text("utf-8")
+GALLERY = ROOT / "docs" / "gallery"
+PRICED = re.compile(r"^\| [^|]+ \| ([\d,]+ \| [\d,]+ \| [\d,]+) \|$", re.MULTILINE)
+CERTIFIED = re.compile(r"^\| [^|]+ \| (\d[\d, ]+ \| \d[\d, ]+) \|$", re.MULTILINE)
 
 
-def test_the_head_is_that_of_the_citation() -> None:
-    keys = re.findall(r"^(\w+):", HEAD, re.MULTILINE)
-    assert keys == ["title", "tags", "authors", "affiliations", "date", "bibliography"]
-    own = CITATION.split("references:")[0]
-    assert re.findall(r"- name: (.*)\n    affil", HEAD) == re.findall(r'- name: "(.*)"', own)
-    assert "bibliography: paper.bib" in HEAD
-    assert re.search(r"^date: \d+ \w+ 20\d\d$", HEAD, re.MULTILINE)
+@pytest.fixture
+def maker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return importlib.import_module("make_paper")
 
 
-def test_the_sections_and_the_length_are_those_asked_for() -> None:
-    assert re.findall(r"^# (.*)$", BODY, re.MULTILINE) == SECTIONS
-    assert 750 < len(BODY.split()) < 1000
+def section(heading: str) -> str:
+    return PAPER.split(f". {heading}\n")[1].split("\n## ")[0]
 
 
-def test_citations_and_entries_are_the_same() -> None:
-    entries = re.findall(r"^@\w+\{(\w+),", BIBLIOGRAPHY, re.MULTILINE)
-    assert sorted(set(re.findall(r"@(\w+)", BODY))) == sorted(entries)
-    assert BIBLIOGRAPHY.count("{") == BIBLIOGRAPHY.count("}")
+def numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d[\d,]*\b", text))
+
+
+def test_every_letter_of_the_paper_is_known(maker: ModuleType) -> None:
+    assert "[U+" not in maker.document(PAPER)
+    assert "[U+4E00]" in maker.document(f"{PAPER}\n一\n")
+    assert '"' not in PAPER  # LaTeX has two kinds
+
+
+def test_what_is_said_to_be_in_coq_is_a_theorem_there() -> None:
+    headlines = {line.split(".")[1] for line in (KERNEL / "headlines.txt").read_text().split()}
+    named = re.findall(r"`(\w+)`", section("What is kernel-checked").split("| --- |")[1])
+    assert len(named) >= 10 and set(named) <= headlines
+
+
+def test_the_figures_are_those_of_the_reports() -> None:
+    compared = (GALLERY / "digits-compared" / "report.md").read_text("utf-8").splitlines()
+    priced = PRICED.findall(section("Networks beside attention"))
+    assert len(priced) == 7
+    for row in priced:
+        assert any(numbers(row) <= numbers(line) for line in compared), row
+    points = numbers((GALLERY / "experiments" / "report.md").read_text("utf-8"))
+    certified = CERTIFIED.findall(section("What the experiments of 2024 show"))
+    assert len(certified) == 5
+    assert {x for row in certified for x in re.findall(r"\d+", row)} <= points

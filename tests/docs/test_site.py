@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import functools
 import importlib
 import importlib.util
@@ -15,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,34 +87,6 @@ def opened(browser: Any, url: str, size: dict[str, int] = DESKTOP) -> Iterator[A
     yield window
     assert (complaints, elsewhere) == ([], [])
     context.close()
-
-
-@pytest.mark.usefixtures("site")
-def test_docstrings_become_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
-    tests = doctest.testmod(importlib.import_module("docstrings"))
-    assert tests.attempted and not tests.failed
-
-
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize(
-    ("urls", "link"),
-    [
-        ({}, "the checker"),
-        ({"Repository": HOME}, f"[the checker]({HOME}/blob/main/verify/checker)"),
-    ],
-)
-def test_what_is_no_part_of_the_site_is_in_the_repository(
-    monkeypatch: pytest.MonkeyPatch, urls: dict[str, str], link: str
-) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
-    hooks = importlib.import_module("hooks")
-    monkeypatch.setattr(hooks, "REPOSITORY", urls)
-    page = SimpleNamespace(file=SimpleNamespace(src_uri="docs/commands.md"))
-    files = SimpleNamespace(get_file_from_path=lambda path: None)
-    text = "[the checker](../verify/checker), [no file](none.md)"
-    shown = hooks.on_page_markdown(text, page, None, files)
-    assert shown == f"{link}, [no file](none.md)"
 
 
 @pytest.mark.parametrize("page", PAGES)
