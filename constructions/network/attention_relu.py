@@ -23,9 +23,7 @@ the logits differ by, so where these are large the search says so and ends, unde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
@@ -51,24 +49,11 @@ MAX_SPREAD = 4096  # of the logits of an example, in units of ln 2
 _DRAWS = 128  # directions u tried
 
 
-@dataclass(frozen=True)
-class AttentionNetwork(LineNetwork):
-    """A block that appends (1, 0), attention, and the blocks that read labels off the line, where
-    the new queries (e, 1, z) are the inputs.
-
-    u: d×1, whole numbers. alpha: the factor of the logits; at 0 all tokens have equal weights.
-    """
-
-    front: ClassVar[int] = 2
-
-    u: fmpz_mat
-    alpha: int
-
-
 def build(
     data: Dataset, seed: int = 0, reader: Callable[..., LineNetwork] = relu.build
-) -> AttentionNetwork:
-    """Attention with a skip connection, then ReLUs: exact.
+) -> LineNetwork:
+    """A block that appends (1, 0), attention with a skip connection, and ReLUs that read labels off
+    the line of the new queries (e, 1, z): exact.
 
     reader: `build` of relu.py, two_layers.py or bits.py. Raises HypothesisFails for equal queries
     and frequencies of tokens with different labels; undecided, where logits of up to 4096 do not
@@ -87,8 +72,7 @@ def build(
         if conflict(hashed(states.queries), data.label_matrix) is None:
             inputs = Inputs.merged("query", states.queries, data.label_matrix)
             own = reader(inputs, seed)
-            network = Network((*front, *own.network.blocks))
-            return AttentionNetwork(network, own.line, u, alpha)
+            return LineNetwork(Network((*front, *own.network.blocks)), own.line, len(front))
     reason = f"no head with logits up to {MAX_SPREAD} was found that tells the examples apart"
     raise HypothesisFails("search", reason, {}, decided=False)
 

@@ -51,12 +51,11 @@ from attncert.constructions.network.network import Network
 Form = dict[str, Any]  # coefficients of the units of the block before, by name; of 1 under "1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BitsNetwork(LineNetwork):
-    """stored: the positions ⌊s⌋ in the order of the line. groups: the places on the line where each
-    begins, and where the last one ends. position_bits: B. label_bits: β."""
+    """groups: the places on the line where each begins, and where the last one ends.
+    position_bits: B. label_bits: β."""
 
-    stored: tuple[int, ...]
     groups: tuple[int, ...]
     position_bits: int
     label_bits: int
@@ -96,8 +95,13 @@ def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
     for form, least in zip(outputs.values(), minima, strict=True):
         form["1"] = least
     layers.add(outputs, "identity")
-    network = Network(tuple(layers.blocks))
-    return BitsNetwork(network, line, stored, groups, position_bits, label_bits)
+    return BitsNetwork(
+        network=Network(tuple(layers.blocks)),
+        line=line,
+        groups=groups,
+        position_bits=position_bits,
+        label_bits=label_bits,
+    )
 
 
 class _Layers:

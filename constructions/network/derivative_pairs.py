@@ -21,7 +21,6 @@ more, and one for each input is enough.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import lcm
 
 from flint import fmpq, fmpq_mat
@@ -33,14 +32,7 @@ from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, u
 from attncert.constructions.network.states import listed
 
 
-@dataclass(frozen=True)
-class DerivativePairs(PlaneNetwork):
-    """maps: for each plane (p+1)×m over ℚ, w in the first row, v below it."""
-
-    maps: tuple[fmpq_mat, ...]
-
-
-def build(data: Dataset, seed: int = 0) -> DerivativePairs:
+def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
     """2(m + 1) ReLUs for each plane, and a readout: exact. Raises HypothesisFails for equal inputs
     with different labels.
 
@@ -52,19 +44,15 @@ def build(data: Dataset, seed: int = 0) -> DerivativePairs:
     inputs = Inputs.of_data(data)
     every = range(len(inputs.examples))
     pairs = tuple(planes(inputs, [every], every, seed))
-    maps = tuple(_affine_map(inputs, pair) for pair in pairs)
-    forms, rows = [], []
-    for pair, u in zip(pairs, maps, strict=True):
-        for form, row in _units(inputs, pair, u):
-            forms.append(form)
-            rows.append(row)
+    built = [unit for pair in pairs for unit in _units(inputs, pair, _affine_map(inputs, pair))]
+    forms, rows = zip(*built, strict=True)
     network = Network((units(forms, inputs.of, "relu"), readout(fmpq_mat(rows))))
     fewest = -(-len(every) // inputs.width)
-    return DerivativePairs(network, inputs, pairs, fewest, maps)
+    return PlaneNetwork(network, inputs, pairs, fewest)
 
 
 def _affine_map(inputs: Inputs, pair: Plane) -> fmpq_mat:
-    """(p+1)×m: an affine map that is the label at the members, 0 where no pivot is."""
+    """(p+1)×m, w above v: an affine map that is the label at the members, 0 where no pivot is."""
     points, labels = listed(inputs.affine), listed(inputs.labels)
     system, _ = fmpq_mat([[*points[t], *labels[t]] for t in pair.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]

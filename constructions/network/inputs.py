@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from math import lcm
-from typing import ClassVar
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
@@ -129,10 +128,9 @@ class LineNetwork:
     """A network that reads labels off positions on a line. front: blocks before the one that makes
     these of the inputs."""
 
-    front: ClassVar[int] = 0
-
     network: Network
     line: Line
+    front: int = 0
 
     @property
     def inputs(self) -> Inputs:

@@ -17,7 +17,6 @@ point). The second has 2L for each of m labels. With L about √(K/m) that is O(
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 
@@ -30,14 +29,7 @@ from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.relu import Numbers, hinges, relus, rise
 
 
-@dataclass(frozen=True)
-class TwoLayers(LineNetwork):
-    """groups: the places on the line where each begins, and where the last one ends."""
-
-    groups: tuple[int, ...]
-
-
-def build(data: Dataset | Inputs, seed: int = 0) -> TwoLayers:
+def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
     """Position, two layers of ReLUs, readout: exact. Raises HypothesisFails for equal inputs with
     different labels.
 
@@ -54,7 +46,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> TwoLayers:
     second = FeedForward(fmpq_mat(rows), bias, activation="relu")
     signs = readout(_signs(length, line.outputs))
     network = Network((line.projection, relus(points[:-1]), second, signs))
-    return TwoLayers(network, line, groups)
+    return LineNetwork(network, line)
 
 
 def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq], list[list[fmpq]]]:

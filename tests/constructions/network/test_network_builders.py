@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from fractions import Fraction
 from itertools import pairwise
+from math import isqrt
 from typing import Any
 
 import pytest
@@ -207,7 +208,8 @@ def test_two_layers_have_few_units() -> None:
                           for t in range(1, T + 1)])  # fmt: skip
         record = two_layers.build(data)
         assert wrong(blocks(record.network), data) == []
-        groups, length = len(record.groups) - 1, record.groups[1]
+        length = max(1, isqrt(T // m))
+        groups = -(-T // length)
         first, second = (block.units for block in record.network.blocks[1:3])
         assert first <= 2 * groups - 1 and second == 2 * length * m
         assert record.network.units <= 4 * (T * m) ** 0.5 + 2 * m + 1
@@ -217,9 +219,10 @@ def test_bits_come_off_the_tape() -> None:
     data = Dataset.of([[0]], [[t] for t in range(400)], [t * t % 7 for t in range(400)])
     record = bits.build(data)
     assert (len(record.groups), record.label_bits) == (135, 3)
-    assert all(b - a >= 3 for a, b in pairwise(record.stored))
-    assert record.stored[-1].bit_length() == record.position_bits
     states = [state.queries.tolist() for state in record.network.states(data)]
+    stored = sorted(int(s.floor()) for s, _ in states[4])
+    assert all(b - a >= 3 for a, b in pairwise(stored))
+    assert stored[-1].bit_length() == record.position_bits
     tapes = 2 * (record.position_bits + record.label_bits) * record.groups[1]
     assert all(x >= 0 for state in states[1:] for row in state for x in row)
     later = [x for b in record.network.blocks[5:-1] for m in b.matrices for x in m.entries()]
@@ -240,8 +243,10 @@ def test_attention_reads_the_context(reader: Any) -> None:
     contexts = [[[-1], [1]], [[0], [0]], [[-2], [2]], [[0], [0]]]
     data = Dataset.of(contexts, [[1], [1], [1], [2]], [1, 2, "1/3", 4])
     record = attention_relu.build(data, reader=reader.build)
-    assert record.alpha == 1 and wrong(blocks(record.network), data) == []
-    (u,) = map(int, record.u.entries())
+    assert wrong(blocks(record.network), data) == []
+    (head,) = record.network.blocks[1].heads
+    (u,) = map(int, head.value.entries())
+    assert head.key.entries() == [u]  # the factor 1
     *_, states = [x.queries.tolist() for x in record.network.states(data)][:3]
     for (e, one, z), context, query in zip(states, contexts, [1, 1, 1, 2], strict=True):
         weights = [Fraction(2) ** (u * x) for (x,) in context]
