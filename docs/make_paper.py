@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,7 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode as Node
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncert.reports.words.text import latex, latex_verbatim
+from attncert.constructions.foreign import printable
+from attncert.reports.words.text import BOARD, DOWN, SIGNS, UP, pieces
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "paper.md"
@@ -42,6 +45,23 @@ AROUND = {
     "strong": (r"\textbf{", "}"),
     "em": (r"\emph{", "}"),
 }
+
+
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
+    "#": r"\#", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{\vert}",
+    '"': "''", "√": r"\ensuremath{\surd}", "–": "--", "−": "--",
+    "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ł": r"\l{}",
+}  # fmt: skip
+_TEX |= {sign: f"\\ensuremath{{{name}}}" for name, sign in reversed(SIGNS.items())
+         if len(sign) == 1 and not sign.isascii() and sign not in "\ue000\ue001ᵀ"}  # fmt: skip
+_TEX["′"] = r"\ensuremath{'}"
+_TEX |= {sign: f"\\ensuremath{{\\mathbb{{{name}}}}}" for name, sign in BOARD.items()}
+_TEX |= {sign: f"\\textsuperscript{{{c}}}" for c, sign in UP.items() if c not in "ᵀ*′"}
+_TEX |= {sign: f"\\textsubscript{{{c}}}" for c, sign in DOWN.items()}
+_ACCENTS = {"\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0308": r"\"",
+            "\u030a": r"\r", "\u0327": r"\c"}  # fmt: skip
 
 
 def main() -> None:
@@ -115,6 +135,43 @@ def kinds(rows: Sequence[Sequence[Node]]) -> Iterator[str]:
             yield "r"
         else:
             yield WRAPS if letters > LONG else "l"
+
+
+def latex(text: str) -> str:
+    r"""For a LaTeX document (pdfLaTeX, UTF-8).
+
+    >>> print(latex(r"50 % of $x_1$, ℚ & more"))
+    50 \% of $x_1$, \ensuremath{\mathbb{Q}} \& more
+    """
+    return "".join(_math_latex(p) if math else _prose_latex(p) for math, p in pieces(text))
+
+
+def latex_verbatim(text: str) -> str:
+    r"""A name for a LaTeX document: dollars and all are text.
+
+    >>> print(latex_verbatim(r"$\input{x}$"))
+    \$\textbackslash{}input\{x\}\$
+    """
+    return _prose_latex(printable(text))
+
+
+def _math_latex(math: str) -> str:
+    math = re.sub(r"\\lt\b", "<", re.sub(r"\\gt\b", ">", math))
+    return "$" + "".join(c if c.isascii() else f"\\text{{{_letter_latex(c)}}}" for c in math) + "$"
+
+
+def _prose_latex(prose: str) -> str:
+    """The dashes of an option are kept apart."""
+    return "-{}-".join("".join(map(_letter_latex, part)) for part in prose.split("--"))
+
+
+def _letter_latex(c: str) -> str:
+    if c in _TEX or c.isascii():
+        return _TEX.get(c, c)
+    parts = unicodedata.normalize("NFD", c)
+    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
+        return f"{_ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return f"[U+{ord(c):04X}]"
 
 
 if __name__ == "__main__":

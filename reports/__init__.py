@@ -8,7 +8,7 @@
 | `checker/` | a copy of `verify/checker`, so that the folder stands alone |
 | `answer.json` | the answer as data: command, standing, verdict, settings, claims, exhibits |
 | `timings.json` | times and versions, the only place for them |
-| `tables.tex`, `references.bib` | for a paper |
+| `references.bib` | for a paper |
 | `figures/*.svg` | figures |
 
 Figures and tables differ from question to question; `report.py` lists all names. Nothing

@@ -31,7 +31,7 @@ PAGE, HTML_PAGE = "report.md", "report.html"  # the file to read first; the same
 FILES = (
     PAGE, HTML_PAGE, "answer.json", "timings.json", "certificate.json",
     "certificate-every-labelling.json", "certificate-data.json", "certificate-data.npz",
-    "tables.tex", "references.bib",
+    "references.bib", "tables.tex",  # the last: of earlier reports
 )  # fmt: skip
 FIGURES = (
     "compare", "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",

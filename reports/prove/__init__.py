@@ -3,7 +3,6 @@
 `page` gathers what the others make:
 
     rows, head_steps, saturation    cells of tables, and sentences
-    tables                          the same tables in LaTeX
     view -> layout -> graph         boxes of claims; where they stand; the picture
     figures, plots                  pictures for the folder; for a notebook
     matrices                        small weights, written out

@@ -18,7 +18,6 @@ from attncert.reports.prove.figures import caption_saturation, draw, own_figure
 from attncert.reports.prove.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
 from attncert.reports.prove.records import certificate_sha256, exhibits
-from attncert.reports.prove.tables import tables
 from attncert.reports.prove.view import box_anchor, bundle, diagram, title
 from attncert.reports.report import figure_file
 from attncert.reports.words.claims import evidence
@@ -77,7 +76,7 @@ def page_parts(proof: Proof) -> PageParts:
 
 def files(proof: Proof) -> dict[str, bytes]:
     """What stands beside the page. Pure: equal proofs give equal bytes."""
-    named = {"tables.tex": tables(proof).encode(), "references.bib": references(proof).encode()}
+    named = {"references.bib": references(proof).encode()}
     named |= {figure_file(name): svg for name, svg in draw(proof).items()}
     data = (proof.certificate or {}).get("data_file")
     return named | ({} if data is None else {data["name"]: data.content})

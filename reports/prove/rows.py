@@ -1,5 +1,4 @@
-"""The rows of the report's tables, written once for Markdown and LaTeX (sentences as in
-`reports.words.text`)."""
+"""The rows of the report's tables (sentences as in `reports.words.text`)."""
 
 from __future__ import annotations
 

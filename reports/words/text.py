@@ -1,9 +1,9 @@
-"""One small language for sentences, three ways to write it.
+"""One small language for sentences, two ways to write it.
 
 Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). Everything that the
-reports say is put in that form first and then written as GitHub Markdown, as plain text (terminal,
-figures, Mermaid) or as LaTeX. What is not mathematics is escaped for its target, so a data set
-called `a|b<c>` cannot change the structure of a table or smuggle in HTML.
+reports say is put in that form first and then written as GitHub Markdown, or as plain text
+(terminal, figures). What is not mathematics is escaped for its target, so a data set called
+`a|b<c>` cannot change the structure of a table or smuggle in HTML.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def markdown(text: str) -> str:
     >>> print(markdown("a|b <b>"))
     a&#124;b &lt;b&gt;
     """
-    out = "".join(_math_markdown(p) if math else _prose_markdown(p) for math, p in _pieces(text))
+    out = "".join(_math_markdown(p) if math else _prose_markdown(p) for math, p in pieces(text))
     # What would start a list, a heading or a rule at the beginning of a line.
     return re.sub(r"^(\d+)(?=[.)]( |$))", r"\1\\", re.sub(r"^(?=[-+=])", r"\\", out))
 
@@ -51,25 +51,7 @@ def plain(text: str) -> str:
     >>> print(plain(r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $t \le T$, over $\mathbb{Q}$"))
     A(E⁽ᵗ⁾, e⁽ᵗ⁾) = y⁽ᵗ⁾ for all t ≤ T, over ℚ
     """
-    return "".join(_math_plain(p) if math else p for math, p in _pieces(text)).strip()
-
-
-def latex(text: str) -> str:
-    r"""For a LaTeX document (pdfLaTeX, UTF-8).
-
-    >>> print(latex(r"50 % of $x_1$, ℚ & more"))
-    50 \% of $x_1$, \ensuremath{\mathbb{Q}} \& more
-    """
-    return "".join(_math_latex(p) if math else _prose_latex(p) for math, p in _pieces(text))
-
-
-def latex_verbatim(text: str) -> str:
-    r"""A name for a LaTeX document: dollars and all are text.
-
-    >>> print(latex_verbatim(r"$\input{x}$"))
-    \$\textbackslash{}input\{x\}\$
-    """
-    return _prose_latex(printable(text))
+    return "".join(_math_plain(p) if math else p for math, p in pieces(text)).strip()
 
 
 def sentence(text: str, capital: bool = True) -> str:
@@ -83,7 +65,7 @@ def sentence(text: str, capital: bool = True) -> str:
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
-def _pieces(text: str) -> Iterator[tuple[bool, str]]:
+def pieces(text: str) -> Iterator[tuple[bool, str]]:
     """(is mathematics, piece), in order; a dollar without partner belongs to the prose."""
     text, last = printable(text), 0
     for match in _MATH.finditer(text):
@@ -117,7 +99,7 @@ _NAMES = """
     perp mapsto Rightarrow iff forall sum prod alpha beta gamma delta Delta kappa lambda mu rho
     sigma Theta Omega omega pi ell lceil rceil lfloor rfloor vert Vert langle rangle prime
 """  # which HTML has from TeX
-_SIGNS = {f"\\{name}": html5[f"{name};"] for name in _NAMES.split()} | {
+SIGNS = {f"\\{name}": html5[f"{name};"] for name in _NAMES.split()} | {
     r"\neq": "≠", r"\cdot": "·", r"\infty": "∞", r"\to": "→", r"\exists": "∃", r"\dots": "…",
     r"\ldots": "…", r"\cdots": "…", r"\top": "ᵀ", r"\varepsilon": "ε", r"\epsilon": "ε",
     r"\mid": "|", r"\lbrace": _LEFT, r"\rbrace": _RIGHT, r"\quad": " ", r"\qquad": " ",
@@ -125,10 +107,10 @@ _SIGNS = {f"\\{name}": html5[f"{name};"] for name in _NAMES.split()} | {
     r"\displaystyle": "",
 }  # fmt: skip
 _ACCENT = {"hat": "\N{COMBINING CIRCUMFLEX ACCENT}", "tilde": "\N{COMBINING TILDE}"}
-_BOARD = {"Q": "ℚ", "Z": "ℤ", "R": "ℝ", "N": "ℕ", "F": "𝔽"}
-_UP = dict(zip("0123456789+-=()Tᵀabcdefghijklmnoprstuvwxyz*′",
+BOARD = {"Q": "ℚ", "Z": "ℤ", "R": "ℝ", "N": "ℕ", "F": "𝔽"}
+UP = dict(zip("0123456789+-=()Tᵀabcdefghijklmnoprstuvwxyz*′",
                "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵀᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ*′", strict=True))  # fmt: skip
-_DOWN = dict(
+DOWN = dict(
     zip("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True)
 )
 
@@ -136,7 +118,7 @@ _DOWN = dict(
 def _math_plain(math: str) -> str:
     math = math.replace(r"\{", _LEFT).replace(r"\}", _RIGHT)  # braces that are meant to be seen
     math = re.sub(r"\\[,;:! ]", " ", math).replace(r"\|", "‖").replace("{,}", ",")
-    math = re.sub(r"\\mathbb\s*\{?(\w)\}?", lambda m: _BOARD.get(m[1], m[1]), math)
+    math = re.sub(r"\\mathbb\s*\{?(\w)\}?", lambda m: BOARD.get(m[1], m[1]), math)
     word = r"\\(?:mathrm|mathbf|mathcal|operatorname\*?|text|texttt)\s*\{([^{}]*)\}"
     math = re.sub(word, r"\1", math)
     math = re.sub(r"\\t?frac\{(\w+)\}\{(\w+)\}", r"\1/\2", math)
@@ -152,50 +134,12 @@ def _math_plain(math: str) -> str:
 
 
 def _sign(match: re.Match[str]) -> str:
-    return match[0] if match[1] in _ACCENT else _SIGNS.get(match[0], match[1])
+    return match[0] if match[1] in _ACCENT else SIGNS.get(match[0], match[1])
 
 
 def _script(match: re.Match[str]) -> str:
-    table, body = (_UP if match[1] == "^" else _DOWN), match[2] or match[3] or ""
+    table, body = (UP if match[1] == "^" else DOWN), match[2] or match[3] or ""
     body = body.strip()
     if all(c in table for c in body):
         return "".join(table[c] for c in body)
     return f"{match[1]}{body}" if len(body) == 1 else f"{match[1]}({body})"
-
-
-# --- LaTeX --------------------------------------------------------------------------------------
-
-_TEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%",
-    "#": r"\#", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-    "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{\vert}",
-    '"': "''", "√": r"\ensuremath{\surd}", "–": "--", "−": "--",
-    "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ł": r"\l{}",
-}  # fmt: skip
-_TEX |= {sign: f"\\ensuremath{{{name}}}" for name, sign in reversed(_SIGNS.items())
-         if len(sign) == 1 and not sign.isascii() and sign not in (_LEFT, _RIGHT, "ᵀ")}  # fmt: skip
-_TEX["′"] = r"\ensuremath{'}"
-_TEX |= {sign: f"\\ensuremath{{\\mathbb{{{name}}}}}" for name, sign in _BOARD.items()}
-_TEX |= {sign: f"\\textsuperscript{{{c}}}" for c, sign in _UP.items() if c not in "ᵀ*′"}
-_TEX |= {sign: f"\\textsubscript{{{c}}}" for c, sign in _DOWN.items()}
-_ACCENTS = {"\u0300": r"\`", "\u0301": r"\'", "\u0302": r"\^", "\u0303": r"\~", "\u0308": r"\"",
-            "\u030a": r"\r", "\u0327": r"\c"}  # fmt: skip
-
-
-def _math_latex(math: str) -> str:
-    math = re.sub(r"\\lt\b", "<", re.sub(r"\\gt\b", ">", math))
-    return "$" + "".join(c if c.isascii() else f"\\text{{{_letter_latex(c)}}}" for c in math) + "$"
-
-
-def _prose_latex(prose: str) -> str:
-    """The dashes of an option are kept apart."""
-    return "-{}-".join("".join(map(_letter_latex, part)) for part in prose.split("--"))
-
-
-def _letter_latex(c: str) -> str:
-    if c in _TEX or c.isascii():
-        return _TEX.get(c, c)
-    parts = unicodedata.normalize("NFD", c)
-    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
-        return f"{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-    return f"[U+{ord(c):04X}]"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
+import subprocess
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from support.paths import ROOT
-from support.requires import KERNEL
+from support.requires import KERNEL, require
 
 PAPER = (ROOT / "docs" / "paper.md").read_text("utf-8")
 GALLERY = ROOT / "docs" / "gallery"
@@ -34,6 +37,25 @@ def test_every_letter_of_the_paper_is_known(maker: ModuleType) -> None:
     assert "[U+" not in maker.document(PAPER)
     assert "[U+4E00]" in maker.document(f"{PAPER}\n一\n")
     assert '"' not in PAPER  # LaTeX has two kinds
+
+
+def test_dashes_of_options_and_letters_are_kept(maker: ModuleType) -> None:
+    written = maker.latex("uvᵀ (--head-width 4), 2⁻³ ≤ ε over ℚ; Gößl – Ǹ")
+    assert written == (
+        r"uv\textsuperscript{T} (-{}-head-width 4), 2\textsuperscript{-}"
+        r"\textsuperscript{3} \ensuremath{\le} \ensuremath{\varepsilon} over "
+        r"\ensuremath{\mathbb{Q}}; G\"{o}\ss{}l -- \`{N}"
+    )
+
+
+@pytest.mark.slow
+def test_it_compiles(maker: ModuleType, tmp_path: Path) -> None:
+    missing = "pdflatex is missing (Debian: texlive-latex-base, texlive-latex-recommended)"
+    require("latex", shutil.which("pdflatex") is not None, missing)
+    (tmp_path / "paper.tex").write_text(maker.document(PAPER), "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, check=True)
+    assert (tmp_path / "paper.pdf").stat().st_size > 1000
 
 
 def test_what_is_said_to_be_in_coq_is_a_theorem_there() -> None:
