@@ -14,31 +14,22 @@ that is, of activation "identity".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from itertools import compress, islice
+from typing import Any, Literal
 
 from flint import fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
-from attncert.constructions.network.arithmetic import RATIONAL
-from attncert.constructions.network.states import States, cut, listed, stacked
+from attncert.constructions.network.states import States, listed, stacked
 
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
 Rows = list[list[Any]]
 RULES = ("softmax", "hardmax", "linear")
 ACTIVATIONS = ("identity", "relu", "threshold")
-
-
-class _Reading(NamedTuple):
-    """Vectors, as rows, that attend to one context; which tokens each of them sees, None: all."""
-
-    vectors: Any
-    context: Any
-    masks: Sequence[Sequence[bool]] | None
 
 
 @dataclass(frozen=True)
@@ -86,7 +77,7 @@ class Attention:
             if head.query.ncols() != head.width:
                 must = f"of {head.width} columns, as the key of its head"
                 raise InputError("query", must, int(head.query.ncols()))
-        values = sum(self._value_widths)
+        values = sum(int(head.value.ncols()) for head in self.heads if head.value is not None)
         if self.output.nrows() != values:
             raise InputError("output", f"of {values} rows, as the values say", self.output.nrows())
         if isinstance(self.mask, tuple) and not all(any(row) for row in self.mask):
@@ -102,96 +93,76 @@ class Attention:
         """Hidden units: none."""
         return 0
 
-    @property
-    def _value_widths(self) -> list[int]:
-        return [int(head.value.ncols()) for head in self.heads if head.value is not None]
-
     def after(self, states: States) -> States:
         """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
-        readings = list(self._readings(states))
-        first, *others = self.contributions(self.features(states), states)
-        heights = [int(reading.vectors.nrows()) for reading in readings]
-        changed = cut(sum(others, first), heights, states.arithmetic)
-        if self.residual:
-            changed = [_sum(new, r.vectors) for new, r in zip(changed, readings, strict=True)]
-        count = len(states.contexts) if self.of == "all" else 0
-        contexts = tuple(changed[:count]) or states.contexts
-        return States(contexts, stacked(changed[count:], states.arithmetic), states.arithmetic)
+        contexts = states.contexts
+        if self.of == "all":
+            tokens = (States((X,), X, states.arithmetic) for X in contexts)
+            contexts = tuple(self._changed(x, self.weights(x, of_tokens=True)) for x in tokens)
+        return States(contexts, self._changed(states, self.weights(states)), states.arithmetic)
 
-    def weights(self, states: States) -> list[Rows]:
-        """For each head the weights of the tokens, 0 for those not seen: a row for each vector that
-        the block is of, tokens of each context first, then the queries."""
-        table, readings = [], list(self._readings(states))
+    def weights(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
+        """For each head and query the weights of the tokens, 0 for those not seen. of_tokens: the
+        queries are the tokens of one context."""
+        table = []
         for head in self.heads:
             query, key = (states.arithmetic.matrix(x) for x in (head.query, head.key))
-            rows = (self._weights(query, key, reading, states) for reading in readings)
-            table.append([row for some in rows for row in some])
+            rows = list[list[Any]]()
+            for queries, context in states.by_context():
+                masks = self._masks(int(context.nrows()), int(queries.nrows()), of_tokens)
+                logits = listed(_logits(queries, query, key, context))
+                pairs = zip(logits, masks, strict=True)
+                rows += [self._shares(row, mask, states) for row, mask in pairs]
+            table.append(rows)
         return table
 
     def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
-        """For each head the means of the tokens with these weights, a row for each vector."""
-        readings, matrix = list(self._readings(states)), states.arithmetic.matrix
-        features = []
+        """For each head the means of the tokens with these weights, a row for each query."""
+        features, matrix = [], states.arithmetic.matrix
         for rows in self.weights(states) if weights is None else weights:
             rest, means = iter(rows), []
-            for vectors, context, _ in readings:
-                count, tokens = int(vectors.nrows()), int(context.nrows())
+            for queries, context in states.by_context():
+                count, tokens = int(queries.nrows()), int(context.nrows())
                 entries = [x for row in islice(rest, count) for x in row]
                 means.append(matrix(count, tokens, entries) * context)
             features.append(stacked(means, states.arithmetic))
         return features
 
     def contributions(self, features: Sequence[Any], states: States) -> list[Any]:
-        """What each head adds to each vector: its features times value and output."""
-        outputs = cut(self.output, self._value_widths, RATIONAL)
+        """What each head adds to each query: its features times value and output."""
+        rows, contributions = iter(listed(self.output)), []
         for head, part in zip(self.heads, features, strict=True):
+            assert head.value is not None
             _require_width("value", head.value, part)
-        return [
-            part * states.arithmetic.matrix(head.value * output)
-            for part, head, output in zip(features, self.heads, outputs, strict=True)
-        ]
+            output = fmpq_mat(list(islice(rows, int(head.value.ncols()))))
+            contributions.append(part * states.arithmetic.matrix(head.value * output))
+        return contributions
 
-    def _readings(self, states: States) -> Iterator[_Reading]:
-        """Tokens of each context first, if the block is of them; then the queries."""
-        for context in states.contexts if self.of == "all" else ():
-            yield _Reading(context, context, self._masks(int(context.nrows()))[0])
-        for queries, context in states.by_context():
-            last = self._masks(int(context.nrows()))[1]
-            yield _Reading(queries, context, last and [last] * int(queries.nrows()))
+    def _changed(self, states: States, weights: Sequence[Rows]) -> Any:
+        first, *others = self.contributions(self.features(states, weights), states)
+        changed = sum(others, first)
+        return _sum(changed, states.queries) if self.residual else changed
 
-    def _masks(self, tokens: int) -> tuple[Any, Any]:
-        """For so many tokens: a row for each, and the row of the query; None: all are seen."""
-        if self.mask is None:
-            return None, None
-        if self.mask == "causal":
-            return [[j <= i for j in range(tokens)] for i in range(tokens)], None
+    def _masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
+        """Which of so many tokens each query sees."""
+        if self.mask == "causal" and of_tokens:
+            return [[j <= i for j in range(tokens)] for i in range(tokens)]
+        if not isinstance(self.mask, tuple):
+            return [[True] * tokens] * queries
         rows = tokens + 1 if self.of == "all" else 1
         if len(self.mask) != rows or any(len(row) != tokens for row in self.mask):
             raise InputError("mask", f"{rows} rows of {tokens}, as the tokens are", "of others")
-        return self.mask[:-1], self.mask[-1]
+        return self.mask[:-1] if of_tokens else [self.mask[-1]] * queries
 
-    def _weights(self, query: Any, key: Any, reading: _Reading, states: States) -> Rows:
-        """The rule, applied to v·query·keyᵀ·Xᵀ for each vector v."""
-        vectors, context, masks = reading
-        _require_width("query", query, vectors)
-        _require_width("key", key, context)
-        queries, few = vectors * query, vectors.nrows() < context.nrows()
-        keys = context.transpose() if few else (context * key).transpose()
-        logits = listed((queries * key.transpose() if few else queries) * keys)
-        if masks is None:
-            return [self._ruled(row, states) for row in logits]
-        return [self._seen(row, mask, states) for row, mask in zip(logits, masks, strict=True)]
-
-    def _seen(self, logits: list[Any], mask: Sequence[bool], states: States) -> list[Any]:
-        weights = iter(
-            self._ruled([x for x, sees in zip(logits, mask, strict=True) if sees], states)
-        )
-        return [next(weights) if sees else 0 for sees in mask]
-
-    def _ruled(self, logits: list[Any], states: States) -> list[Any]:
+    def _shares(self, logits: list[Any], mask: Sequence[bool], states: States) -> list[Any]:
+        """What the rule makes of the logits of the tokens that are seen."""
+        shares, on = list(compress(logits, mask)), states.arithmetic
         if self.rule == "softmax":
-            return states.arithmetic.softmax(logits, self.unit, self.root)
-        return states.arithmetic.hardmax(logits) if self.rule == "hardmax" else logits
+            shares = on.softmax(shares, self.unit, self.root)
+        elif self.rule == "hardmax":
+            shares = on.hardmax(shares)
+        rest = iter(shares)
+        return [next(rest) if sees else 0 for sees in mask]
 
 
 @dataclass(frozen=True)
@@ -268,6 +239,16 @@ def _require_width(argument: str, weights: Any, vectors: Any) -> None:
     if weights.nrows() != vectors.ncols():
         must = f"of {vectors.ncols()} rows, as what it is applied to is wide"
         raise InputError(argument, must, weights.nrows())
+
+
+def _logits(queries: Any, query: Any, key: Any, context: Any) -> Any:
+    """queries·query·keyᵀ·contextᵀ, from the side that has fewer rows."""
+    _require_width("query", query, queries)
+    _require_width("key", key, context)
+    left = queries * query
+    if queries.nrows() < context.nrows():
+        return (left * key.transpose()) * context.transpose()
+    return left * (context * key).transpose()
 
 
 def _sum(new: Any, before: Any) -> Any:

@@ -75,13 +75,3 @@ def stacked(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
 def beside(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
     """One matrix with the columns of all, in order."""
     return stacked([part.transpose() for part in parts], arithmetic).transpose()
-
-
-def cut(matrix: Any, heights: Sequence[int], arithmetic: Arithmetic) -> list[Any]:
-    """The matrix as blocks of so many rows each, from the top."""
-    columns, entries, start, blocks = int(matrix.ncols()), matrix.entries(), 0, []
-    for height in heights:
-        stop = start + height * columns
-        blocks.append(arithmetic.matrix(height, columns, entries[start:stop]))
-        start = stop
-    return blocks
