@@ -44,7 +44,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Request
-from attncert.verify.network.claims import outputs
+from attncert.verify.network.claims import memorizes
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.within import certificate, recomputed
 from attncert.verify.questions.attack import Attack
@@ -280,7 +280,7 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
 def _fault(data: Dataset, built: Layer | Network) -> str | None:
     """A rank below T; outputs that are not the labels."""
     if isinstance(built, Network):
-        if wrong := outputs(data, built.outputs(data)).witness:
+        if wrong := memorizes(data, built.outputs(data)).witness:
             return f"outputs are not the labels at examples {wrong['examples']}"
         refusal = recomputed(certificate(data, built, construction="attacked", produced_by={}))
         return f"the checker says that {refusal.witness['reason']}" if refusal.witness else None

@@ -175,7 +175,6 @@ IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 
 # A network.
 DISTINCT_INPUTS: Final = hypothesis("distinct-inputs")
-NETWORK_OUTPUTS: Final = ClaimId("network.outputs")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
 RETRIEVAL: Final = ClaimId("retrieval")
 RETRIEVAL_SEPARATED: Final = ClaimId("retrieval.separated")

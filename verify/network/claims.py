@@ -13,7 +13,6 @@ from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.origins.conclusion import about_data
 
 
 def distinct_inputs(data: Dataset) -> Claim:
@@ -41,23 +40,23 @@ def conflict(data: Dataset) -> tuple[int, int] | None:
     return None
 
 
-def outputs(data: Dataset, outputs: fmpq_mat | Inexact) -> Claim:
-    """They equal the labels; undecided where a softmax is not rational."""
+def memorizes(data: Dataset, outputs: fmpq_mat | Inexact) -> Claim:
+    """The conclusion: they equal the labels; undecided where a softmax is not rational."""
     statement = (
-        f"The outputs of the network equal the labels of {counted(data.T, 'example', 'all')}."
+        f"The network outputs exactly the label, for each of {counted(data.T, 'example', 'these')}."
     )
     if isinstance(outputs, Inexact):
         witness = {"reason": str(outputs)}
-        return Claim(ids.NETWORK_OUTPUTS, statement, Level.UNDECIDED, witness=witness)
+        return Claim(ids.MEMORIZATION, statement, Level.UNDECIDED, witness=witness)
     pairs = zip(outputs.tolist(), data.label_matrix.tolist(), strict=True)
     wrong = [t for t, (x, y) in enumerate(pairs) if x != y]
     return Claim.checked(
-        ids.NETWORK_OUTPUTS,
+        ids.MEMORIZATION,
         statement,
         not wrong,
         {"examples": wrong[:12]},
         arithmetic=OVER_Q,
-        source="docs/certificate.md, blocks",
+        source="ours: the equality is computed, whatever the construction promises",
     )
 
 
@@ -88,22 +87,6 @@ def price(data: Dataset, network: Network) -> Claim:
         numbers={**costs(network), "bits that the labels hold": information(data)},
         arithmetic="counted",
         source="docs/networks.md, price",
-    )
-
-
-def memorizes(data: Dataset, checks: list[Claim]) -> Claim:
-    levels = [claim.level for claim in checks]
-    level = Level.REFUTED if Level.REFUTED in levels else Level.UNDECIDED
-    return about_data(
-        data,
-        ids.MEMORIZATION,
-        "The network outputs exactly the label, for each of "
-        f"{counted(data.T, 'example', 'these')}.",
-        Level.PROVED if all(level.holds for level in levels) else level,
-        rests_on=tuple(claim.id for claim in checks),
-        witness=next((claim.witness for claim in checks if not claim.level.holds), None),
-        arithmetic=OVER_Q,
-        source="ours: the equality is computed, whatever the construction promises",
     )
 
 

@@ -12,7 +12,7 @@ from attncert.constructions.network import (
     two_layers,
 )
 from attncert.verify.methods.names import RETRIEVAL
-from attncert.verify.network import growth, patterns, steps
+from attncert.verify.network import growth, steps
 from attncert.verify.network.method import NetworkMethod, Part, query_and_frequencies
 
 _PROJECTION = Part(1, "It projects each input to its position on a line.")
@@ -120,7 +120,6 @@ METHODS = (
         theorem="after Ramsauer et al. (2021), modern Hopfield networks",
         source="constructions/network/retrieval.py",
         build=retrieval.build,
-        steps=patterns.STEPS,
         parts=(
             Part(
                 1,

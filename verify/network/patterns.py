@@ -1,4 +1,4 @@
-"""Steps of `prove --construction retrieval`: how near a softmax comes to the patterns it stores.
+"""What is claimed of a retrieval: how near its softmax comes to the patterns that it stores.
 
 The bound and the impossibility are proved in constructions/network/retrieval.py. Here both sides of
 the bound are enclosed on the finished weights, and what exactness takes instead is computed.
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from flint import arb, arb_mat, ctx
 
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network import relu
 from attncert.constructions.network.retrieval import Retrieval
@@ -19,7 +18,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.interpolation.enclosure import decimal, row_bounds
-from attncert.verify.network.method import Rows
 from attncert.verify.network.within import rounded_up
 
 BITS = 512  # of the balls: errors below 1e-150 are not told from 0
@@ -27,22 +25,34 @@ _ARITHMETIC = f"ball arithmetic (Arb), {BITS} bits"
 _SOURCE = "docs/networks.md, retrieval"
 
 
-def errors(data: Dataset, built: Retrieval, rows: Sequence[Rows]) -> Claim:
-    bounds = _errors(built, rows)
-    worst = max(high for _, high in bounds)
-    return Claim(
+def claims(built: Retrieval) -> list[Claim]:
+    """The conclusion stands last. Raises InputError for logits that the balls do not hold."""
+    with ctx.workprec(BITS):
+        outputs = built.network.enclosures(built.data, BITS)
+        errors = row_bounds(outputs - arb_mat(built.data.label_matrix))
+        bounds = built.bounds()
+        below = [bool(high <= most) for (_, high), most in zip(errors, bounds, strict=True)]
+        above = [bool(low > most) for (low, _), most in zip(errors, bounds, strict=True)]
+    if not all(high.is_finite() for _, high in errors):
+        raise InputError("beta", f"so small that {BITS} bits hold the logits", short(built.beta))
+    worst = decimal(max(high for _, high in errors), up=True)
+    error = Claim(
         ids.LAYER_ERROR,
-        f"The largest error is at most {decimal(worst, up=True)}.",
+        f"The largest error is at most {worst}.",
         Level.ENCLOSED,
-        numbers={"errors": [[decimal(x, up=False), decimal(y, up=True)] for x, y in bounds]},
+        numbers={"errors": [[decimal(x, up=False), decimal(y, up=True)] for x, y in errors]},
         arithmetic=_ARITHMETIC,
     )
+    bound = _bound(built, bounds, below, above)
+    # A single pattern is retrieved exactly; of those that are not separated nothing is said.
+    never = [_NEVER_EXACT] if built.data.T > 1 and _apart(built) else []
+    return [error, _separated(built), bound, *never, _by_relus(built), _retrieved(built, worst)]
 
 
-def separated(data: Dataset, built: Retrieval, rows: Sequence[Rows]) -> Claim:
+def _separated(built: Retrieval) -> Claim:
     return Claim(
         ids.RETRIEVAL_SEPARATED,
-        f"Of {counted(data.T, 'pattern')} {_apart(built)} are separated: "
+        f"Of {counted(built.data.T, 'pattern')} {_apart(built)} are separated: "
         r"$\Delta_i=x_i\cdot x_i-\max_{j\ne i}x_j\cdot x_i>0$.",
         Level.PROVED,
         numbers={
@@ -54,83 +64,63 @@ def separated(data: Dataset, built: Retrieval, rows: Sequence[Rows]) -> Claim:
     )
 
 
-def bound(data: Dataset, built: Retrieval, rows: Sequence[Rows]) -> Claim:
-    """Where both are equal up to the precision, the proof alone decides."""
-    enclosed = _errors(built, rows)
-    with ctx.workprec(BITS):
-        bounds = built.bounds()
-        above = [i for i, (low, _) in enumerate(enclosed) if low > bounds[i]]
-        below = sum(bool(high <= x) for (_, high), x in zip(enclosed, bounds, strict=True))
-    level = Level.ENCLOSED if below == data.T else Level.ARGUED
+_NEVER_EXACT = Claim(
+    ids.RETRIEVAL_NEVER_EXACT,
+    "With growing β the error of a separated pattern goes to 0, but no β makes it 0: all weights "
+    r"are positive, so $x_i\cdot\mathrm{output}<x_i\cdot x_i$.",
+    Level.ARGUED,
+    rests_on=(ids.RETRIEVAL_SEPARATED,),
+    source=_SOURCE,
+)
+
+
+def _bound(
+    built: Retrieval, bounds: Sequence[arb], below: Sequence[bool], above: Sequence[bool]
+) -> Claim:
+    """below, above: which errors are, by enclosures. Where neither is decided, the proof is what
+    there is."""
+    beyond = [example for example, is_above in zip(built.examples, above, strict=True) if is_above]
+    level = Level.ENCLOSED if all(below) else Level.ARGUED
     return Claim(
         ids.RETRIEVAL_BOUND,
         r"The error of each pattern is at most "
         r"$(N-1)e^{-\beta\Delta_i}\max_j\|x_j-x_i\|_\infty$.",
-        Level.REFUTED if above else level,
+        Level.REFUTED if beyond else level,
         numbers={
-            "below by enclosures": below,
-            "patterns": data.T,
+            "below by enclosures": sum(below),
+            "patterns": built.data.T,
             "bounds": [decimal(x.upper(), up=True) for x in bounds],
         },
-        witness={"examples": [built.examples[i] for i in above][:12]} if above else None,
+        witness={"examples": beyond[:12]} if beyond else None,
         arithmetic=_ARITHMETIC,
         source=_SOURCE,
     )
 
 
-def never_exact(data: Dataset, built: Retrieval, rows: Sequence[Rows]) -> Claim | None:
-    """A single pattern is retrieved exactly; of patterns that are not separated nothing is said."""
-    if data.T == 1 or not _apart(built):
-        return None
-    return Claim(
-        ids.RETRIEVAL_NEVER_EXACT,
-        "With growing β the error of a separated pattern goes to 0, but no β makes it 0: all "
-        r"weights are positive, so $x_i\cdot\mathrm{output}<x_i\cdot x_i$.",
-        Level.ARGUED,
-        rests_on=(ids.RETRIEVAL_SEPARATED,),
-        source=_SOURCE,
-    )
-
-
-def by_relus(data: Dataset, built: Retrieval, rows: Sequence[Rows]) -> Claim:
+def _by_relus(built: Retrieval) -> Claim:
     """What exactness takes, of the same pairs."""
-    network = relu.build(data).network
+    network = relu.build(built.data).network
     return Claim.checked(
         ids.RETRIEVAL_BY_RELUS,
         f"One hidden layer of {counted(network.units, 'ReLU')} outputs every pattern exactly, with "
         f"{counted(network.parameters, 'parameter')}.",
-        network.outputs(data) == data.label_matrix,
+        network.outputs(built.data) == built.data.label_matrix,
         numbers={"parameters": network.parameters, "bits in all": network.bits},
         arithmetic=OVER_Q,
         source="docs/networks.md, one hidden layer of ReLUs",
     )
 
 
-STEPS = (errors, separated, bound, never_exact, by_relus)
-
-
-def retrieved(built: Retrieval, rows: Sequence[Rows]) -> Claim:
-    """The conclusion."""
-    beta, patterns = short(built.beta), counted(built.data.T, "pattern", "all")
-    worst = decimal(max(high for _, high in _errors(built, rows)), up=True)
-    within = rounded_up(worst)
+def _retrieved(built: Retrieval, worst: str) -> Claim:
+    within, N = rounded_up(worst), built.data.T
     return Claim(
         ids.RETRIEVAL,
-        f"The softmax retrieves {patterns} to within {within} at β = {beta}; "
-        f"{_apart(built)} of {built.data.T} are separated.",
+        f"The softmax retrieves {counted(N, 'pattern', 'all')} to within {within} at "
+        f"β = {short(built.beta)}; {_apart(built)} of {N} are separated.",
         Level.ENCLOSED,
-        numbers={"within": str(within), "beta": beta},
+        numbers={"within": str(within), "beta": short(built.beta)},
         rests_on=(ids.LAYER_ERROR, ids.RETRIEVAL_SEPARATED),
     )
-
-
-def _errors(built: Retrieval, rows: Sequence[Rows]) -> list[tuple[arb, arb]]:
-    """Of each pattern, between two numbers."""
-    with ctx.workprec(BITS):
-        bounds = row_bounds(arb_mat(rows[-1]) - arb_mat(built.data.label_matrix))
-    if not all(high.is_finite() for _, high in bounds):
-        raise InputError("beta", f"so small that {BITS} bits hold the logits", short(built.beta))
-    return bounds
 
 
 def _apart(built: Retrieval) -> int:

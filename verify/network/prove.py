@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from flint import ctx
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.network.arithmetic import BALLS, Inexact
+from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
-from attncert.constructions.network.states import States
 from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
@@ -30,8 +26,9 @@ from attncert.verify.layer.error import (
 )
 from attncert.verify.methods.registry import errors_of
 from attncert.verify.network import claims, patterns
-from attncert.verify.network.method import Built, NetworkMethod, Part, Rows
+from attncert.verify.network.method import Built, NetworkMethod, Part
 from attncert.verify.network.within import certified, rounded_up
+from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
@@ -78,71 +75,34 @@ def prove_network(
         data, _ = on_grid(data, Fraction(question.round))
     if not method.retrieves:
         _ = data.labels  # raises InputError where there are none
-    known: list[Claim] = data.origin.claims(data)
     progress("building", 0, 1)
     own = {"beta": Fraction(question.beta)} if question.beta else {}
     try:
         with errors_of(method, "build"):
             built: Any = method.build(data, question.seed, **own)
     except HypothesisFails as failure:
-        refusal = claims.refusal(data, method.title, failure)
-        return _concluded(question, data, method, known + refusal)
+        return _concluded(question, data, method, claims.refusal(data, method.title, failure))
     progress("steps", 0, 1)
-    conclude = _near_patterns if method.retrieves else _equal_labels
-    data = built.data if method.retrieves else data
-    more, file = conclude(question, data, method, built)
-    return _concluded(question, data, method, known + more, built=built, **file)
+    if method.retrieves:
+        known = patterns.claims(built)
+        within = Fraction(known[-1].numbers["within"])
+        return _concluded(question, built.data, method, known, built, within)
+    known = [claims.distinct_inputs(data), *_checked(data, method, built)]
+    return _concluded(question, data, method, known, built)
 
 
-def _equal_labels(
-    question: Prove, data: Dataset, method: NetworkMethod, built: Any
-) -> tuple[list[Claim], dict[str, Any]]:
-    """Claims, the conclusion last, and the file."""
-    start, states, steps = time.perf_counter(), list[States](), list[Claim]()
-    file = dict[str, Any]()
+def _checked(data: Dataset, method: NetworkMethod, built: Any) -> list[Claim]:
+    """The steps of the proof, and whether the outputs are the labels."""
+    start = time.perf_counter()
     try:
-        states += built.network.states(data)
+        states = list(built.network.states(data))
     except Inexact as reason:
-        checks = [claims.outputs(data, reason)]
-    else:
-        equal = claims.outputs(data, states[-1].queries)
-        checks = [equal.timed(time.perf_counter() - start)]
-        steps = _steps(data, method, built, [x.rows() for x in states])
-    if checks[0].level.holds:
-        confirmed, file = _certified(question, data, method, built, None)
-        checks += confirmed
-    rest = [claims.price(data, built.network), claims.memorizes(data, checks)]
-    return [claims.distinct_inputs(data), *steps, *checks, *rest], file
-
-
-def _near_patterns(
-    question: Prove, data: Dataset, method: NetworkMethod, built: Any
-) -> tuple[list[Claim], dict[str, Any]]:
-    with ctx.workprec(patterns.BITS):
-        rows = [states.rows() for states in built.network.states(data, BALLS)]
-    steps = _steps(data, method, built, rows)
-    conclusion = patterns.retrieved(built, rows)
-    within = Fraction(conclusion.numbers["within"])
-    confirmed, file = _certified(question, data, method, built, within)
-    return [*steps, claims.price(data, built.network), *confirmed, conclusion], file
-
-
-def _steps(data: Dataset, method: NetworkMethod, built: Any, rows: Sequence[Rows]) -> list[Claim]:
+        return [claims.memorizes(data, reason)]
+    conclusion = claims.memorizes(data, states[-1].queries).timed(time.perf_counter() - start)
+    rows = [x.rows() for x in states]
     with errors_of(method, "steps"):
         steps = [step(data, built, rows) for step in method.steps]
-    return [claim for claim in steps if claim is not None]
-
-
-def _certified(
-    question: Prove | LayerQuestion,
-    data: Dataset,
-    method: NetworkMethod,
-    built: Built,
-    within: Fraction | None,
-) -> tuple[list[Claim], dict[str, Any]]:
-    seed = question.seed if isinstance(question, Prove) else 0
-    provenance = produced_by(question.line(), seed)
-    return certified(data, built.network, within, construction=method.name, produced_by=provenance)
+    return [*filter(None, steps), conclusion]
 
 
 def given_network(network: Network, data: Dataset, question: LayerQuestion) -> NetworkProof:
@@ -156,8 +116,6 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
     bound = question.tolerance
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
     error, memorizes = judged_errors(network, data, limit)
-    conclusion = measured(error, memorizes, spread(data))
-    known, file = [error, claims.price(data, network)], dict[str, Any]()
     method = NetworkMethod(
         name="given-network",
         title="blocks from a file",
@@ -166,12 +124,11 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
         parts=[Part(1, _CHANGES[block.of]) for block in network.blocks],
         build=lambda data, seed: network,
     )
-    if conclusion.level.holds:
-        high = error.numbers["error"][1]
-        within = None if high == "0" else min(Fraction(rounded_up(high)), limit.bound)
-        confirmed, file = _certified(question, data, method, network, within)
-        known += confirmed
-    return _concluded(question, data, method, [*known, conclusion], built=network, **file)
+    high = error.numbers["error"][1]
+    near = memorizes.level.holds and high != "0"
+    within = min(Fraction(rounded_up(high)), limit.bound) if near else None
+    known = [error, measured(error, memorizes, spread(data))]
+    return _concluded(question, data, method, known, network, within)
 
 
 def _concluded(
@@ -179,17 +136,32 @@ def _concluded(
     data: Dataset,
     method: NetworkMethod,
     known: list[Claim],
-    **rest: Any,
+    built: Built | None = None,
+    within: Fraction | None = None,
 ) -> NetworkProof:
-    """known: the conclusion stands last."""
+    """known: the conclusion stands last. If it holds it is certified, exactly or within so much,
+    and rests on what the checker says of that."""
+    *known, conclusion = known
+    file = dict[str, Any]()
+    if built is not None:
+        known.append(claims.price(data, built.network))
+    if built is not None and conclusion.level.holds:
+        provenance = produced_by(question.line(), getattr(question, "seed", 0))
+        confirmed, file = certified(
+            data, built.network, within, construction=method.name, produced_by=provenance
+        )
+        known += confirmed
+        on = (*conclusion.rests_on, *(claim.id for claim in confirmed))
+        conclusion = replace(conclusion, rests_on=on)
     return NetworkProof(
         question=question,
         data=data,
         method=method,
-        trace=ProofTrace(known),
-        conclusion=known[-1].id,
+        built=built,
+        trace=ProofTrace(in_words_of(data, [*known, conclusion])),
+        conclusion=conclusion.id,
         versions=versions(),
-        **rest,
+        **file,
     )
 
 

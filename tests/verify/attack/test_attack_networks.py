@@ -142,8 +142,8 @@ def test_a_planted_fault_is_found_and_shrunk(build: Any, reason: str) -> None:
 
 
 def test_the_checker_sees_what_flint_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
-    equal = Claim.checked(ids.NETWORK_OUTPUTS, "The outputs are the labels.", True)
-    monkeypatch.setattr(search, "outputs", lambda data, network: equal)
+    equal = Claim.checked(ids.MEMORIZATION, "The outputs are the labels.", True)
+    monkeypatch.setattr(search, "memorizes", lambda data, network: equal)
     third_party(off)
     failure = attack(Attack("mine", cases=300, seed=4)).failure
     assert failure is not None

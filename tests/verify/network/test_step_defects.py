@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from flint import fmpq, fmpq_mat
 
-from attncert import Dataset
+from attncert import Dataset, Prove
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, FeedForward
 from attncert.constructions.network.network import Network
+from attncert.constructions.progress import silent
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import registry
 from attncert.verify.network import claims
+from attncert.verify.network.prove import prove_network
 from attncert.verify.network.within import certified
 
 DATA = Dataset.of([[0, 0]], [[0, 0], [1, 0], [3, 1], [2, 5], [7, 7], [4, -1]], [1, 2, 2, 1, 5, 5])
@@ -135,7 +137,7 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     def checks(network: Network) -> list[Claim]:
         provenance = {"construction": method.name, "produced_by": {}}
         return [
-            claims.outputs(DATA, network.outputs(DATA)),
+            claims.memorizes(DATA, network.outputs(DATA)),
             *certified(DATA, network, None, **provenance)[0],
         ]
 
@@ -147,9 +149,17 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     assert by_flint.level is by_checker.level is Level.REFUTED
     assert by_flint.witness == {"examples": list(range(6))}
     assert by_checker.witness == {"reason": "the output of example 0 is not its label"}
-    conclusion = claims.memorizes(DATA, [by_flint, by_checker])
-    assert conclusion.level is Level.REFUTED
-    assert conclusion.rests_on == ("network.outputs", "network.recomputed")
+
+
+def test_where_the_two_evaluations_differ_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = claims.memorizes(DATA, DATA.label_matrix)
+    monkeypatch.setattr(claims, "memorizes", lambda data, outputs: right)
+    method = registry.method("relu")
+    built = spoilt(method.build(DATA, 0), -1, zero)  # type: ignore[union-attr, call-arg, arg-type]
+    off = replace(method, name="off", steps=(), build=lambda data, seed: built)  # type: ignore[type-var]
+    proof = prove_network(DATA, Prove("off"), off, silent)  # type: ignore[arg-type]
+    assert proof.standing is Level.UNDECIDED and proof.certificate is None
+    assert proof.trace["network.recomputed"].level is Level.REFUTED
 
 
 def test_equal_inputs_are_seen_whatever_their_order() -> None:
