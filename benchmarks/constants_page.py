@@ -8,7 +8,7 @@ heads as built):
 - B at that c, the smallest lead of a target row over another row of its context, in bits, over all
   earlier examples: what saturation really amounts to there (negative: a row does not lead yet);
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
-  verify/steps/apriori.py): numerical, with no evidence resting on it.
+  apriori.py): numerical, with no evidence resting on it.
 
 And for the whole layer: the longest logit range, the bits that an exact readout is expected to
 have, the condition number of Z (float64), the number of parameters.
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from apriori import Apriori
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -39,7 +40,6 @@ from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify import features
 from attncert.verify.steps import shared
-from attncert.verify.steps.apriori import Conditioning
 from attncert.verify.steps.conclusions import full_rank
 from attncert.verify.tables import dense, leads
 
@@ -98,14 +98,15 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     ), strict=True):  # fmt: skip
         tables = [features.logits(head, data) for head in built.layer.heads]
         ranges = [int(x) for table in tables for x in table.max(axis=1) - table.min(axis=1)]
-        conditioning, steered = Conditioning(data), list[Row]()
+        conditioning, steered, condition = Apriori(data), list[Row](), None
         for number, (head, table) in enumerate(zip(built.heads, tables, strict=True), start=1):
             steers = isinstance(head, SteeringHead) and head.c is not None
-            numbers = conditioning.add(head, table, shared.lead(data, head) if steers else None)
             if steers:
+                first = conditioning.bound(head, table, shared.lead(data, head)) or (None, None)
                 c, B = least_certified(data, built, number, tables) or (None, None)
-                steered.append({"c": c, "B": B, "built_c": head.c, "apriori_c": numbers.apriori_c,
-                                "apriori_B": numbers.apriori_bits})  # fmt: skip
+                steered.append({"c": c, "B": B, "built_c": head.c, "apriori_c": first[0],
+                                "apriori_B": first[1]})  # fmt: skip
+            condition = conditioning.add(head, table)
         largest = ("c", "built_c", "apriori_c", "B", "apriori_B")
         yield {
             "construction": name, "heads": heads, "context": n, "T": data.T,
@@ -113,7 +114,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
             "selectors": [head["c"] for head in steered],
             **{number: most(head[number] for head in steered) for number in largest},
             "range": max(ranges), "bits": sum(ranges),
-            "condition": rounded(numbers.condition),
+            "condition": rounded(condition),
             "parameters": parameter_count(d, 1, heads, built.layer.head_width, 1),
         }  # fmt: skip
 

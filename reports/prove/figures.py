@@ -180,13 +180,12 @@ def own_weights(heads: Sequence[HeadSummary]) -> Figure:
 
 
 def bits_and_condition(heads: Sequence[HeadSummary]) -> Figure:
-    """Two panels over the heads: bits (of Z; B as found and a priori), condition number of Z."""
+    """Two panels over the heads: bits (of Z, and B), condition number of Z."""
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     x = np.arange(1, len(heads) + 1)
     _series(above, x, [h.z_bits for h in heads], BLUE, "o", "largest logit range of this head")
     _series(above, x, [h.bits for h in heads], RED, "s", "B, the smallest gap that was certified")
-    _series(above, x, [h.apriori_bits for h in heads], ORANGE, "^", "B that Weyl's bound asks for")
     _series(below, x, [h.condition for h in heads], GREEN, "o", "")
     above.set(ylabel="bits")
     above.set_title("Size of the numbers")

@@ -152,12 +152,9 @@ def _context(proof: Proof) -> dict[str, object]:
 
 
 def _saturation(proof: Proof) -> dict[str, object]:
-    columns, table = saturation.table(proof)
     return {
         "saturation_line": saturation.verdict(proof),
         "remedy": saturation.remedy(proof),
-        "saturation_columns": columns,
-        "saturation_rows": table,
         "saturation_curves": saturation.figure(proof.heads) is not None,
         "saturation_curves_caption": saturation.caption(proof),
     }

@@ -53,13 +53,10 @@ def certificate_sha256(proof: Proof) -> str | None:
 
 
 def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
-    """Limit rows, exact rate and the least values of c; those that are not known are left out."""
+    """Limit rows and exact rate, where they are known, and the curve."""
     numbers = {
         "limit_rows": steered.rows if keep_rows else None,
         "rate": steered.rate,
-        "least_c_to_lead": steered.least_to_lead,
-        "least_c_for_bits": steered.least_for_bits,
-        "least_c_for_rank": steered.least_for_rank,
         "curve": [[c, round(bits, 3)] for c, bits in steered.curve],
     }
     return {name: x for name, x in numbers.items() if x is not None}
@@ -80,8 +77,6 @@ def _heads(proof: Proof) -> list[dict[str, Any]]:
             "group": head.group,
             "c": head.c,
             "bits": head.bits,
-            "apriori_c": head.apriori_c,
-            "apriori_bits": head.apriori_bits,
             "z_bits": head.z_bits,
             "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
             "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),

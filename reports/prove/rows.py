@@ -116,9 +116,8 @@ def _labels(data: Dataset) -> str:
 
 
 HEAD_COLUMNS = (
-    "head", "group", "$c$", "$c$ a priori", "$B$", "$B$ a priori",
-    "worst $1-p_{\\max}$, earlier examples", "$(n-1)2^{-B}$", "logit range",
-    "condition of $Z$", "standing",
+    "head", "group", "$c$", "rate $\\rho$", "$B$", "worst $1-p_{\\max}$, earlier examples",
+    "$(n-1)2^{-B}$", "logit range", "condition of $Z$", "standing",
 )  # fmt: skip
 
 
@@ -139,8 +138,8 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
     for k, (head, worst) in enumerate(zip(proof.heads, worsts, strict=True), start=1):
         if k in chosen:
             rows.append((
-                str(k), indices(head.group, 4), maybe(head.c), maybe(head.apriori_c),
-                _count(head.bits), _count(head.apriori_bits),
+                str(k), indices(head.group, 4), _whole(head.c),
+                _whole(head.steered.rate if head.steered else None), _count(head.bits),
                 *_off_peak(worst, head.bits, proof.data.longest),
                 _count(head.z_bits), NONE if head.condition is None else real(head.condition),
                 standing.get(k, NONE),
@@ -310,7 +309,7 @@ def _bound(logarithm: float) -> str:
     return power_of_two(logarithm) if logarithm < 0 else "none"
 
 
-def maybe(x: int | None) -> str:
+def _whole(x: int | None) -> str:
     return NONE if x is None else whole(x)
 
 

@@ -1,18 +1,16 @@
-"""Saturation in the report: the line beside the verdict, the table against c, and its figure."""
+"""Saturation in the report: the line beside the verdict, and the figure against c."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from attncert.reports.prove.records import worst_earlier
-from attncert.reports.prove.rows import maybe, shown_heads, without_empty
 from attncert.reports.words.drawing import Figure
 from attncert.reports.words.numbers import BEYOND, notation, power_of_two
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.claims.words import counted
 
-MOST_ROWS = 12  # limit rows that are written out
 MOST_CURVES = 12
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _STYLES = ("-", "--")
@@ -61,39 +59,12 @@ def remedy(proof: Proof) -> tuple[str, str, str] | None:
     )
 
 
-def table(proof: Proof) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Columns and rows, one for each head that steers; without what is empty for all."""
-    bits = proof.saturation.bits if proof.saturation else 0
-    columns = (
-        "head", "rows $L_s$ of the earlier examples", "rate $\\rho$: bits for each unit of $c$",
-        "least $c$: rows lead", "least $c$: rank", f"least $c$: {bits} bits",
-        "$c$ chosen", "worst $1-p$ there",
-    )  # fmt: skip
-    chosen = shown_heads(proof.heads)
-    rows = [
-        (
-            str(h),
-            _rows(steered.rows),
-            maybe(steered.rate),
-            maybe(steered.least_to_lead),
-            maybe(steered.least_for_rank),
-            maybe(steered.least_for_bits),
-            maybe(proof.heads[h - 1].c),
-            power_of_two(worst) if steered.curve else "0",
-        )
-        for h, steered, worst in _steering(proof.heads)
-        if h in chosen
-    ]
-    return without_empty(columns, rows)
-
-
 def figure(heads: Sequence[HeadSummary]) -> Figure | None:
     """-log2 of the worst 1 - p against c, one curve for each head; the head's own c is marked.
 
     None where no head steers, or all contexts are one token.
     """
-    drawn = [(h, s) for h, s, _ in _steering(heads) if s.curve]
-    drawn = [(h, s) for h, s in drawn if max(s.curve[-1][0], -s.curve[-1][1]) < BEYOND]
+    drawn = _steering(heads)
     if not drawn:
         return None
     figure = Figure(figsize=(8.0, 3.4), layout="constrained")
@@ -119,22 +90,18 @@ def figure(heads: Sequence[HeadSummary]) -> Figure | None:
 
 
 def caption(proof: Proof) -> str:
-    drawn = [h for h, steered, _ in _steering(proof.heads) if steered.curve]
-    step = -(-len(drawn) // MOST_CURVES) if drawn else 1
-    some = "" if step == 1 else f"; every {step}th of {counted(len(drawn), 'head')}"
+    drawn = _steering(proof.heads)
+    step = -(-len(drawn) // MOST_CURVES)
+    some = "" if step < 2 else f"; every {step}th of {counted(len(drawn), 'head')}"
     return f"The worst earlier example of each head, as $c$ grows{some} (float64)"
 
 
-def _steering(heads: Sequence[HeadSummary]) -> list[tuple[int, Steered, float]]:
-    """Heads with a term c·u vᵀ: number, saturation against c, and log2(1-p) at the head's own c."""
-    steering = []
-    for h, head in enumerate(heads, start=1):
-        if head.steered is not None:
-            at = dict(head.steered.curve).get(head.c or 0)
-            steering.append((h, head.steered, float("-inf") if at is None else at))
-    return steering
+def _steering(heads: Sequence[HeadSummary]) -> list[tuple[int, Steered]]:
+    """Heads with a term c·u vᵀ and a curve: number, and saturation against c."""
+    steering = [(h, head.steered) for h, head in enumerate(heads, start=1) if head.steered]
+    return [(h, s) for h, s in steering if s.curve and _drawable(s)]
 
 
-def _rows(rows: Sequence[int]) -> str:
-    more = f", ... ({counted(len(rows), 'example')})" if len(rows) > MOST_ROWS else ""
-    return ", ".join(map(str, rows[:MOST_ROWS])) + more
+def _drawable(steered: Steered) -> bool:
+    c, bits = steered.curve[-1]
+    return max(c, -bits) < BEYOND

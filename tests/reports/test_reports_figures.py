@@ -58,7 +58,7 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     """Logits of data with huge exponents: B with hundreds of digits, 1 - p_max below any float."""
     proof = fixtures.paper_proof()
     huge = replace(
-        proof.heads[1], c=10**400, bits=10**400, apriori_bits=10**350, z_bits=10**500,
+        proof.heads[1], c=10**400, bits=10**400, z_bits=10**500,
         condition=float("inf"), log2_off_peak=(float("-inf"), -1e300, -0.5),
     )  # fmt: skip
     files = report(replace(proof, heads=(proof.heads[0], huge))).files
@@ -79,7 +79,7 @@ def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
     """Matplotlib's ticks go beyond the numbers: those of 10^234 leave the floats."""
     proof, size = fixtures.paper_proof(), BEYOND // 10
     huge = replace(
-        proof.heads[1], c=size, bits=size, apriori_bits=size, z_bits=size, condition=float(size),
+        proof.heads[1], c=size, bits=size, z_bits=size, condition=float(size),
         log2_off_peak=(-float(size), -1e-300, -0.5),
     )  # fmt: skip
     with warnings.catch_warnings():

@@ -127,17 +127,11 @@ class Steered:
     rows:           L_s of each earlier example: the row with all the weight as c grows.
     rate:           bits of saturation that one more unit of c adds in the end, at the slowest of
                     the examples: exact. None where n = 1.
-    least_to_lead, least_for_bits, least_for_rank: the least c ≥ 1 at which 1-p < 1/2 for all of
-                    them; at which they saturate as the question asks; at which the rank is
-                    certified, all else in the head unchanged. None: not asked or not found.
     curve:          (c, worst log2(1-p) over the earlier examples), float64.
     """
 
     rows: tuple[int, ...]
     rate: int | None
-    least_to_lead: int | None
-    least_for_bits: int | None
-    least_for_rank: int | None
     curve: tuple[tuple[int, float], ...]
 
 
@@ -149,7 +143,6 @@ class HeadSummary:
     c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
                   and the rank is certified (width one: the rank alone); None: no such term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
-    apriori_c, apriori_bits: the same from the a-priori bound (Weyl), for comparison.
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     condition:    condition number of Z after this head (float64, numerical).
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf where n = 1).
@@ -160,8 +153,6 @@ class HeadSummary:
     group: tuple[int, ...]
     c: int | None
     bits: int | None
-    apriori_c: int | None
-    apriori_bits: int | None
     z_bits: int | None
     condition: float | None
     log2_off_peak: tuple[float, ...]

@@ -344,7 +344,7 @@ def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
         conclusion=ids.MEMORIZATION,
         layer=outcome.layer,
         groups=built.groups,
-        heads=summaries(data, built, question.saturate),
+        heads=summaries(data, built),
         certificate=outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None,
         versions=versions(device.versions if device else None),
         call=run.call,

@@ -8,7 +8,7 @@
 
 As for interpolation, each route computes its own logits and softmax, from the data and the weights.
 `least.least` shows that no smaller c does, and `claims.conclusion` concludes. This page holds what
-they share: the pairs of a head and an example that the statement is about.
+they share: the heads that move examples, and the pairs that the statement is about.
 """
 
 from __future__ import annotations
@@ -40,6 +40,13 @@ def pairs(built: Construction, own: bool) -> Iterator[SaturatedPair]:
             yield SaturatedPair(h, s, row)
         if own:
             yield from (SaturatedPair(h, t, None) for t in record.group)
+
+
+def moving_heads(built: Construction) -> Iterator[tuple[int, SteeringHead]]:
+    """Those with a term c·u vᵀ and earlier examples, with their numbers from 0."""
+    for h, record in enumerate(built.heads):
+        if isinstance(record, SteeringHead) and record.selector is not None and record.earlier:
+            yield h, record
 
 
 def in_words(built: Construction, demand: Saturation) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import of_head
-from attncert.verify.saturation import SOURCE
+from attncert.verify.saturation import SOURCE, moving_heads
 from attncert.verify.saturation.least import least
 from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
@@ -38,11 +38,7 @@ def conclusion(built: Construction, demand: Saturation, routes: Sequence[Claim])
     routes: the claims of the routes and of the least c. One that is refuted refutes this one.
     """
     against = [claim.id for claim in routes if claim.level is Level.REFUTED]
-    steered = [
-        of_head(number, ids.SATURATION)
-        for number, record in enumerate(built.heads, start=1)
-        if isinstance(record, SteeringHead) and record.selector is not None
-    ]
+    steered = [of_head(h + 1, ids.SATURATION) for h, _ in moving_heads(built)]
     own = " In every head the targets, its own examples, attend to one row each as closely."
     later = any("larger for the rank" in claim.numbers for claim in routes)
     least = "the least $c$ that gives it"

@@ -14,22 +14,21 @@ from functools import cached_property
 
 import numpy as np
 
-from attncert.constructions.arrays import BoolArray, FloatArray, ObjectArray
+from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
+from attncert.constructions.layer import Head
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim
 from attncert.verify.claims.ids import of_head
-from attncert.verify.saturation import SOURCE
+from attncert.verify.saturation import SOURCE, moving_heads
 from attncert.verify.saturation.rational import below
 from attncert.verify.steps.shared import lead
 from attncert.verify.tables import Table, behind_targets, dense
-
-_LONG = 100  # bits of a c beyond which float64 is no help
 
 
 @dataclass(frozen=True)
@@ -51,48 +50,23 @@ class Drops:
         return not (self.gaps <= 0).any()
 
     @property
-    def others(self) -> int:
-        """n - 1."""
-        return int(self.gaps.shape[1])
-
-    @property
     def rate(self) -> int | None:
         """The least of the gaps; None where there is none."""
         return int(self.gaps.min()) if self.gaps.size else None
 
-    def take(self, examples: BoolArray) -> Drops:
-        """Those of some of the examples."""
-        return Drops(self.gaps[examples], self.rests[examples])
-
-    def at(self, c: int) -> ObjectArray:
-        """c·gaps + rests."""
-        below: ObjectArray = c * self.gaps + self.rests
-        return below
-
-    def near(self, c: int, bits: int | None = None) -> Drops:
-        """Those of few examples, by float64, with all that have a drop of `bits` or less at c; or,
-        if no bits are given, with all that are at most log2 n bits further than the least of all.
-
-        The numbers are rounded to float64 and again in the sum, and cut where they are too long for
-        it: by `slack` at most. (c below 2^100 times gaps below 2^900: no float64 overflows.)
-        """
-        if c.bit_length() > _LONG:
-            return self
-        gaps, rests, cut = self._floats
-        grown = c * gaps
-        slack = 2.0**-50 * (np.abs(grown) + np.abs(rests)) + (c + 1 if cut else 0)
-        drops = grown + rests
-        least = (drops + slack).min()
-        most = least + gaps.shape[1].bit_length() if bits is None else bits
-        return self.take((drops - slack).min(axis=1) <= most)
+    def at(self, c: int) -> IntegerArray:
+        """c·gaps + rests, in 64 bits where these are enough."""
+        gap, rest = self._largest
+        gaps, rests = self._words if c * gap + rest < 2**63 else (self.gaps, self.rests)
+        return c * gaps + rests
 
     @cached_property
-    def _floats(self) -> tuple[FloatArray, FloatArray, bool]:
-        """gaps and rests over one power of two, 1 if it can be; and whether it is not 1."""
-        longest = max(integers.largest(self.gaps), integers.largest(self.rests)).bit_length()
-        cut = max(0, longest - 1000 + _LONG)
-        tables = (self.gaps >> cut, self.rests >> cut) if cut else (self.gaps, self.rests)
-        return tables[0].astype(np.float64), tables[1].astype(np.float64), cut > 0
+    def _largest(self) -> tuple[int, int]:
+        return integers.largest(self.gaps), integers.largest(self.rests)
+
+    @cached_property
+    def _words(self) -> tuple[IntArray, IntArray]:
+        return self.gaps.astype(np.int64), self.rests.astype(np.int64)
 
 
 def drops_behind(now: Table, grows: Table, record: SteeringHead) -> Drops | None:
@@ -110,10 +84,8 @@ def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
     A head's c can be larger, where the rank was not certified at less: the claim says in which.
     """
     ends, larger, wrong = dict[int, int](), dict[int, int](), list[int]()
-    for h, record in enumerate(built.heads):
-        if not isinstance(record, SteeringHead) or record.selector is None or not record.earlier:
-            continue
-        drops, c = drops_of(data, built, h), int(record.c or 0)
+    for h, record in moving_heads(built):
+        drops, c = drops_of(data, built.layer.heads[h], record), int(record.c or 0)
         end = least_c(drops, demand.bits)
         if end is None or c < end:
             wrong.append(h + 1)
@@ -140,11 +112,9 @@ def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
     )  # fmt: skip
 
 
-def drops_of(data: Dataset, built: Construction, h: int) -> Drops:
-    """How far the rows of the earlier examples of head h are behind L_s, as functions of c."""
-    record = built.heads[h]
-    assert isinstance(record, SteeringHead) and record.c is not None
-    now = features.logit_table(built.layer.heads[h], data)[list(record.earlier)]
+def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
+    """How far the rows of the earlier examples of this head are behind L_s, as functions of c."""
+    now = features.logit_table(head, data)[list(record.earlier)]
     drops = drops_behind(now, lead(data, record), record)
     if drops is None:
         raise ValueError("c multiplies something that is not whole")
@@ -152,34 +122,32 @@ def drops_of(data: Dataset, built: Construction, h: int) -> Drops:
 
 
 def least_c(drops: Drops, bits: int) -> int | None:
-    """The least whole c ≥ 1 with 1 - p < 2^-bits at all; None where some row never leads.
-
-    Where all drops of an example are at least `enough`, 1 - p < 2^-bits: only others are looked at.
-    """
+    """The least whole c ≥ 1 with 1 - p < 2^-bits at all; None where some row never leads."""
     if not drops.led:
         return None
     if drops.rate is None:
         return 1
-    enough = bits + drops.others.bit_length()
     high = 1
-    while falls_short(drops.near(high, enough), high, bits) is not None:
+    while falls_short(drops, high, bits):
         high *= 2
     low = high // 2  # 0, or a c at which some example falls short
     while high - low > 1:
         middle = (low + high) // 2
-        if falls_short(drops.near(middle, enough), middle, bits) is None:
-            high = middle
-        else:
+        if falls_short(drops, middle, bits):
             low = middle
+        else:
+            high = middle
     return high
 
 
-def falls_short(drops: Drops, c: int, bits: int) -> int | None:
-    """The first of the examples with 1 - p ≥ 2^-bits at this c; None if there is none. Exact."""
-    for k, behind in enumerate(drops.at(c).tolist()):
-        if behind and not below(behind, bits):
-            return k
-    return None
+def falls_short(drops: Drops, c: int, bits: int) -> bool:
+    """Whether 1 - p ≥ 2^-bits for some example at this c. Exact.
+
+    Where all drops of an example are at least `enough`, 1 - p < 2^-bits: only others are looked at.
+    """
+    behind, enough = drops.at(c), bits + drops.gaps.shape[1].bit_length()
+    close = behind[behind.min(axis=1) < enough]
+    return not all(below(drop, bits) for drop in close.tolist())
 
 
 def whole_table(table: ObjectArray) -> ObjectArray | None:

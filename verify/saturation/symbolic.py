@@ -25,10 +25,11 @@ from sympy.polys.rings import ring
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.layer import Head
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.saturation import SOURCE
+from attncert.verify.saturation import SOURCE, moving_heads
 
 MOST_TERMS = 1500  # exponentials that are expanded: some 5 milliseconds each
 
@@ -44,14 +45,14 @@ def symbolic(data: Dataset, built: Construction, most: int = MOST_TERMS) -> Clai
     any case); heads of one construction are alike in shape, and the claim says which were expanded.
     """
     expanded, examples, terms, rates = list[int](), 0, 0, list[int]()
-    for h, record in enumerate(built.heads):
-        if not isinstance(record, SteeringHead) or record.selector is None or not record.earlier:
-            continue
+    for h, record in moving_heads(built):
         terms += len(record.earlier) * (data.n - 1)
         if expanded and terms > most:
             break
-        limits = [_limit(data, built, h, s, row)
-                 for s, row in zip(record.earlier, record.targets, strict=True)]  # fmt: skip
+        limits = [
+            _limit(data, built.layer.heads[h], record, s, row)
+            for s, row in zip(record.earlier, record.targets, strict=True)
+        ]
         wrong = [s for s, rate in zip(record.earlier, limits, strict=True) if not rate]
         if wrong:
             where = {"head": h + 1, "example": wrong[0]}
@@ -77,13 +78,12 @@ def _statement(heads: list[int]) -> str:
     )
 
 
-def _limit(data: Dataset, built: Construction, h: int, s: int, target: int) -> int | None:
-    """The rate g if the weights of s in head h tend to the indicator of `target`; 0 if they do not.
+def _limit(data: Dataset, head: Head, record: SteeringHead, s: int, target: int) -> int | None:
+    """The rate g if the weights of s tend to the indicator of `target`; 0 if they do not.
 
     None where there is only one row, whose weight is 1.
     """
-    record, head = built.heads[h], built.layer.heads[h]
-    assert isinstance(record, SteeringHead) and record.selector is not None
+    assert record.selector is not None
     query = fmpq_mat(data.d, 1, data.query_matrix.tolist()[s])
     moving = record.separator * (record.selector.transpose() * query)[0, 0]
     whole = head.key * (head.query.transpose() * query)

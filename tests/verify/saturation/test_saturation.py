@@ -204,12 +204,10 @@ def test_without_it_the_format_is_the_first() -> None:
 
 
 def test_what_the_heads_owe_c() -> None:
-    """Limit rows, exact rate and the least c, in the heads' numbers."""
+    """Exact rate and curve, in the heads' numbers."""
     for head in proved().heads[1:]:
         found = head.steered
         assert found is not None and found.rate is not None
-        assert found.least_for_bits == head.c and found.least_to_lead <= head.c
-        assert 1 <= found.least_for_rank <= head.c
         curve = dict(found.curve)
         assert curve[head.c] < -5
         first, last = found.curve[0], found.curve[-1]
@@ -259,18 +257,15 @@ def off_peak(drops: Drops, c: int) -> Fraction:
 
 
 @pytest.mark.parametrize("bits", [2, 6, 60, 880, 1500])
-def test_few_examples_decide(bits: int) -> None:
+def test_the_least_c(bits: int) -> None:
     for seed in range(12):
         drops = drawn(bits, seed)
         for wanted in (1, 5, 40):
             c = least_c(drops, wanted)
             assert c is not None and off_peak(drops, c) < Fraction(1, 2**wanted)
             assert c == 1 or off_peak(drops, c - 1) >= Fraction(1, 2**wanted)
-        for c in (1, 2, 5, 9, 2**40, 2**120):
-            near = drops.near(c)
-            assert near.at(c).min() == drops.at(c).min()
-            if (drops.at(c) > -400).all():
-                assert off_peak(near, c) == off_peak(drops, c)
+        for c in (1, 2**40, 2**70, 2**120):
+            assert (drops.at(c) == c * drops.gaps + drops.rests).all()
 
 
 def test_a_row_that_never_leads() -> None:

@@ -1,0 +1,61 @@
+"""How large "large enough" is: the a-priori bound on c beside the c that was found (step 8).
+
+Let the limit matrix (every earlier feature replaced by its target row) have least singular value
+σ. With B bits of saturation each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by Weyl's
+inequality full rank survives as soon as
+
+    (n-1)·2^-B·sqrt(Σ_s diam(E⁽ˢ⁾)²) < σ.
+
+The group's own rows do not move: their logits do not depend on c. σ is computed in float64, so the
+bound is numerical: nothing rests on it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from flint import fmpq
+
+from attncert.constructions.arrays import FloatArray, ObjectArray
+from attncert.constructions.construction import SteeringHead
+from attncert.constructions.exact.modular import features_float
+from attncert.verify.pipeline.condition import Conditioning
+from attncert.verify.tables import Table, dense
+
+
+class Apriori(Conditioning):
+    """Bounds head by head; each before `add` of its head."""
+
+    def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
+        """c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n).
+        None where float64 does not resolve them."""
+        rows = [*head.earlier, *head.group]
+        where = [0 if self.data.shared else s for s in head.earlier]
+        block = features_float(dense(table), self.contexts, self.data.times)[rows]
+        block[: len(where)] = self.contexts[where, list(head.targets)]
+        limit = np.hstack([*(b[rows] for b in self.blocks), block])
+        spectrum = np.linalg.svd(limit, compute_uv=False)
+        moved = (self.data.n - 1) * math.hypot(*self.diameters[where])
+        if len(spectrum) < len(rows) or spectrum[len(rows) - 1] <= 0 or moved <= 0:
+            return None
+        B = max(1, math.floor(math.log2(moved) - math.log2(spectrum[len(rows) - 1])) + 1)
+        return least_c(head, dense(table), dense(lead), B), B
+
+    @cached_property
+    def diameters(self) -> FloatArray:
+        apart = self.contexts[:, :, None] - self.contexts[:, None]
+        return np.linalg.norm(apart, axis=3).max(axis=(1, 2))
+
+
+def least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: int) -> int:
+    """The least c at which every target row leads by `bits`; exact."""
+    finite = table[list(head.earlier)] - head.c * lead
+    least = 1
+    for row, beta, target in zip(lead, finite, head.targets, strict=True):
+        for i in range(len(row)):
+            if row[i] != row[target]:  # equal rows of a context are equal at every c
+                need = fmpq(bits + beta[i] - beta[target])
+                least = max(least, int((need / fmpq(row[target] - row[i])).ceil()))
+    return least
