@@ -80,9 +80,7 @@ def by_circuits(size: int, seeds: int, limit_s: float, threads: int) -> dict[str
     for seed in range(seeds):
         vectors, members = planted(size, seed)
         start = time.perf_counter()
-        search = small_circuits(
-            vectors, below=size + 1, budget=Budget(limit_s), seed=seed, threads=threads
-        )
+        search = small_circuits(vectors, below=size + 1, budget=Budget(limit_s), seed=seed)
         met = next(search, None)
         taken = time.perf_counter() - start
         seconds, slowest = seconds + taken, max(slowest, taken)

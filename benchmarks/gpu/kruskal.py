@@ -10,6 +10,7 @@ import numpy as np
 
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.scale.engine import run
 from gpu.rows import START, Row, timed
 
 CASES = [(2000, 768, 197, 20_000), (2000, 768, None, 1000)]  # N, d, k or permutations, how many
@@ -35,7 +36,8 @@ def measure(n: int, d: int, k: int | None, count: int) -> dict[str, Any]:
         plan = sampler.plan(0)
 
         def job(sampler: Sampler = sampler, plan: Any = plan) -> Any:
-            records = [sampler(shard, vectors.array) for shard in plan.shards()]
+            how = 1 if sampler.device == "cuda" else None
+            records = run(plan.shards(), sampler, (vectors.array,), threads=how).values()
             return sampler.summary(vectors, plan, records).as_dict()
 
         said[device], times = timed(job, 1 if device == "cuda" else 0)

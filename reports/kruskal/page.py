@@ -37,7 +37,6 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "chances": _chances(sampled),
         "sweep_rows": _sweep_rows(sampled),
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
-        "work_command": _with_work(answer),
     }
     more = () if sampled is None else (_sampled_line(sampled),)
     return PageParts("kruskal.md.j2", context, _exhibits(answer), more=more)
@@ -65,7 +64,6 @@ def _exhibits(answer: KruskalRank) -> dict[str, Any]:
         },
         "interval": answer.interval.as_dict(),
         "sampled": None if sampled is None else sampled.as_dict(),
-        "depends on time": answer.timed,
     }
 
 
@@ -106,16 +104,8 @@ def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
     return rows
 
 
-def _with_work(answer: KruskalRank) -> str:
-    """With as many nominal seconds as there were seconds."""
-    question = answer.question
-    return replace(question, time_limit=None, work=question.seconds or question.work).line()
-
-
 def _sampled_line(sampled: Samples | Sweep) -> str:
     """What was sampled, in one sentence that claims no more."""
-    if sampled.drawn == 0:
-        return "Sampled: nothing, no shard was finished."
     if isinstance(sampled, Samples):
         k, independent, bound = sampled.k, sampled.independent, sampled.failing_at_most
     else:  # the leading vectors of random permutations, the longest of them

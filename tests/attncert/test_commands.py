@@ -18,7 +18,7 @@ from attncert.constructions.data import generators
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:METHOD"
 # What no result depends on, or what a report says for itself.
-LEFT_OUT = {"out", "json", "help", "device", "memory", "time-limit", "jobs", "log",
+LEFT_OUT = {"out", "json", "help", "device", "memory", "time-limit", "log",
             "dask"}  # fmt: skip
 CASES = [
     "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",
@@ -34,7 +34,7 @@ CASES = [
     "compare --examples 6 --sizes 2,4 --round 1/2 --seed 2",
     "kruskal --examples 7 --work 1 --subsets 20 --seed 5",
     "kruskal --examples 7 --work 1 --k 3",
-    "kruskal --examples 5 --time-limit 1h",
+    "kruskal --examples 5",
     "capacity --examples 5 --heads 2 --head-width 2 --value-width 2 --seed 6",
     "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
     "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",

@@ -39,7 +39,7 @@ def claims(
     conclusion = _both(inputs, *trace)
     trace += [first] if repeated else []
     trace += [every(ids.GENERAL_POSITION, min(N, inputs.d), "general position")]
-    trace += [sample.claim() for sample in drawn if sample is not None and sample.drawn]
+    trace += [sample.claim() for sample in drawn if sample is not None]
     best = max(placed, key=lambda each: each.memorized, default=None)
     if best is not None and best.memorized:
         trace += _follows(inputs, best)

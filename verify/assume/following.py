@@ -21,7 +21,7 @@ def float32_claim(
     """What float32 says of sets of min(N, d) queries beside what is so: numerical, and about the
     sets that were drawn. tests: of several sizes; spectra: of sets of k."""
     test = next((test for test in tests if test.k == k), None)
-    if test is None or not isinstance(sweep, Sweep) or not sweep.drawn:
+    if test is None or not isinstance(sweep, Sweep):
         return
     exact, least = sweep.independent(k), min(s.singular[-1] for s in spectra)
     rounding = max(s.rounding for s in spectra)

@@ -63,15 +63,12 @@ class Interval:
 
     trail:   every bound that improved an end, in the order found.
     stopped: why the search ended, one sentence ("" while it goes on).
-    timed:   whether the clock decided where the search ended: another run may then end elsewhere.
-             Every bound is proved either way.
     """
 
     lower: RankBound
     upper: RankBound
     trail: tuple[RankBound, ...] = ()
     stopped: str = ""
-    timed: bool = False
 
     def __repr__(self) -> str:
         return in_brief(self, self.lower.value, self.upper.value, self.stopped)
@@ -132,12 +129,11 @@ class Interval:
         return replace(self, lower=lower, upper=upper, trail=(*self.trail, bound))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able form, without times."""
+        """JSON-able form."""
         return {
             "lower": self.lower.as_dict(),
             "upper": self.upper.as_dict(),
             "decided": self.decided,
             "trail": [bound.as_dict() for bound in self.trail],
             "stopped": self.stopped,
-            "depends on time": self.timed,
         }

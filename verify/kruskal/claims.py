@@ -36,7 +36,7 @@ def claims(
         _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {low.value}.", low),
         _end(ids.KRUSKAL_UPPER, f"The Kruskal rank is at most {high.value}.", high),
     )
-    beside = [] if sampled is None or not sampled.drawn else [sampled.claim()]
+    beside = [] if sampled is None else [sampled.claim()]
     return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
 
 

@@ -14,7 +14,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
-from attncert.verify.kruskal.budget import SHARE, SURE, Budget
+from attncert.verify.kruskal.budget import CORES, SHARE, SURE, Budget
 from attncert.verify.kruskal.methods import (
     circuits,
     coherence,
@@ -43,16 +43,14 @@ def close(
     *,
     log: Log | None = None,
     cluster: Cluster | None = None,
-    reserved: float = 0.0,
     progress: StageProgress = silent,
     watch: Watch = lambda interval: None,
 ) -> Interval:
-    """The narrowest interval around the Kruskal rank within the question's limit.
+    """The narrowest interval around the Kruskal rank within the question's work.
 
     question: with k (1 <= k <= min(N, d)) the search ends when `Interval.answers(k)` is known. Its
         seed decides which sets are met, never whether a bound is true.
     log, cluster: of the searches of all sets of one size.
-    reserved: the fraction of the seconds that is not for this search, 0 <= reserved < 1.
     progress: called as progress(stage, done, of); watch: called with each narrower interval.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
@@ -60,12 +58,11 @@ def close(
     >>> interval.lower.value, interval.upper.value, interval.upper.dependency.indices
     (2, 2, (0, 1, 4))
     """
-    budget = Budget(question.seconds, question.work, reserved)
     sets = SetSearch(vectors, question, log, cluster)
-    search = _Search(vectors, question, budget, progress, sets)
+    search = _Search(vectors, question, Budget(question.work), progress, sets)
     interval = Interval.trivial(vectors)
     for name, method in METHODS.items():
-        if settled(interval, question.k) or budget.over:
+        if settled(interval, question.k) or search.budget.over:
             break
         progress(name, 0, 1)
         for bound in method(search, interval):
@@ -89,10 +86,8 @@ def _stopped(search: _Search, interval: Interval) -> Interval:
         return replace(interval, stopped=known(k))
     size = k or max([interval.lower.value + 1, *search.begun])
     remaining = search.weighed.get(size, search.budget.remaining)
-    why = search.budget.shortage(
-        size, search.price(size), remaining, size in search.begun, search.threads
-    )
-    return replace(interval, stopped=why, timed=search.budget.timed)
+    why = search.budget.shortage(size, search.price(size), remaining, size in search.begun)
+    return replace(interval, stopped=why)
 
 
 def known(k: int | None) -> str:
@@ -118,18 +113,9 @@ class _Search:
     weighed: dict[int, float] = field(default_factory=dict)
     begun: set[int] = field(default_factory=set)
 
-    @property
-    def threads(self) -> int:
-        """Of the cost models: those at work on all sets, or two where work is counted."""
-        return self.sets.threads if self.budget.timed else 2
-
     def price(self, size: int) -> float:
-        """Seconds for all sets of a size. Those in the log cost nothing, but with counted work
-        equal runs must end alike."""
-        v = self.vectors
-        price = exhaustive.nominal_seconds(v.N, v.d, size, self.threads)
-        part = self.sets.missing(size) if self.budget.timed else 1.0
-        return price * part if part else 0.0
+        """Nominal seconds for all sets of a size, those in the log too: equal runs end alike."""
+        return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
     def next_size(self, lower: int, upper: int, share: float = 1.0) -> int | None:
         """The size whose sets are best looked at next: the k of the question, where a share of
@@ -224,7 +210,7 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
         if price > share * remaining:
             search.weighed[size] = remaining
             return
-        bound = search.sets.decide(size, search.budget, search.progress)
+        bound = search.sets.decide(size, search.progress)
         search.budget.charge(price)
         if bound is None:
             search.weighed[size] = remaining
@@ -253,7 +239,7 @@ def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> It
     v, fraction = search.vectors, 1.0 if later else search.share(interval)
     reached, seconds = search.within_reach(interval), fraction * search.budget.remaining
     smallest = 1 + (interval.lower.value if reached is None else reached)
-    chance = circuits.chance(smallest, v.N, v.d, seconds * search.threads)
+    chance = circuits.chance(smallest, v.N, v.d, seconds * CORES)
     part = search.budget.share(fraction if chance >= _LIKELY else min(fraction, _LITTLE))
     yield from circuits.small_circuits(
         search.vectors,

@@ -2,9 +2,7 @@
 
 Two things, kept apart: the interval around the Kruskal rank, *proved* at both ends, and random
 subsets, tested exactly: *sampled*, no bound on the rank unless one of them is dependent. Once the
-search settles the question, subsets are drawn only where their number is stated. They get at most a
-fourth of a limit in seconds, and where such a run stops depends on the machine. With `work` the
-search and the shards are fixed in advance, and so is every claim.
+search settles the question, subsets are drawn only where their number is stated.
 """
 
 from __future__ import annotations
@@ -24,23 +22,20 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.installed import versions
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
+from attncert.verify.kruskal.budget import CORES
 from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.methods import exhaustive
-from attncert.verify.kruskal.shards.jobs import Job, sampling_job
+from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples, Sweep
-from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.engine import Cluster, threads_of
+from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.engine import dask as connected
 from attncert.verify.scale.log import Log
-
-_SHARE = 0.25  # of the time, at most, for subsets
-_MARGIN, _START = 4.0, 2.0  # times their price, and seconds to begin with
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -52,11 +47,6 @@ class KruskalRank(Answer):
     data: Vectors
     interval: Interval
     sampled: Samples | Sweep | None = None
-
-    @property
-    def timed(self) -> bool:
-        """Whether the clock decided where the run stopped: another run may stop elsewhere."""
-        return self.interval.timed or not (self.sampled is None or self.sampled.complete)
 
 
 def kruskal(
@@ -85,7 +75,7 @@ def kruskal(
     with ExitStack() as stack:
         log = None if question.log is None else stack.enter_context(Log(question.log))
         cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
-        say(progress, outlook(vectors, question, threads_of(cluster)))
+        say(progress, outlook(vectors, question))
         watch, start = stack.enter_context(_interrupted(log, progress)), time.monotonic()
         try:
             outcome = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
@@ -102,29 +92,27 @@ def _require(question: Kruskal, vectors: Vectors) -> None:
     if question.k is not None and question.k > most:
         sizes = f"min(N, d) = min({vectors.N}, {vectors.d})"
         raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
-    if choose_device(question.device).kind == "cuda" and question.jobs > 1:
-        raise InputError("jobs", "1 with a GPU, which one process keeps busy", question.jobs)
+    choose_device(question.device)
 
 
-def outlook(vectors: Vectors, question: Kruskal, threads: int) -> str:
-    """What the search is estimated to take on so many threads, one sentence: the sizes whose sets
-    can be looked at within the limit by the cost model, and the next.
+def outlook(vectors: Vectors, question: Kruskal) -> str:
+    """What the search is estimated to take, one sentence: the sizes whose sets can be looked at
+    within the limit by the cost model, and the next.
 
     >>> digits = Vectors.of([[1] * 16] * 1782)
-    >>> print(outlook(digits, Kruskal(work=20.0), 8))
+    >>> print(outlook(digits, Kruskal(work=20.0)))
     Estimated for 2 free cores: all sets of 3 take 0.05 s, all sets of 4 take 6 s, all sets of 5 \
 would take 100 s.
     """
     N, d = vectors.array.shape
-    limit, cores = (question.seconds, threads) if question.seconds else (question.work, 2)
     prices = []
     for k in range(question.k or 3, (question.k or min(N, d)) + 1):
-        price = exhaustive.nominal_seconds(N, d, k, cores)
-        verb = "take" if price <= (limit or 0) else "would take"
+        price = exhaustive.nominal_seconds(N, d, k)
+        verb = "take" if price <= question.work else "would take"
         prices.append(f"all sets of {k} {verb} {float(f'{price:.1g}'):g} s")
         if verb != "take":
             break
-    return f"Estimated for {counted(cores, 'free core')}: {', '.join(prices) or 'nothing'}."
+    return f"Estimated for {counted(CORES, 'free core')}: {', '.join(prices) or 'nothing'}."
 
 
 @contextmanager
@@ -176,32 +164,14 @@ def search(
     cluster: Cluster | None = None,
     watch: Watch = lambda interval: None,
 ) -> tuple[Interval, Samples | Sweep | None]:
-    """Close the interval, then draw the random subsets, within the limits."""
-    sampling = sampling_job(vectors, question, log, cluster)
-    start = time.monotonic()
-    interval = close(
-        vectors,
-        question,
-        log=log,
-        cluster=cluster,
-        reserved=_share(sampling, question.seconds),
-        progress=progress,
-        watch=watch,
-    )
+    """Close the interval, then draw the random subsets."""
+    sampling = sampling_job(vectors, question, log)
+    interval = close(vectors, question, log=log, cluster=cluster, progress=progress, watch=watch)
     if sampling is None or (settled(interval, question.k) and question.subsets is None):
         return interval, None
-    deadline = None if question.seconds is None else start + question.seconds
-    records = sampling.run(question.jobs, cluster, deadline=deadline, progress=progress)
+    records = sampling.run(cluster, progress=progress)
     sampled = sampling.work.summary(vectors, sampling.plan, records.values())
     return _tightened(interval, sampled, question.k, watch), sampled
-
-
-def _share(job: Job[Sampler] | None, seconds: float | None) -> float:
-    """The fraction of the time reserved for subsets: what they take, at most a fourth."""
-    if job is None or seconds is None:
-        return 0.0 if job is None else _SHARE
-    price = _MARGIN * job.plan.count * job.work.nominal_seconds() + _START
-    return min(_SHARE, price / seconds)
 
 
 def _tightened(

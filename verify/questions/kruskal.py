@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,
     SEED,
     TEXT,
     DeviceChoice,
-    duration,
     number,
     whole,
 )
@@ -21,15 +19,15 @@ from attncert.verify.questions.values import (
 __all__ = ["WORK", "Kruskal"]
 
 WORK = number("a number of nominal seconds above 0, up to 10^7", 0, 10**7, above=True)
-_TIME, _SUBSETS = 60.0, 1000
-_LIMITS, _MACHINES = "limits", "machines"
+_SUBSETS = 1000
+_MACHINES = "machines"
 
 
 @dataclass(frozen=True)
 class Kruskal(Question):
     """Bound the Kruskal rank of DATA from both sides; write a report and a witness.
 
-    >>> Kruskal(k=5, work=20.0, jobs=2).line()
+    >>> Kruskal(k=5, work=20.0, device="cpu").line()
     'attncert kruskal DATA --k 5 --work 20'
     """
 
@@ -45,17 +43,9 @@ class Kruskal(Question):
         whole(0, 10**9),
         "random subsets (without --k: permutations); default: 1000, 0 once settled",
     )
-    time_limit: float | None = option(
-        None, duration(), "such as 90, 60s or 5m; default: 60s", group=_LIMITS
-    )
-    work: float | None = option(
-        None, WORK, "limit on counted work instead: reproducible", group=_LIMITS
-    )
+    work: float = option(60.0, WORK, "limit on counted work, in seconds of two cores")
     device: DeviceChoice = option(
         "auto", DEVICES, "for the subsets: auto | cpu | cuda", group=_MACHINES, repeats=False
-    )
-    jobs: int = option(
-        1, whole(1, 10**4), "processes for the shards", group=_MACHINES, repeats=False
     )
     dask: str | None = option(
         None, TEXT, "address of a Dask scheduler", group=_MACHINES, repeats=False
@@ -68,16 +58,6 @@ class Kruskal(Question):
         repeats=False,
     )
     seed: int = option(0, SEED, "random seed of subsets and bases")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.work is not None and self.time_limit is not None:
-            raise InputError("work", "left out where a time limit is given", self.work)
-
-    @property
-    def seconds(self) -> float | None:
-        """By the clock; None where counted work is the limit."""
-        return None if self.work is not None else self.time_limit or _TIME
 
     @property
     def drawn(self) -> int:

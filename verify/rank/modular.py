@@ -14,6 +14,7 @@ it and goes to a float64 prime.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +124,7 @@ class IndependenceTester:
         self.threads = max(1, threads or cpu.available_threads())
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
+        self._lock = threading.Lock()
         if self.device.engine == "numba":
             self._ladder = ((PRIME_FLOAT32, "float32"), *_FLOAT64_STEPS)
         else:
@@ -163,9 +165,10 @@ class IndependenceTester:
     def systematic_form(self, p: int, dtype: str) -> Systematic:
         """The table in a random basis of its own vectors modulo p (made once)."""
         key = ("systematic", p)
-        if key not in self._cache:
-            rng = np.random.default_rng([self.seed, p])
-            self._cache[key] = systematic(residues(self.table, p), p, dtype, rng)
+        with self._lock:
+            if key not in self._cache:
+                rng = np.random.default_rng([self.seed, p])
+                self._cache[key] = systematic(residues(self.table, p), p, dtype, rng)
         form: Systematic = self._cache[key]
         return form
 
@@ -222,11 +225,17 @@ class IndependenceTester:
         """
         n, d = self.table.shape
         width = projected_width(k, d)
-        whole = subsets.size >= n
+        if subsets.size < n:
+            rows = np.unique(subsets)
+            return self._in_coordinates(rows, width, p, dtype), np.searchsorted(rows, subsets)
         key = (dtype, p, width)
-        if whole and key in self._cache:
-            return self._cache[key], subsets
-        rows = np.arange(n) if whole else np.unique(subsets)
+        with self._lock:
+            if key not in self._cache:
+                self._cache[key] = self._in_coordinates(np.arange(n), width, p, dtype)
+        return self._cache[key], subsets
+
+    def _in_coordinates(self, rows: IntArray, width: int, p: int, dtype: str) -> Any:
+        """These rows of the table in `width` coordinates."""
         if 8 * len(rows) * width > self.memory:
             need = 8 * len(rows) * width
             raise InputError("memory", f"at least {need} bytes for this table", self.memory)
@@ -235,17 +244,14 @@ class IndependenceTester:
             block = residues(self.table[rows[start : start + _ROW_BLOCK]], p)
             if self.device.engine == "array":
                 block = self._xp.asarray(block)
-            if width < d:
+            if width < self.table.shape[1]:
                 rng = np.random.default_rng([self.seed, p, width])
                 block = random_projection(block, width, p, rng)
             blocks.append(block)
         table = array_namespace(*blocks).concat(blocks, axis=0)
         if self.device.engine == "numba":
             table = np.ascontiguousarray(table, dtype=dtype)
-        if whole:
-            self._cache[key] = table
-            return table, subsets
-        return table, np.searchsorted(rows, subsets)
+        return table
 
     def _use_systematic(self, k: int, subsets: int) -> bool:
         if self.device.engine != "numba" or self._coordinates == "projected" or k == 0:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.kruskal_cases import is_circuit, is_sound, planted, small_vectors, truth, vandermonde
+from support.kruskal_cases import is_circuit, is_sound, planted, small_vectors, truth
 from support.oracles import rank, rank_mod
 
 from attncert.verify.claims.evidence import Level
@@ -75,7 +75,7 @@ def test_vectors_equal_modulo_the_prime_are_not_called_parallel() -> None:
 def test_decide_agrees_with_enumeration(vectors: Vectors, k: int, seed: int) -> None:
     k = min(k, vectors.N, vectors.d)
     true = truth(vectors)
-    found = decide(vectors, k, seed=seed, threads=1)
+    found = decide(vectors, k, seed=seed)
     assert found.independent == (true >= k)
     bound = found.bound()
     assert bound is not None
@@ -126,17 +126,11 @@ def test_one_planted_set_among_many_is_found(k: int) -> None:
 def test_dependence_modulo_both_primes_is_a_false_alarm() -> None:
     p, q = search_primes(5)
     vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [1, 1, p * q], [1, 2, 1], [3, 1, 2]])
-    found = decide(vectors, 3, threads=1)
+    found = decide(vectors, 3)
     assert (found.independent, found.false_alarms) == (True, 1)
     bound = found.bound()
     assert bound is not None
     assert "but for 1" in bound.statement
-
-
-def test_a_search_that_is_stopped_claims_nothing() -> None:
-    found = decide(vandermonde(60, 5), 4, stop=lambda: True)
-    assert found.independent is None
-    assert found.bound() is None
 
 
 # --- coherence and information sets --------------------------------------------------------------
@@ -178,7 +172,7 @@ def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
     true = truth(vectors)
     below = vectors.N + 1
     three = Budget(work=0.01)
-    for circuit in small_circuits(vectors, below=below, budget=three, seed=seed, threads=1):
+    for circuit in small_circuits(vectors, below=below, budget=three, seed=seed):
         assert true < circuit.dependency.size < below
         assert is_circuit(circuit.dependency, vectors)
         below = circuit.dependency.size
@@ -191,8 +185,7 @@ def test_the_probability_of_meeting_a_circuit_is_what_is_seen(
     vectors, _ = planted(60, 24, 5, seed=3)
     expected = meeting_probability(5, 60, 24, 2)
     met = sum(
-        any(small_circuits(vectors, below=6, budget=Budget(work=1e-9), seed=s, threads=1))
-        for s in range(200)
+        any(small_circuits(vectors, below=6, budget=Budget(work=1e-9), seed=s)) for s in range(200)
     )
     assert abs(met / 200 - expected) < 4 * math.sqrt(expected * (1 - expected) / 200)
 
@@ -209,7 +202,7 @@ def test_five_of_two_thousand_vectors_in_dimension_768() -> None:
 def test_support_bounds_are_true(vectors: Vectors) -> None:
     true = truth(vectors)
     upper = min(vectors.N, vectors.d)
-    for bound in support_bounds(vectors, upper, Budget(work=0.5), threads=1):
+    for bound in support_bounds(vectors, upper, Budget(work=0.5)):
         assert is_sound(bound, vectors, true)
         assert bound.value < upper
         upper = bound.value
@@ -218,7 +211,7 @@ def test_support_bounds_are_true(vectors: Vectors) -> None:
 def test_a_coordinate_in_which_all_vectors_are_zero_is_no_obstacle() -> None:
     table = np.random.default_rng(0).integers(1, 50, (40, 30))
     table[:, 7] = 0
-    inside = coordinate_subspaces(Vectors.of(table), Budget())
+    inside = coordinate_subspaces(Vectors.of(table))
     assert [len(space.members) for space in inside] == [40]
 
 
@@ -230,7 +223,7 @@ def test_sparse_vectors_in_a_coordinate_subspace_are_found(d: int) -> None:
     outside = np.setdiff1d(np.arange(d), axes)
     table[np.ix_(hidden, outside)] = 0
     vectors = Vectors.of(table)
-    inside = coordinate_subspaces(vectors, Budget())[0]
+    inside = coordinate_subspaces(vectors)[0]
     assert inside.coordinates == tuple(sorted(axes.tolist()))
     assert inside.members == tuple(hidden.tolist())
     bounds = list(support_bounds(vectors, d, Budget(work=1)))

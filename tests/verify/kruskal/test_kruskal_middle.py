@@ -20,6 +20,7 @@ from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle, wort
 from attncert.verify.kruskal.methods.middle_compiled import equal_sums
 from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.jobs import Job
+from attncert.verify.kruskal.shards.sampled import is_record
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run
@@ -123,12 +124,11 @@ def test_too_many_sets_to_list_end_in_no_claim(N: int) -> None:
 def test_decide_takes_it_and_parts_of_it(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(middle._FROM, k, 20)
     vectors, members = planted(25, 14, k, seed=5)
-    found = decide(vectors, k, threads=2)
+    found = decide(vectors, k)
     assert found.dependency is not None
     assert found.dependency.indices == members
     rest = vectors.take([i for i in range(25) if i != members[2]])
-    whole_of_it, stopped = decide(rest, k), decide(rest, k, stop=lambda: True)
-    assert stopped.independent is None
+    whole_of_it = decide(rest, k)
     parts = [part(rest, k, *ends) for ends in ((0, 7000), (7000, REPRESENTATIVES))]
     assert [found.independent for found in parts] == [True, True]
     assert sum(found.alarms for found in parts) == whole_of_it.alarms
@@ -150,7 +150,7 @@ def test_shards_prove_what_one_search_does(
         search = AllSets.of(vectors, k)
         plan = search.plan(0)
         records = run(plan.shards(), search, (vectors.array,))
-        assert all(search.fits(shard, record, vectors) for shard, record in records.items())
+        assert all(is_record(record, vectors, search.names) for record in records.values())
         bound = search.bound(vectors, plan, records.values())
         assert bound == decide(vectors, k).bound() is not None
         assert (
@@ -181,7 +181,7 @@ def test_the_committed_records_say_that_every_six_of_the_digits_are_independent(
     search = AllSets.of(digits, 6)
     plan = search.plan(0)
     assert [*records] == plan.shards() and plan.count == 19532
-    assert all(search.fits(shard, record, digits) for shard, record in records.items())
+    assert all(is_record(record, digits, search.names) for record in records.values())
     bound = search.bound(digits, plan, records.values(), logged=plan.count)
     assert bound is not None
     assert (bound.end, bound.value, bound.level) == ("lower", 6, Level.ASSUMED)

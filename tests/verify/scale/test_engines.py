@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -16,7 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.paths import ROOT
 from support.shares import share
 from support.slow_shards import (
     PLAN,
@@ -38,80 +34,20 @@ from attncert.verify.scale.shards import Plan, Shard
 WHOLE = united(run(PLAN.shards(), digests))
 
 
-def test_processes_agree_with_one_process(tmp_path: Path) -> None:
+def test_threads_agree_with_one_thread(tmp_path: Path) -> None:
     with Log(tmp_path / "log") as log:
-        records = logged(log, jobs=2)
+        records = logged(log, threads=2)
         assert log.finished(SUBJECT, PLAN) == records
     assert list(records) == PLAN.shards() and united(records) == WHOLE
 
 
-JOBS = """
-import os, signal
-from support.slow_shards import PLAN, digests
-from attncert.constructions.endings import endings_interrupt
-from attncert.verify.scale.engine import run
-
-def progress(stage, done, of):
-    if done == END:
-        os.kill(os.getpid(), signal.SIGTERM)
-
-try:
-    with endings_interrupt():
-        print(len(run(PLAN.shards()[:4], digests, jobs=2, progress=progress)))
-except KeyboardInterrupt:
-    pass
-"""
-
-
-def _beside(folder: Path, program: str) -> tuple[int, str, str]:
-    """The status of the program, run in a folder, and what it printed."""
-    ran = subprocess.run(
-        [sys.executable, "-P", "-c", program],
-        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"},
-        capture_output=True, text=True, cwd=folder,
-    )  # fmt: skip
-    return ran.returncode, ran.stdout, ran.stderr
-
-
-def test_no_file_of_the_current_folder_stands_in_for_a_library_of_workers(tmp_path: Path) -> None:
-    for name in ("joblib", "signal"):
-        (tmp_path / f"{name}.py").write_text("open('seen', 'w'); raise SystemExit")
-    assert _beside(tmp_path, JOBS.replace("END", "-1")) == (0, "4\n", "")
-    assert not (tmp_path / "seen").exists()
-
-
-def test_a_signal_among_workers_ends_without_a_word_of_theirs(tmp_path: Path) -> None:
-    assert _beside(tmp_path, JOBS.replace("END", "2")) == (-signal.SIGTERM, "", "")
-
-
 def test_an_error_of_a_shard_reaches_the_caller() -> None:
     with pytest.raises(InputError, match="shard: must be other"):
-        run(PLAN.shards(), refuse, jobs=2)
+        run(PLAN.shards(), refuse)
 
 
 def refuse(shard: Shard) -> dict[str, Any]:
     raise InputError("shard", "other", shard.start)
-
-
-def test_a_worker_that_is_killed_is_one_line_and_what_was_done_is_kept(tmp_path: Path) -> None:
-    with Log(tmp_path / "log") as log:
-        with pytest.raises(InputError, match="shards: must be run by workers that stay alive"):
-            logged(log, die_at_the_end, jobs=2)
-        assert 1 <= log.count < 14
-        assert united(logged(log)) == WHOLE
-
-
-def die_at_the_end(shard: Shard) -> dict[str, Any]:
-    if shard.stop == PLAN.count:
-        time.sleep(0.5)
-        os.kill(os.getpid(), signal.SIGKILL)
-    return digests(shard)
-
-
-def test_a_deadline_leaves_shards_out_and_says_so_by_their_absence() -> None:
-    assert run(PLAN.shards(), digests, deadline=time.monotonic()) == {}
-    later = run(PLAN.shards(), digests, deadline=time.monotonic() + 60)
-    assert united(later) == WHOLE
 
 
 # A cluster.
@@ -124,10 +60,8 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
         dask(address) as cluster,
     ):
         records = logged(log, cluster=cluster)
-        assert engine.threads_of(cluster) == 2
         with pytest.raises(InputError, match="shard: must be other"):
             run(PLAN.shards(), refuse, cluster=cluster)
-        assert run(PLAN.shards(), digests, cluster=cluster, deadline=time.monotonic()) == {}
         assert log.finished(SUBJECT, PLAN) == records and united(records) == WHOLE
 
 
@@ -223,10 +157,10 @@ def test_a_run_resumes_from_its_log_and_does_nothing_twice(tmp_path: Path) -> No
         return digests(shard)
 
     with Log(tmp_path / "log") as log, pytest.raises(RuntimeError):
-        logged(log, counting)
+        logged(log, counting, threads=1)
     with Log(tmp_path / "log") as log:
         assert log.count == 5
-        assert logged(log, counting) == TRUE
+        assert logged(log, counting, threads=1) == TRUE
     assert Counter(done) == Counter(PLAN.shards()) + Counter([done[5]])
 
 
@@ -315,7 +249,7 @@ def test_a_record_that_is_none_is_refused_in_one_line(file: Path, record: object
         forger.execute("UPDATE finished SET record = ? WHERE start = 9", [record])
     forger.close()
 
-    def fits(shard: Shard, value: Any) -> bool:
+    def fits(value: Any) -> bool:
         return type(value) is dict and type(value.get("items")) is list
 
     with Log(file) as log, pytest.raises(InputError) as error:

@@ -30,14 +30,13 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.bounds import RankBound, witnessed
-from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.budget import CORES, Budget
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.running import parallel_map
 from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
-from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.residues import residues
+from attncert.verify.scale.threads import parallel_map
 
 __all__ = ["depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
 
@@ -53,7 +52,6 @@ def small_circuits(
     below: int,
     budget: Budget,
     seed: int = 0,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[RankBound]:
     """Bounds by circuits of fewer than `below` vectors, each smaller than the one before; in their
@@ -65,15 +63,14 @@ def small_circuits(
     """
     p = basis_prime()
     table = residues(vectors.array, p)
-    threads = threads or available_threads()
     rank = min(vectors.N, vectors.d)
     depth = depth_for(vectors.N, rank)
-    cost = nominal_seconds(vectors.N, vectors.d, depth) / threads
+    cost = nominal_seconds(vectors.N, vectors.d, depth) / CORES
     enough = _enough(below - 1, vectors.N, rank, depth)
     numbers = itertools.count() if enough is None else range(enough)
     affordable = itertools.takewhile(lambda _: not budget.over, numbers)
     job = partial(_one_basis, table, p, depth, seed)
-    for bases, candidates in enumerate(parallel_map(job, affordable, threads), start=1):
+    for bases, candidates in enumerate(parallel_map(job, affordable), start=1):
         budget.charge(cost)
         progress(bases, enough or 0)
         for size, outside, members in candidates:

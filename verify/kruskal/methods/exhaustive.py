@@ -35,11 +35,10 @@ from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.parallel import parallel_classes, zeros
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.running import parallel_map
 from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.rational import Relation
+from attncert.verify.scale.threads import parallel_map
 
 _EXTRA = 4  # coordinates beyond k that tell chance from dependence
 _TRIES = 4  # pairs of primes and projections, where one is unlucky
@@ -53,7 +52,7 @@ Search: TypeAlias = tuple[Callable[[tuple[int, int]], middle.Findings], tuple[in
 
 @dataclass(frozen=True)
 class SetsDecision:
-    """independent: whether every k vectors are; None where the search was left before its end.
+    """independent: whether every k vectors are; None where that could not be decided.
 
     Of a `part`: whether all of its sets are.
     dependency: the witness where they are not (a circuit, of k vectors or fewer).
@@ -168,30 +167,24 @@ def decide(
     k: int,
     *,
     seed: int = 0,
-    threads: int | None = None,
     progress: StageProgress = silent,
-    stop: Callable[[], bool] = lambda: False,
 ) -> SetsDecision:
     """Decide whether every k of the vectors are independent over Q, 1 <= k <= min(N, d).
 
     seed: of the projection; it decides how many alarms there are, never the answer.
-    stop: called now and then; True leaves the question open.
 
     >>> square = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> decide(square, 2).independent, decide(square, 3).dependency.indices
     (True, (0, 1, 4))
     """
-    threads = threads or available_threads()
     if k <= 2:
         return _by_hashing(vectors, k)
-    decision = part(
-        vectors, k, 0, pieces(vectors.N, vectors.d, k),
-        seed=seed, threads=threads, progress=progress, stop=stop,
-    )  # fmt: skip
-    if decision.independent is not None or stop():
+    everything = pieces(vectors.N, vectors.d, k)
+    decision = part(vectors, k, 0, everything, seed=seed, progress=progress)
+    if decision.independent is not None:
         return decision
     for smaller in range(1, k):  # most likely some k - 2 or fewer are dependent
-        less = decide(vectors, smaller, seed=seed, threads=threads, stop=stop)
+        less = decide(vectors, smaller, seed=seed)
         if less.dependency is not None:
             return replace(less, k=k, sets=decision.sets)
     return decision
@@ -204,13 +197,13 @@ def part(
     end: int,
     *,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
     tables: middle.Middle | None = None,
     progress: StageProgress = silent,
-    stop: Callable[[], bool] = lambda: False,
 ) -> SetsDecision:
     """The pieces start .. end - 1 of all sets of k, 3 <= k <= min(N, d); None where they could not
-    be decided. tables: `middle.Middle` of the same, if already prepared."""
+    be decided. threads: all cores unless given. tables: `middle.Middle` of the same, if already
+    prepared."""
     step = 1
     searches: Iterable[Search] = map(partial(_quotients, vectors, k, seed), range(_TRIES))
     if middle.worth_trying(k, vectors.N, vectors.d):
@@ -228,11 +221,11 @@ def part(
             )
             if findings.relation is not None:
                 return replace(decision, independent=False, dependency=findings.relation, primes=())
-            if not findings.settled or stop():
+            if not findings.settled:
                 decision = replace(decision, independent=None)
                 break
             progress(f"all sets of {k}", first - start, end - start)
-        if decision.independent or stop():
+        if decision.independent:
             break
     return decision
 

@@ -25,7 +25,6 @@ from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.methods.exhaustive import decide, nominal_seconds
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation
 
@@ -42,16 +41,16 @@ class Subspace:
     members: tuple[int, ...]
 
 
-def coordinate_subspaces(vectors: Vectors, budget: Budget) -> list[Subspace]:
+def coordinate_subspaces(vectors: Vectors) -> list[Subspace]:
     """Coordinate subspaces of each dimension below d that hold two or more vectors, fullest first.
 
     >>> v = Vectors.of([[1, 2, 0, 0], [3, 4, 0, 0], [5, 6, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0]])
-    >>> coordinate_subspaces(v, Budget())[0]
+    >>> coordinate_subspaces(v)[0]
     Subspace(coordinates=(0, 1), members=(0, 1, 2))
     """
     filled = np.asarray(vectors.array != 0)
     subspaces = []
-    for coordinates in _grown(filled, budget):
+    for coordinates in _grown(filled):
         outside = np.setdiff1d(np.arange(vectors.d), coordinates)
         members = np.flatnonzero(~filled[:, outside].any(axis=1))
         if len(members) > 1:
@@ -65,11 +64,10 @@ def support_bounds(
     budget: Budget,
     *,
     seed: int = 0,
-    threads: int | None = None,
     progress: StageProgress = silent,
 ) -> Iterator[RankBound]:
     """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
-    subspaces = coordinate_subspaces(vectors, budget)
+    subspaces = coordinate_subspaces(vectors)
     for space in subspaces:
         if budget.over:
             return
@@ -84,22 +82,14 @@ def support_bounds(
     if not subspaces:
         return
     tried: set[tuple[int, ...]] = set()
-    threads = threads or available_threads()
     while upper > 0:
         untried = (s for s in subspaces if s.members not in tried and len(s.members) >= upper)
-        prices = ((nominal_seconds(len(s.members), vectors.d, upper, threads), s) for s in untried)
+        prices = ((nominal_seconds(len(s.members), vectors.d, upper), s) for s in untried)
         price, space = min(prices, key=lambda pair: pair[0], default=(math.inf, subspaces[0]))
         if price > _DEAREST or not budget.affords(price):
             return
         tried.add(space.members)
-        decision = decide(
-            vectors.take(space.members),
-            upper,
-            seed=seed,
-            threads=threads,
-            stop=lambda: budget.over,
-            progress=progress,
-        )
+        decision = decide(vectors.take(space.members), upper, seed=seed, progress=progress)
         budget.charge(price)
         if decision.dependency is not None:
             local = decision.dependency
@@ -116,7 +106,7 @@ def _bound(relation: Relation, space: Subspace) -> RankBound:
     )
 
 
-def _grown(filled: BoolArray, budget: Budget) -> list[tuple[int, ...]]:
+def _grown(filled: BoolArray) -> list[tuple[int, ...]]:
     """Coordinate sets, a few of each size, that contain the supports of many vectors."""
     supports, count = np.unique(filled, axis=0, return_counts=True)
     sizes = supports.sum(axis=1)
@@ -125,8 +115,6 @@ def _grown(filled: BoolArray, budget: Budget) -> list[tuple[int, ...]]:
         return []  # not one zero
     best: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
     for start in np.lexsort((-count, sizes))[:_SEEDS]:
-        if budget.over:
-            break
         inside = supports[start].copy()
         missing = (filled & ~inside).sum(axis=1)
         for size in range(int(inside.sum()), d):

@@ -17,9 +17,8 @@ from attncert.constructions.arrays import AnyArray
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive, middle
-from attncert.verify.kruskal.shards.sampled import is_record, record, smallest, totals
+from attncert.verify.kruskal.shards.sampled import record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.scale.shards import Plan, Record, Shard
 
 _SHARDS, _MOST_SHARDS = 16, 4000  # where there are enough pieces; a shard takes a second or more
@@ -29,18 +28,17 @@ _SHARDS, _MOST_SHARDS = 16, 4000  # where there are enough pieces; a shard takes
 class AllSets:
     """The work of a shard, called as search(shard, table); a process prepares its table once.
 
-    table: its SHA-256. k: 3 to min(vectors, width). threads: in each process; None for all.
+    table: its SHA-256. k: 3 to min(vectors, width).
     """
 
     table: str
     vectors: int
     width: int
     k: int
-    threads: int | None = None
 
     @classmethod
-    def of(cls, vectors: Vectors, k: int, *, threads: int | None = None) -> AllSets:
-        return cls(vectors.sha256, vectors.N, vectors.d, k, threads)
+    def of(cls, vectors: Vectors, k: int) -> AllSets:
+        return cls(vectors.sha256, vectors.N, vectors.d, k)
 
     def plan(self, seed: int) -> Plan:
         """Shards of a second or more, but enough of them to share out; of the settings alone.
@@ -57,18 +55,15 @@ class AllSets:
         """What its shards depend on, beside the vectors."""
         return {"method": "middle" if self._by_middle else "quotients"}
 
-    def fits(self, shard: Shard, record: Any, vectors: Vectors) -> bool:
-        """Whether this can be the record of the shard, settled as a whole or not at all."""
-        names = ["settled", "looked at", "false alarms", *map(_modulo, self._primes())]
-        if not is_record(record, vectors, names):
-            return False
-        return record["counts"].get("settled") in (0, shard.count)
+    @property
+    def names(self) -> list[str]:
+        """Of what a record counts."""
+        return ["settled", "looked at", "false alarms", *map(_modulo, self._primes())]
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         vectors = Vectors("table", table)
         decision = exhaustive.part(
-            vectors, self.k, shard.start, shard.stop, seed=shard.seed,
-            threads=self.threads or available_threads(),
+            vectors, self.k, shard.start, shard.stop, seed=shard.seed, threads=1,
             tables=_prepared(self, vectors, shard.seed),
         )  # fmt: skip
         counts = {
@@ -119,7 +114,6 @@ def _modulo(prime: int) -> str:
     return f"modulo {prime}"
 
 
-# As in `subsets`: workers of a cluster may be threads of one process.
 _LOCK = threading.Lock()
 _PREPARED: dict[tuple[AllSets, int], middle.Middle] = {}
 

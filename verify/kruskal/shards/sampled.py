@@ -46,7 +46,6 @@ class Samples:
     vectors: int
     k: int
     seed: int
-    planned: int
     independent: int
     dependent: int
     undecided: int
@@ -54,13 +53,12 @@ class Samples:
 
     @classmethod
     def of(cls, vectors: Vectors, k: int, plan: Plan, records: Collection[Record]) -> Samples:
-        """From the finished shards of a plan, whether all are there or not."""
+        """From the shards of a plan."""
         counts = totals(records)
         return cls(
             vectors.N,
             k,
             plan.seed,
-            plan.count,
             independent=counts["independent"],
             dependent=counts["dependent"],
             undecided=counts["undecided"],
@@ -70,11 +68,6 @@ class Samples:
     @property
     def drawn(self) -> int:
         return self.independent + self.dependent + self.undecided
-
-    @property
-    def complete(self) -> bool:
-        """Whether all that were planned were drawn."""
-        return self.drawn == self.planned
 
     @property
     def failing_at_most(self) -> float:
@@ -96,7 +89,7 @@ class Samples:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able; floats to a digit that no library changes."""
-        names = ("k", "seed", "planned", "independent", "dependent", "undecided")
+        names = ("k", "seed", "independent", "dependent", "undecided")
         return {
             **{name: getattr(self, name) for name in names},
             "subsets": self.drawn,
@@ -116,26 +109,20 @@ class Sweep:
     vectors: int
     longest: int
     seed: int
-    planned: int
     lengths: Mapping[int, int]
     witness: Relation | None
 
     @classmethod
     def of(cls, vectors: Vectors, longest: int, plan: Plan, records: Collection[Record]) -> Sweep:
-        """From the finished shards of a plan, whether all are there or not."""
+        """From the shards of a plan."""
         counts = totals(records)
         lengths = {length: counts[str(length)] for length in sorted(map(int, counts))}
         witness = smallest(records, vectors)
-        return cls(vectors.N, longest, plan.seed, plan.count, lengths, witness)
+        return cls(vectors.N, longest, plan.seed, lengths, witness)
 
     @property
     def drawn(self) -> int:
         return sum(self.lengths.values())
-
-    @property
-    def complete(self) -> bool:
-        """Whether all that were planned were drawn."""
-        return self.drawn == self.planned
 
     def independent(self, k: int) -> int:
         """How many of the sampled k-subsets are proved independent."""
@@ -164,7 +151,6 @@ class Sweep:
         return {
             "longest": self.longest,
             "seed": self.seed,
-            "planned": self.planned,
             "permutations": self.drawn,
             "confidence": CONFIDENCE,
             "steps": [

@@ -20,7 +20,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep, is_record, record
+from attncert.verify.kruskal.shards.sampled import Samples, Sweep, record
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, modular_rank
@@ -39,7 +39,6 @@ class Sampler:
 
     kind: SUBSETS (of k vectors) or PREFIXES (of permutations, up to k vectors). table: its
     SHA-256. vectors, width: its shape. expected: subsets in all. device: auto, cpu or cuda.
-    threads: CPU threads in each process; None for all.
     """
 
     kind: str
@@ -49,21 +48,14 @@ class Sampler:
     width: int
     expected: int
     device: DeviceChoice = "auto"
-    threads: int | None = None
 
     @classmethod
     def of(
-        cls,
-        vectors: Vectors,
-        k: int | None,
-        count: int,
-        *,
-        device: DeviceChoice = "auto",
-        threads: int | None = None,
+        cls, vectors: Vectors, k: int | None, count: int, *, device: DeviceChoice = "auto"
     ) -> Sampler:
         """Random k-subsets, 1 <= k <= min(N, d), or with k None the sweep over all k."""
         kind, size = (PREFIXES, min(vectors.N, vectors.d)) if k is None else (SUBSETS, k)
-        return cls(kind, size, vectors.sha256, vectors.N, vectors.d, count, device, threads)
+        return cls(kind, size, vectors.sha256, vectors.N, vectors.d, count, device)
 
     def plan(self, seed: int) -> Plan:
         """Shards of about a second, but enough of them to share out; of the settings alone.
@@ -87,13 +79,12 @@ class Sampler:
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
-    def fits(self, shard: Shard, record: Any, vectors: Vectors) -> bool:
-        """Whether this can be the record of the shard: of the counts only the sum is judged."""
-        names = ["independent", "dependent", "undecided"]
+    @property
+    def names(self) -> list[str]:
+        """Of what a record counts."""
         if self.kind == PREFIXES:
-            names = list(map(str, range(self.k + 1)))
-        fits = is_record(record, vectors, names)
-        return fits and sum(record["counts"].values()) == shard.count
+            return list(map(str, range(self.k + 1)))
+        return ["independent", "dependent", "undecided"]
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)
@@ -150,7 +141,7 @@ def _prefixes(tester: IndependenceTester, vectors: Vectors, drawn: IntArray, ran
     return record({str(length): counts[length] for length in sorted(counts)}, circuits)
 
 
-# A process tests one table at a time; workers of a cluster may be threads of one process.
+# A process tests one table at a time, on several threads.
 _LOCK = threading.Lock()
 _PREPARED: dict[Sampler, tuple[IndependenceTester, int]] = {}
 
@@ -161,7 +152,7 @@ def _prepared(sampler: Sampler, table: AnyArray) -> tuple[IndependenceTester, in
         if sampler not in _PREPARED:
             _PREPARED.clear()
             tester = IndependenceTester(
-                table, device=sampler.device, expected=sampler.expected, threads=sampler.threads
+                table, device=sampler.device, expected=sampler.expected, threads=1
             )
             rank = modular_rank(table).rank if sampler.kind == PREFIXES else 0
             _PREPARED[sampler] = tester, rank

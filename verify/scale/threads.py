@@ -7,18 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
+from attncert.verify.rank.engines.cpu import available_threads
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 def parallel_map(
-    job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
+    job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int | None = None
 ) -> Iterator[_Result]:
     """Like map(job, items); only a few items ahead are begun, so leaving early wastes little.
 
-    >>> list(parallel_map(abs, range(-3, 0), 2))
+    threads: all cores of the process unless given.
+
+    >>> list(parallel_map(abs, range(-3, 0)))
     [3, 2, 1]
     """
+    threads = threads or available_threads()
     if threads == 1:
         yield from map(job, items)
         return
