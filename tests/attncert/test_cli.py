@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import metadata
 from pathlib import Path
@@ -20,10 +19,6 @@ from support.shell import Shell
 
 import attncert
 from attncert.commands.questions import COMMANDS
-from attncert.verify.methods import registry
-from attncert.verify.methods.names import LAYERS, NETWORKS, OURS
-from attncert.verify.questions.attack import Attack
-from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.embed import Embed
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Options, Question, arguments, flag, options
@@ -171,30 +166,6 @@ def test_what_no_option_takes_is_one_line_that_names_it(
     assert not Path("nowhere").exists()
 
 
-def _not_json(folder: Path) -> Path:
-    path = folder / "data.json"
-    path.write_text("{")
-    return path
-
-
-# One of each kind; what else is refused stands in constructions/data/test_loading.py.
-BAD_DATA: dict[str, Callable[[Path], Path]] = {
-    "not JSON": _not_json,
-    "wrong keys": lambda d: _write(d / "data.json", {"context": 1}),
-    "no number": lambda d: _write(d / "data.json", TINY | {"labels": ["a", 1, 2]}),
-    "shapes": lambda d: _write(d / "data.json", TINY | {"labels": [1, 2]}),
-    "a folder": lambda d: d,
-}
-
-
-@pytest.mark.parametrize("make", BAD_DATA.values(), ids=BAD_DATA)
-def test_bad_data_is_one_line_and_nothing_is_written(
-    make: Callable[[Path], Path], tmp_path: Path, shell: Shell
-) -> None:
-    shell.refuses("prove", make(tmp_path), "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_folder_with_other_content_is_refused_before_any_work(
     tiny: Path, tmp_path: Path, shell: Shell
 ) -> None:
@@ -219,21 +190,6 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     assert done.returncode == 130
     assert done.stderr == "interrupted\n" and done.stdout == ""
     assert not list(tmp_path.iterdir())
-
-
-def test_a_wrong_certificate_is_status_1(proved: Path, tmp_path: Path) -> None:
-    right, path = (proved / "certificate.json").read_text(), tmp_path / "certificate.json"
-    path.write_text(right.replace('"labels":[["5"]', '"labels":[["6"]'))
-    assert attncert.main(["check", str(path)]) == 1
-
-
-def test_attack_counts_what_it_tried(tmp_path: Path, shell: Shell) -> None:
-    said = shell.runs("attack", "--cases", "30", "--out", tmp_path / "out").out
-    assert said.startswith("Sampled only. The construction width-one fails on n")
-    found = json.loads((tmp_path / "out" / "answer.json").read_text())["exhibits"]
-    kinds = [found["built"], found["partition"], found["outside"]]
-    assert found["stop"] == sum(sum(kind.values()) for kind in kinds) == 30
-    assert found["failure"] is None
 
 
 def test_version_and_help(shell: Shell) -> None:
@@ -312,14 +268,6 @@ def test_a_short_command_loads_what_it_needs(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0 and absent & set(done.stderr.split()) == set()
-
-
-def test_values_that_are_completed_are_those_that_there_are() -> None:
-    assert set(LAYERS) == {method.name for method in registry.methods()}
-    assert set(NETWORKS) == {method.name for method in registry.network_methods()}
-    choices = [set(options(record)["construction"].rule.choices) for record in (Prove, Audit)]
-    assert choices == [{*OURS}, {*LAYERS}]
-    assert set(options(Attack)["construction"].rule.choices) < {*OURS}
 
 
 def test_options_stand_under_the_headings_of_their_groups(shell: Shell) -> None:

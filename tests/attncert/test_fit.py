@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +63,6 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     assert len(record["heads"]["saturated"]) == record["attempts"][-1]["heads"]
 
 
-def test_the_report_says_what_the_weights_of_the_file_are() -> None:
-    """After a step in rationals they are no float64 numbers."""
-    found = fit(data_set(4, 2, 3, seed=0), Fit(heads=2))
-    assert found.near is not None and found.near.holds and not found.near.stepped
-    assert b"The weights are float64 numbers, taken exactly" in report(found).files["report.md"]
-    moved = replace(found, near=replace(found.near, stepped=True))
-    assert b"after one step of Newton's map, taken exactly" in report(moved).files["report.md"]
-
-
 def test_above_the_bound_nothing_is_tried_unless_forced(
     data: Path, tmp_path: Path, shell: Shell
 ) -> None:
@@ -123,16 +113,6 @@ def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatc
     assert "not shown to contract" in verdict(found)
     files = report(found).files
     assert "certificate.json" not in files and b"enclosed" not in files["report.md"].lower()
-
-
-def test_a_singular_block_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def singular(_: np.ndarray) -> np.ndarray:
-        raise np.linalg.LinAlgError
-
-    monkeypatch.setattr(certify.np.linalg, "inv", singular)
-    found = fit(data_set(5, 3, 3), Fit(heads=2))
-    assert found.exit_status == 3 and "singular" in found.reason
-    assert b"certificate.json" not in report(found).files["report.md"]
 
 
 def test_no_number_of_heads_is_enough_where_contexts_are_constant() -> None:

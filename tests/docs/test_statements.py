@@ -118,20 +118,6 @@ def test_enough_heads_reach_what_the_relations_leave(seed: int) -> None:
     assert one == full
 
 
-def test_one_head_of_width_one_on_one_context_crosses_no_level_often() -> None:
-    """The labels, in the order of q·e, cross a level at most n - 1 times; n - 1 can be reached."""
-    rng, most = np.random.default_rng(0), dict[int, int]()
-    for n in (2, 3, 4, 5):
-        for _ in range(300):
-            g, values = rng.uniform(-3, 3, n), rng.standard_normal(n)
-            powers = np.exp(np.sort(rng.uniform(-4, 4, 200))[:, None] * g)
-            labels = powers @ values / powers.sum(axis=1)
-            for level in rng.uniform(labels.min(), labels.max(), 4):
-                crossings = int((np.diff(labels > level) != 0).sum())
-                most[n] = max(most.get(n, 0), crossings)
-    assert all(most[n] <= n - 1 for n in most) and most[2] == 1 and most[3] == 2
-
-
 def test_queries_that_are_all_zero_have_a_zero_of_full_rank() -> None:
     """Proposition 15 of docs/given-labels.md wants a query that is not 0: here N = T = rank J = 1
     where the output is 0."""

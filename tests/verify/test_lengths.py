@@ -21,13 +21,11 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from support.enclosures import enclose_error
 from support.oracles import repeated
-from support.shell import Shell
 
 from attncert import Prove, prove, verify
 from attncert.cli import main
 from attncert.constructions import layer as layers
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.given import attention
@@ -38,14 +36,12 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout import float_weights
 from attncert.constructions.search.dimensions import dimensions
 from attncert.constructions.search.feature_blocks import FeatureBlocks
-from attncert.constructions.weights.own import of_json
 from attncert.verify import features
 from attncert.verify.certificate import canonical_bytes, sealed
 from attncert.verify.checker import check_file
 from attncert.verify.interpolation.multiprecision import multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.mask import causal_mask
 from attncert.verify.near import enclosure
 from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
@@ -258,13 +254,6 @@ def judged(file: dict[str, Any], path: Path) -> str:
     return str(check_file(str(path)).status)
 
 
-def test_a_layer_of_another_kind_is_not_read_as_one() -> None:
-    file = dict(prove(DATA, Prove(construction="affine")).certificate or {})
-    file["network"] = [file["network"][0] | {"rule": "hardmax"}]
-    with pytest.raises(InputError):
-        of_json(file, "file", "file")
-
-
 def test_any_token_counts_have_a_certificate() -> None:
     """Their least common multiple is 30,030."""
     tables = [[[k, i, k * i % 3] for i in range(k)] for k in (2, 3, 5, 7, 11, 13)]
@@ -276,24 +265,6 @@ def test_any_token_counts_have_a_certificate() -> None:
 # What users were told of copies.
 
 
-def wrong_saturation(folder: Path) -> list[str]:
-    data = {"contexts": [[[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 1]]], "queries": [[1, 0], [0, 1]],
-            "labels": [5, 7]}  # fmt: skip
-    weights = {"heads": [{"key": [[1], [0]], "query": [[40], [0]], "value": [[1], [-2]]}],
-               "output": [[1]]}  # fmt: skip
-    for name, content in (("d", data), ("w", weights)):
-        (folder / f"{name}.json").write_text(json.dumps(content))
-    (folder / "p.toml").write_text("examples = [0]\nsaturation = 10\n")
-    at = str(folder)
-    return ["layer", f"{at}/w.json", f"{at}/d.json", "--property", f"{at}/p.toml",
-            "--out", f"{at}/out", "--json"]  # fmt: skip
-
-
-def test_saturation_beside_a_longer_context_is_verified(tmp_path: Path, shell: Shell) -> None:
-    printed = shell.runs(*wrong_saturation(tmp_path)).out
-    assert "has the property" in printed and "refuted" not in json.loads(printed)["standing"]
-
-
 def test_assume_finds_given_contexts_independent(tmp_path: Path) -> None:
     file = tmp_path / "d.json"
     contexts = [[[1, 0], [0, 1]], [[1, 1]]]
@@ -302,8 +273,3 @@ def test_assume_finds_given_contexts_independent(tmp_path: Path) -> None:
     report = (tmp_path / "out" / "report.md").read_text()
     assert "rank 1 to 2 of contexts: proved" in report
     assert "asks for equally many" in report
-
-
-def test_a_causal_mask_counts_tokens() -> None:
-    data = Dataset.of([[[1, 0], [0, 1], [1, 1]], [[2, 0]]], [[0, 1], [2, 0]])
-    assert causal_mask(data).tolist() == [[True, True, False], [True, False, False]]

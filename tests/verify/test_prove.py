@@ -110,20 +110,6 @@ def test_the_three_routes_and_what_they_carry() -> None:
     assert "rank" in trace.ancestors("universal")
 
 
-def test_what_was_built() -> None:
-    proof = prove(DISTINCT, Prove(heads=4, head_width=3, value_width=3, seed=5))
-    found = proof.setup
-    assert found.heads == 4 and found.head_width == 3 and found.value_width == 3
-    assert found.capacity == 4 * 2 + 1
-    assert found.parameters == 4 * (2 * 4 * 3 + 4 * 3 + 3 * 2)
-    assert proof.trace["parameters"].numbers["parameters"] == found.parameters
-    assert proof.command == (
-        "attncert prove DATA --heads 4 --head-width 3 --value-width 3 --seed 5"
-    )
-    assert found.regrouped is False
-    assert prove(PROVED["regrouped"][0]).setup.regrouped is True
-
-
 # Where no exact readout is written down.
 
 
@@ -247,19 +233,6 @@ def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -
     assert proof.standing is Level.REFUTED
 
 
-# Determinism and progress.
-
-
-def test_progress_runs_through_the_stages() -> None:
-    seen: list[str] = []
-    prove(SMALL, progress=lambda stage, done, of: seen.append(stage))
-    stages = list(dict.fromkeys(seen))
-    assert stages == [
-        "hypotheses", "building heads", "checking heads", "rank", "readout", "interpolation",
-        "figures",
-    ]  # fmt: skip
-
-
 # Anything at all.
 
 
@@ -319,31 +292,3 @@ def refuted_by_relations(proof: Proof) -> bool:
         elif "coefficients" in witness:
             assert is_relation(queries, witness)
     return bool(witnesses)
-
-
-class Told:
-    """Progress that keeps the stages and the lines."""
-
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-
-    def __call__(self, stage: str, done: int, of: int) -> None:
-        self.heard.append(stage)
-
-    def say(self, line: str) -> None:
-        self.heard.append(line)
-
-
-def test_that_a_rank_will_be_the_answer_is_said_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "SOLVE_WORK", 1)
-    monkeypatch.setattr(pipeline, "LIMIT_MIB", 1e-6)
-    proof = prove(DISTINCT, Prove(), told := Told())
-    (line,) = (x for x in told.heard if x.startswith("The answer will be a rank."))
-    assert told.heard.index(line) < told.heard.index("rank")
-    assert "--claim interpolation takes about 1.7 s, and its check takes about " in line
-    assert "attncert check --limit-seconds and --limit-mib raise" in line
-    assert (
-        proof.setup.claim == "full-rank" and line.split(": ")[1] in proof.trace["readout"].statement
-    )
-    prove(DISTINCT, Prove(claim="interpolation"), told := Told())
-    assert not any("will be a rank" in x for x in told.heard)

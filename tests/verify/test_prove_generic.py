@@ -97,6 +97,3 @@ def test_no_draw_reaching_the_rank_is_undecided(monkeypatch: pytest.MonkeyPatch)
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
     assert proof.trace["memorization"].statement.startswith("Nothing was built: no small random")
     assert proof.trace["memorization"].rests_on == ()
-
-
-# A builder that errs.

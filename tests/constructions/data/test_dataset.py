@@ -19,7 +19,7 @@ from support.strategies import datasets, numbers, raw_data
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import FILE, all_digits, digits, left_out
+from attncert.constructions.data.digits import all_digits, digits, left_out
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.rounding import rounded
 from attncert.constructions.errors import HypothesisFails, InputError
@@ -175,21 +175,6 @@ def test_digits_are_those_of_the_file_that_have_rank_four() -> None:
     assert kept.canonical() == {key: [whole[key][t] for t in order] for key in whole}
 
 
-def test_digits_are_quarters_and_block_sums() -> None:
-    image = json.loads(FILE.read_bytes())["images"][100]
-    pixel = [image[8 * row : 8 * row + 8] for row in range(8)]
-    data = all_digits().canonical()
-    corners = [(0, 0), (0, 4), (4, 0), (4, 4)]
-    assert data["contexts"][100] == [
-        [str(pixel[r + i][c + j]) for i in range(4) for j in range(4)] for r, c in corners
-    ]
-    assert data["queries"][100] == [
-        str(sum(pixel[r + i][c + j] for i in range(2) for j in range(2)))
-        for r in range(0, 8, 2)
-        for c in range(0, 8, 2)
-    ]
-
-
 CONTEXTS = [[[1, 0], [0, 1], [2, 1]], [[3, 1]], [[0, 1], ["1/2", 2]]]
 QUERIES = [[1, 2], [0, 1], [1, 1]]
 DATA = Dataset.of(CONTEXTS, QUERIES, [1, 2, 3])
@@ -205,11 +190,6 @@ def test_the_tokens_are_those_given() -> None:
     assert (DATA.T, DATA.n, DATA.lengths, DATA.ragged) == (3, 3, "1 to 3", True)
     assert DATA.times is not None
     assert DATA.times.tolist() == [[1, 1, 1], [1, 0, 0], [1, 1, 0]]
-
-
-def test_what_fills_up_is_a_token_again() -> None:
-    for t, table in enumerate(DATA.contexts.fractions()):
-        assert table[DATA.tokens(t) :] == table[:1] * (3 - DATA.tokens(t))
 
 
 def test_what_is_given_behind_the_tokens_is_not_kept() -> None:
@@ -240,14 +220,6 @@ def test_the_mean_of_a_context_is_that_of_its_tokens() -> None:
     ours, same = (mean(DATA.d).apply(data) for data in (DATA, repeated(DATA)))
     assert ours.queries.fractions() == same.queries.fractions()
     assert ours.rows(2).fractions() == same.rows(2).fractions()[::3]
-
-
-@pytest.mark.parametrize("contexts", [
-    [[1, 0], [0, 1]], [[[1, 0]], [[0, 1]]], [[[1, 0], [0, 1]], [[1, 1], [2, 1]]],
-])  # fmt: skip
-def test_contexts_of_one_length_are_not_ragged(contexts: object) -> None:
-    data = Dataset.of(contexts, QUERIES[:2])
-    assert data.counts is None and data.times is None
 
 
 def test_token_counts_must_fit() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from support.strategies import families
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import (
     CONTEXTS,
     QUERIES,
@@ -22,13 +20,6 @@ from attncert.constructions.data.generators import (
     random,
 )
 from attncert.constructions.errors import InputError
-from attncert.reports.answers import write_report
-from attncert.verify import checker
-from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.proof import Proof
-from attncert.verify.fast import check as fast
-from attncert.verify.prove import prove
-from attncert.verify.questions.prove import Prove
 
 ALL: list[tuple[str, dict[str, Any]]] = [
     ("random", {}),
@@ -73,24 +64,6 @@ def test_the_streams_are_frozen() -> None:
     }
 
 
-def test_random_keeps_its_bounds() -> None:
-    data = random(200, 2, 3, bound=4, denominator=5, seed=0)
-    entries = [x for row in data.queries.fractions() for x in row]
-    values = {x for x in entries}
-    assert max(values) == 4 and min(values) == -4
-    assert {x.denominator for x in values} == {1, 2, 3, 4, 5}
-    whole = random(200, 2, 3, bound=2, seed=0)
-    assert whole.queries.denominator == 1
-    assert set(whole.queries.stored.ravel().tolist()) == {-2, -1, 0, 1, 2}
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_gaussian_data_are_floats_of_that_width(dtype: Any) -> None:
-    values = gaussian(50, 2, 3, dtype=dtype).queries.floats()
-    assert np.array_equal(values.astype(dtype).astype(np.float64), values)
-    assert abs(values.mean()) < 0.4 and 0.8 < values.std() < 1.2
-
-
 @settings(deadline=None, max_examples=80)
 @given(families())
 def test_contexts_of_families_have_full_rank(data: Dataset) -> None:
@@ -126,50 +99,6 @@ def test_queries_are_of_their_kind() -> None:
     assert set(np.count_nonzero(sparse, axis=1).tolist()) == {1, 2}
 
 
-def test_step_seven_trap() -> None:
-    data = generators.step_seven_trap()
-    e = [[str(int(i == j)) for j in range(5)] for i in range(5)]
-    assert data.canonical()["contexts"] == [e[:3]] * 3 + [e[2:]] * 2
-    assert data.canonical()["queries"] == e
-    assert (data.T, data.n, data.d, data.m) == (5, 3, 5, 1)
-
-
 def test_a_bound_too_small_for_full_rank() -> None:
     with pytest.raises(InputError, match="bound: must be large enough for 2×2 matrices of full"):
         family(1, 2, 2, bound=0)
-
-
-def written(proof: Proof, folder: Path) -> str:
-    write_report(proof, folder)
-    return str(folder / "certificate.json")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("T", "question"),
-    [(49, Prove(heads=16, head_width=4)), (97, Prove(construction="width-one", heads=32))],
-)
-def test_digits_are_memorized_exactly(T: int, question: Prove, tmp_path: Path) -> None:
-    proof = prove(digits().take(T), question)
-    assert proof.setup.claim == "interpolation" and proof.standing is Level.PROVED
-    assert not proof.trace.failures()
-    assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
-
-
-@pytest.mark.slow
-def test_ninety_seven_by_the_paper_as_far_as_it_goes(tmp_path: Path) -> None:
-    proof = prove(digits().take(97), Prove(heads=32, head_width=4))
-    assert proof.setup.claim == "full-rank" and proof.standing is Level.PROVED
-    assert "bits each" in proof.trace["readout"].statement
-    assert proof.trace["enclosure.error"].level is Level.ENCLOSED
-    assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-9
-    assert checker.check_file(written(proof, tmp_path / "out")).status == "holds"
-
-
-@pytest.mark.slow
-def test_every_digit_by_heads_of_width_one(tmp_path: Path) -> None:
-    data = digits()
-    proof = prove(data, Prove(construction="width-one"))
-    assert data.T == 1782 and proof.standing is Level.PROVED
-    assert proof.setup.claim == "full-rank"
-    assert fast.check_file(written(proof, tmp_path / "out")).status == "holds"

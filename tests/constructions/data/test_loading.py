@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.data_files import A_NUMBER, archive, as_json, json_text
 from support.shell import Shell
-from support.strategies import datasets, floats, numbers, raw_data
+from support.strategies import floats, numbers, raw_data
 
 from attncert.constructions.data import loading
 from attncert.constructions.data.dataset import Dataset
@@ -42,14 +42,6 @@ def test_json_is_read_exactly(raw: dict[str, Any]) -> None:
     assert data.canonical() == Dataset.of(**raw).canonical()
 
 
-@settings(deadline=None, max_examples=60)
-@given(datasets(numbers))
-def test_the_canonical_form_reads_as_itself(data: Dataset) -> None:
-    again = parse_json(json.dumps(data.canonical()).encode())
-    assert again.canonical() == data.canonical()
-    assert again.shared == data.shared
-
-
 @settings(deadline=None)
 @given(st.one_of(raw_data(st.integers(-(2**63), 2**63 - 1)), raw_data(floats)), st.booleans())
 def test_both_formats_agree(raw: dict[str, Any], compressed: bool) -> None:
@@ -59,18 +51,6 @@ def test_both_formats_agree(raw: dict[str, Any], compressed: bool) -> None:
     data = read_npz(file, name="x")
     assert data.canonical() == parse_json(json.dumps(raw).encode()).canonical()
     assert data.name == "x"
-
-
-@pytest.mark.parametrize(
-    "dtype", ["i1", "i2", "i4", "i8", "u1", "u8", "f2", "f4", "f8", ">i4", ">f8"]
-)
-def test_npz_of_every_dtype_and_order(dtype: str) -> None:
-    contexts = np.arange(12).reshape(2, 2, 3).astype(dtype)
-    labels = np.array([[1, 2], [3, 4]], dtype=dtype)
-    file = io.BytesIO()
-    np.savez(file, contexts=np.asfortranarray(contexts), queries=contexts[0], labels=labels)
-    expected = Dataset.of(contexts.tolist(), contexts[0].tolist(), labels.tolist())
-    assert read_npz(file).sha256 == expected.sha256
 
 
 def test_files_are_named_after_themselves(tmp_path: Path) -> None:

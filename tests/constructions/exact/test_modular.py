@@ -23,18 +23,6 @@ EDGE = [0, 1, -1, 2**53 + 1, 2**62, 2**63 - 1, -(2**63) + 1, 2**64, -(3**100)]
 primes = st.sampled_from(PRIMES_21)
 
 
-def is_prime(x: int) -> bool:
-    return x > 1 and all(x % q for q in range(2, int(x**0.5) + 1))
-
-
-@pytest.mark.parametrize("p", PRIMES_21)
-def test_the_primes_are_what_the_comment_says(p: int) -> None:
-    """Safe, 3 mod 8, below 2^21; the powers of 2 run through all p - 1 residues."""
-    q = (p - 1) // 2
-    assert is_prime(p) and is_prime(q) and p % 8 == 3 and p < 2**21
-    assert pow(2, 2, p) != 1 and pow(2, q, p) != 1  # the order divides 2q, and is neither 2 nor q
-
-
 @pytest.mark.parametrize("inner", [0, 1, 2047, 2048, 2049, 5000])
 def test_matmul_at_the_edge_of_the_mantissa(inner: int) -> None:
     """All residues p - 2 = -2, whose square is odd: row times column is 4·inner, and sums above

@@ -7,7 +7,6 @@ import pytest
 from support.newton import data_set
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import digits
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import Spans, law, spans
 
@@ -51,15 +50,6 @@ def test_spans_of_degenerate_data(big: int) -> None:
     assert spans(constant) == Spans(0, 1, 2, 1)
     assert spans(constant).fewest_heads(2, 1, 1) is None
     assert spans(constant).fewest_heads(1, 1, 1) == 1
-
-
-def test_the_figures_of_the_trial_table() -> None:
-    sizes = [((8, 0, 8, 1), 4, 92), ((16, 0, 16, 1), 8, 376), ((32, 0, 32, 1), 10, 950)]
-    sizes += [((64, 0, 64, 1), 10, 1910), ((3, 1, 8, 1), 4, 53)]
-    for spanned, heads, bound in sizes:
-        assert Spans(*spanned).bound(heads, 1, 1) == bound
-    found = spans(digits())
-    assert found.fewest_heads(1782, 1, 1) == 38 and found.bound(38, 1, 1) == 1786
 
 
 def test_examples_that_share_a_context_have_a_bound_of_their_own() -> None:

@@ -171,16 +171,6 @@ def test_saturation_bits_and_the_least_c(case: Case) -> None:
         assert rank(rows) < len(placed)
 
 
-def test_the_features_are_independent(case: Case) -> None:
-    """What it is all for, at the c that was chosen; and already head by head."""
-    data, _, built = case
-    z = features(data, built.layer)
-    assert rank(z) == data.T
-    for number, head in enumerate(built.heads, start=1):
-        placed = [*head.earlier, *head.group]
-        assert rank([z[t][: number * data.d] for t in placed]) == len(placed)
-
-
 def test_more_heads_where_only_they_admit_a_grouping() -> None:
     """All queries in one plane: the fewest heads of the theorem do not do, T - 1 do."""
     eye = [[int(i == j) for j in range(4)] for i in range(4)]
@@ -204,9 +194,6 @@ def test_the_bound_and_the_fewest_heads_are_inverse(heads: int, r: int, most: in
         assert Bound().fewest(most + 1, r) == heads + 1
     else:
         assert Bound().fewest(1, r) == 1 and Bound().fewest(2, r) is None
-
-
-# Step 9.
 
 
 def test_the_readout_interpolates(case: Case) -> None:

@@ -72,9 +72,6 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
     assert conclusions.full_rank(data, spoilt.layer).numbers["prime"] != p
 
 
-# Step 9.
-
-
 # Numbers beside the steps.
 
 

@@ -6,7 +6,6 @@ import time
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import grouping
-from attncert.constructions.search.grouping import consecutive, find, violation
+from attncert.constructions.search.grouping import find, violation
 
 
 def with_queries(queries: Any) -> Dataset:
@@ -40,16 +39,6 @@ def query_lists(most: int = 6, width: int = 4) -> st.SearchStrategy[list[list[in
     return st.integers(1, width).flatmap(
         lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
     )
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4))
-def test_consecutive(count: int, first: int, further: int) -> None:
-    groups = consecutive(range(count), first, further)
-    assert [t for group in groups for t in group] == list(range(count))
-    assert len(groups[0]) == min(first, count)
-    assert all(len(group) == further for group in groups[1:-1])
-    assert all(1 <= len(group) <= max(first, further) for group in groups)
 
 
 def test_rational_and_huge_queries() -> None:
@@ -133,24 +122,6 @@ def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert isinstance(answer, HypothesisFails)
     assert not answer.decided and "not all were" in answer.reason
     assert len(find(with_queries(planes), 4, 3, 5, 0)) == 5
-
-
-def test_a_larger_grouping_problem() -> None:
-    """40 sparse queries in ℚ^8, many of them in coordinate planes: regrouped, and checked."""
-    rng = np.random.default_rng(11)
-    seen: set[tuple[int, ...]] = set()
-    queries: list[list[int]] = []
-    while len(queries) < 40:
-        row = [0] * 8
-        for j in rng.choice(8, 3, replace=False).tolist():
-            row[j] = int(rng.integers(1, 4))
-        lead = tuple(Fraction(x, next(y for y in row if y)) for x in row)
-        if lead not in seen:
-            seen.add(lead)  # type: ignore[arg-type]
-            queries.append(row)
-    data = with_queries(queries)
-    groups = find(data, 4, 3, 20, 0)
-    assert meets_partition_condition(queries, groups)
 
 
 def test_many_queries_in_two_planes_take_no_time() -> None:

@@ -106,11 +106,6 @@ def proof_heads(built: Construction) -> list[WidthOneHead]:
     return [head for head in built.heads if not head.short]
 
 
-def test_the_features_have_rank_T(case: Case) -> None:
-    data, _, built = case
-    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
-
-
 def test_groups_and_records_agree(case: Case) -> None:
     data, options, built = case
     queries = data.queries.fractions()

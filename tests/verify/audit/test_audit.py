@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import support.figures
 
@@ -15,8 +13,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
-from attncert.reports.prove.figures import heat_map
-from attncert.reports.words.drawing import style, to_svg
 from attncert.verify.audit import edge_cases
 from attncert.verify.audit.audit import audit
 from attncert.verify.audit.edge_cases import CaseVerdict
@@ -75,16 +71,6 @@ def test_the_page_and_the_folder(bundled: list[CaseVerdict]) -> None:
     assert report(audit(TINY)).files == files
     assert b"quick run" in report(audit(TINY, Audit(quick=True))).files["report.md"]
     assert "# Audit\n" in report(audit()).files["report.md"].decode()
-
-
-def test_the_heat_map_shows_bits_however_large() -> None:
-    def picture(*bits: float) -> bytes:
-        with style():
-            return to_svg(heat_map(np.array((bits, (1.0, 2.0))), "example"))
-
-    pictures = [picture(*x) for x in ((1, 2), (1, 9), (1, 1e100), (math.inf, 0))]
-    assert len(set(pictures)) == 4
-    assert picture(1, 1e300) == picture(1, 2), "beyond floats: as dark as it gets"
 
 
 def test_the_strength_used_is_r_and_never_n() -> None:

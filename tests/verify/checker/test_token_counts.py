@@ -25,7 +25,6 @@ from support.small_certificates import (
 )
 
 from attncert import Dataset
-from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
 from attncert.verify.fast import check as fast
 
@@ -90,12 +89,6 @@ def test_it_holds_and_so_does_the_repeated_form(claim: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("claim", TRUE)
-def test_the_words_say_the_lengths(claim: str, tmp_path: Path) -> None:
-    words = dict(explain(written(TRUE[claim], tmp_path)).parts)
-    assert f"1 to {max(TRUE[claim]['tokens'])} tokens" in words["What it is about"]
-
-
-@pytest.mark.parametrize("claim", TRUE)
 def test_counts_and_contexts_must_agree(claim: str, tmp_path: Path) -> None:
     tokens = TRUE[claim]["tokens"]
     for other in (tokens[::-1][1:] + tokens[:1], tokens[:-1], [*tokens, 1], None, [max(tokens)]):
@@ -131,13 +124,6 @@ def test_saturation_takes_an_examples_own_tokens(tmp_path: Path) -> None:
     ):
         steered = made | {"groups": groups, "saturation": {"bits": bits, "own": own}}
         assert verdicts(sealed(steered), tmp_path) == {status}
-
-
-def test_saturation_is_read_before_anything_is_judged(tmp_path: Path) -> None:
-    """One verdict where that is malformed and something else is wrong."""
-    made = changed(TRUE["full-rank"], "network.0.heads.0.key.0.0", "1/7")
-    assert verdicts(made, tmp_path) == {"wrong"}
-    assert verdicts(sealed(made | {"saturation": []}), tmp_path) == {"unusable"}
 
 
 SHARES = {  # contexts with equal means; whether the first two are one to every head

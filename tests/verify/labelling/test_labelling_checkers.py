@@ -183,9 +183,6 @@ def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) 
     assert verdict.status == ("wrong" if part == "value" else "holds")
 
 
-# Running it.
-
-
 # What a file may not smuggle in, and what it may cost.
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 from support.trained_layer import Arrays, forward, trained
 
 from attncert.constructions.data.dataset import Dataset
@@ -21,7 +21,6 @@ from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
-from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import (
     LayerAudit,
@@ -325,21 +324,6 @@ def test_bad_conventions(options: dict[str, Any], line: str) -> None:
     assert str(error.value).startswith(line)
 
 
-def test_a_deficit_that_is_certain_is_a_zero_and_no_enclosure() -> None:
-    """Where the rank is refuted the smallest singular value is 0, not "between 0 and 5e-324"."""
-    data = family(7, 3, 7, shared=True, seed=1)
-    proof = prove(data, Prove(heads=3))
-    assert proof.layer is not None
-    heads = (proof.layer.heads[0], proof.layer.heads[1], proof.layer.heads[1])
-    lost = StoredLayer(replace(proof.layer, heads=heads), "rational")
-    found = answered(lost, data, logit_unit="ln2")
-    assert "| smallest singular value of $Z$ | 0: its rank is below $T$ |" in page(found)
-    assert "All labels at once: no, rank Z < T = 7." in report(found).sentences
-    undecided = answered(lost, data)
-    assert "| smallest singular value of $Z$ | at most" in page(undecided)
-    assert "All labels at once: rank Z = T = 7 (undecided)." in report(undecided).sentences
-
-
 def labelled(*labels: Any) -> Dataset:
     return Dataset.of([[1]], [[k] for k in range(1, len(labels) + 1)], list(labels))
 
@@ -368,21 +352,6 @@ def test_errors_relative_to_the_labels_are_rounded_up(size: str, spread: Any, te
     assert share(size, Fraction(0)) == share("inf", Fraction(1)) == ""
 
 
-def test_half_the_size_of_real_labels_is_no_success() -> None:
-    """Outputs 0, labels 1/2 and -1/2: the error is half their spread, and the verdict says so."""
-    data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], ["1/2", "-1/2"])
-    zero = of_arrays({name: [[0], [0]] for name in ("query", "key", "value")} | {"output": [[1]]})
-    answer = answered(zero, data)
-    assert answer.standing is Level.REFUTED and answer.exit_status == 1
-    said = "not on 0, 1; the largest error is 0.5, 50 % of the labels' spread"
-    assert answer.reason == said
-    within = answered(zero, data, tolerance="1/2")
-    assert within.holds and within.statement == (
-        "On all 2 examples the output differs from its label by at most 1/2; the largest error is "
-        "0.5, 50 % of the labels' spread."
-    )
-
-
 @pytest.mark.parametrize("unit", ["ln2", "e"])
 def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     """Both outputs are 1/2 and the labels 0 and 1: as near to the one as to the other."""
@@ -401,21 +370,3 @@ def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     assert within.level.holds and "by at most 1/2" in within.statement
     above = replace(data, stated=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
     assert not audit_layer(Attention(above, stored.layer, unit))["layer.memorizes"].level.holds
-
-
-@pytest.mark.parametrize("error", ["1/2", "499/1000", "501/1000"])
-def test_below_and_at_most(error: str) -> None:
-    """enclosed_error on an exact output: the two comparisons differ at the tolerance alone."""
-    data = Dataset.of([[1]], [[1]], [0])
-    levels = [
-        enclosed_error(
-            data, lambda: arb_mat(fmpq_mat([[fmpq(*map(int, error.split("/")))]])),
-            tolerance=Fraction(1, 2), strict=strict, max_bits=128,
-        ).level
-        for strict in (True, False)
-    ]  # fmt: skip
-    exact = Fraction(error)
-    assert levels == [
-        Level.ENCLOSED if within else Level.REFUTED
-        for within in (exact < Fraction(1, 2), exact <= Fraction(1, 2))
-    ]

@@ -23,7 +23,6 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.error import at_most, audit_layer
 from attncert.verify.layer.layer import LayerAnswer, layer
 from attncert.verify.layer.mask import visible_rows
 from attncert.verify.layer.near import exact_near
@@ -162,16 +161,6 @@ def judged(text: str, folder: Path, layer: ThirdParty = LAYER, data: Dataset = D
     return {claim.id: claim for claim in judge(load_property(str(path), attention), attention)}
 
 
-def test_errors_of_some_examples(tmp_path: Path) -> None:
-    found = judged('error = "0.1"', tmp_path)["property.error"]
-    assert found.level is Level.REFUTED and found.witness["example"] == 1
-    assert found.numbers["beyond"] == [1, 3]
-    found = judged("error = 0.1\nexamples = [4, 0, 2]", tmp_path)["property.error"]
-    assert found.level is Level.ENCLOSED
-    found = judged("error = 1e-1\nexamples = [4, 3]", tmp_path)["property.error"]
-    assert found.witness["example"] == 3 and found.numbers["beyond"] == [3]
-
-
 def test_saturation_of_some_heads(tmp_path: Path) -> None:
     """Queries as long as saturate one head on some examples: as NumPy says."""
     layer = third_party("mha", np.random.default_rng(2), biased=False)
@@ -297,23 +286,10 @@ def test_a_file_s_options_are_not_for_weights_in_memory(tmp_path: Path) -> None:
         answered(weights_of(LAYER, tmp_path), heads=3)
 
 
-def test_undecided_is_no_statement(tmp_path: Path) -> None:
-    far = replace(DATA, stated=Dataset.of(CONTEXTS, QUERIES, OUTPUTS + 1e6 * OFF).labels)
-    near = answered(weights_of(LAYER, tmp_path), far, tolerance=1).trace["layer.near"]
-    assert near.level is Level.UNDECIDED
-
-
 def test_weights_without_labels_cannot_be_judged(tmp_path: Path) -> None:
     data = Dataset.of(CONTEXTS, QUERIES)
     with pytest.raises(InputError):
         answered(weights_of(LAYER, tmp_path), data)
-
-
-def test_what_a_layer_memorizes_it_memorizes_with_biases(tmp_path: Path) -> None:
-    """The claims about the layer are those about the data with a 1 appended."""
-    weights = weights_of(LAYER, tmp_path)
-    found = audit_layer(Attention.of(weights, DATA), limit=at_most(Fraction(1, 10)))
-    assert found.attention.data.d == D + 1 and found["layer.rank"].numbers["columns"] == 3 * (D + 1)
 
 
 def test_a_certificate_is_data_and_its_own_layer(

@@ -151,6 +151,3 @@ def test_numbers_beyond_float64_are_no_warnings(tmp_path: Path) -> None:
     head = {"key": [["0"]], "query": [["1"]], "value": [["1"]]}
     content = near(queries=[[f"1{'0' * 400}"]], head=head, unknowns=[2], inverse=[["1"]])
     assert fast.check_file(written(content, tmp_path)).status == "holds"
-
-
-# Running it.

@@ -1,28 +1,25 @@
-"""The origin of data says once what there is to say of it; a new kind is one record."""
+"""The origin of data says once what there is to say of it, wherever they are proved."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.trace_rules import broken
 
 from attncert import Dataset, Fit, Prove, fit, prove
-from attncert.constructions.data.dataset import AS_GIVEN, Origin
+from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.data.generators import family
-from attncert.reports.answers import envelope, report
 from attncert.verify import checker
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import Verdict
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Proof
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline import refusal, stages
@@ -102,52 +99,3 @@ def test_rounded_data_say_so_wherever_they_are_proved(claim: Any, tmp_path: Path
         assert answer.certificate is not None and answer.certificate["rounding"]["grid"] == "1/2"
         verdict = checked(answer.certificate, tmp_path)
         assert verdict.status == "holds" and "rounded to multiples of 1/2" in verdict.message
-
-
-# Another kind of origin: one record, and nothing else knows of it.
-
-
-@dataclass(frozen=True)
-class Domain(Origin):
-    """All inputs made of these contexts and queries."""
-
-    size: int
-
-    premises = (ClaimId("domain"),)
-    paragraph = "They are all that there are."
-
-    @property
-    def keys(self) -> Mapping[str, Any]:
-        return {"kind": "domain", "contexts": [], "queries": []}
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return {"inputs": self.size}
-
-    def claims(self, data: Dataset) -> list[Claim]:
-        return [Claim.checked(ClaimId("domain"), "All inputs.", self.size == data.T, {"T": data.T})]
-
-    def words(self, data: Dataset) -> str:
-        return f" These are all {self.size} inputs."
-
-
-def test_a_new_kind_of_origin_is_one_record(tmp_path: Path) -> None:
-    proof = prove(DATA.of_origin(Domain(5)), Prove(heads=4))
-    assert proof.standing is Level.PROVED and proof.statement.endswith(" These are all 5 inputs.")
-    assert proof.claim.rests_on[-1] == "domain" and proof.trace.standing("domain") is Level.PROVED
-    assert broken(proof) == {}
-    assert proof.certificate is not None
-    assert proof.certificate["format"] == "attncert/3"
-    assert proof.certificate["origin"]["kind"] == "domain" and proof.certificate["tokens"] is None
-    refusal = checked(proof.certificate, tmp_path)  # its keys hold no pair
-    assert refusal.status == "wrong" and "origin" in refusal.message
-    files = report(proof).files
-    assert b"They are all that there are." in files["report.md"]
-    assert b'"inputs": 5' in files["answer.json"]
-    assert canonical_bytes(envelope(proof))  # JSON
-
-
-def test_a_false_origin_leaves_the_conclusion_open() -> None:
-    proof = prove(DATA.of_origin(Domain(6)), Prove(heads=4))
-    assert proof.trace["domain"].level is Level.REFUTED
-    assert proof.standing is Level.UNDECIDED and proof.certificate is None

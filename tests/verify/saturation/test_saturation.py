@@ -197,12 +197,6 @@ def test_the_certificate_states_it(claim: str, tmp_path: Path) -> None:
         assert verdict.status == "holds" and "1-p < 2^-5 in 8 pairs" in verdict.message
 
 
-def test_without_it_the_format_is_the_first() -> None:
-    proof = prove(SHARED, Prove())
-    assert proof.certificate is not None and proof.certificate["format"] == "attncert/1"
-    assert ids.SATURATION_ASKED not in proof.trace
-
-
 def test_what_the_heads_owe_c() -> None:
     """Exact rate and curve, in the heads' numbers."""
     for head in proved().heads[1:]:

@@ -29,7 +29,6 @@ from attncert.verify.tightness.certificate import certificate_of, kind
 from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import broken_relation, row_bound
 from attncert.verify.tightness.universal import universal
-from attncert.verify.tightness.values import too_few_parameters
 
 E, F = [[1, 2, 0], [3, -1, 1], [0, 2, 1]], [[2, 0, 1], [1, 1, -2], [-1, 4, 0]]
 IMPOSSIBLE, POSSIBLE = Level.REFUTED, Level.PROVED
@@ -158,17 +157,6 @@ def test_small_random_data_meet_no_wrong_verdict(seed: int) -> None:
     made = Dataset.of(*entries, outputs)
     assert broken_relation(made) is None
     assert row_bound(made)[-1].level is not Level.REFUTED
-
-
-def test_counting() -> None:
-    """P by hand: H (k(2d - k) + l(d + m - l)); what is refuted is a statement about some labels."""
-    data = family(30, 4, 10, m=6, bound=2, seed=3)
-    claim = too_few_parameters(data, 3, 1, 2)
-    assert claim.numbers["P"] == 3 * (1 * (20 - 1) + 2 * (10 + 6 - 2)) == 141
-    assert claim.numbers["T m"] == 180 and claim.level is Level.REFUTED
-    assert too_few_parameters(data, 4, 1, 2).level is Level.PROVED
-    wide = too_few_parameters(data, 3, 10**4, 10**4).numbers["P"]
-    assert wide == 3 * (10 * 10 + 10 * 6), "no more than all matrices M and N"
 
 
 def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) -> None:

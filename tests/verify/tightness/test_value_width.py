@@ -15,7 +15,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.prove import Prove
-from attncert.verify.steps.conclusions import too_long
 from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.limits import limits
 from attncert.verify.tightness.values import too_few_parameters
@@ -50,22 +49,6 @@ def test_fewest_heads_are_counted_by_the_rank_of_z_not_by_labels_served() -> Non
     numbers = answer.trace[ids.HEADS_EXACT].numbers
     assert numbers == {"fewest heads with rank Z = T, at most": 2, "and no fewer than": 2}
     assert answer.notions[0].enough.number == 6
-
-
-def test_what_can_be_placed_is_served_by_values_as_wide_as_the_labels() -> None:
-    """Two heads place three of four examples; values of width one give none of rank 3."""
-    data = Dataset.of(UNITS[:2], [*QUERIES[:2], [1, 1, 0], [2, 1, 0]], [*UNITS, [0, 0, 0]])
-    for width, said in ((1, "with values of width 3 serve every"), (3, "serve every")):
-        found = prove(data, Prove("width-one", heads=1, value_width=width)).trace
-        assert said in found["placed.memorizes"].statement
-        assert ("values" in found["placed.memorizes"].statement) is (width == 1)
-
-
-@pytest.mark.parametrize(("narrow", "said"), [(True, " --value-width 3 --claim"), (False, "; --c")])
-def test_what_is_advised_of_a_long_readout_is_not_refused(narrow: bool, said: str) -> None:
-    """The claim full-rank is about values as wide as the labels."""
-    told = too_long(THREE, 10**12, narrow=narrow)[-1].witness or {}
-    assert said in told["reason"]
 
 
 def test_copies_of_a_head_do_what_wider_values_do() -> None:
