@@ -43,7 +43,8 @@ class Vectors:
     (2, 2, [1, 3])
     >>> Vectors.of([[1.0, float("nan")]])
     Traceback (most recent call last):
-    attncert.InputError: vectors: must be a matrix of finite numbers, not nan at row 0, column 1
+    attncert.InputError: vectors[0][1]: must be an integer, a finite float or a string "p/q", not \
+nan
     """
 
     name: str

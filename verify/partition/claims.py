@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from attncert.constructions.data.dataset import Dataset
@@ -27,7 +27,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted, widened
 from attncert.verify.coq.theorems import in_coq
-from attncert.verify.partition.bound import Sizes, upper_bound
+from attncert.verify.partition.bound import Part, Sizes, upper_bound
 from attncert.verify.partition.search import Groups, place
 from attncert.verify.steps import hypotheses
 from attncert.verify.steps.hypotheses import EXACT
@@ -110,50 +110,56 @@ def _largest(
 
     One more example is enough to try: subsets inherit (P).
     """
-    while True:
-        placed = {t for group in groups for t in group}
-        left_out = [t for t in usable if t not in placed]
-        parts = upper_bound(data, usable, sizes, left_out) if left_out else ()
-        excluding = [part for part in parts if part.most < len(part.examples)]
-        bound = len(usable) - sum(len(part.examples) - part.most for part in excluding)
-        trials = math.comb(len(usable), len(placed) + 1)
-        exhausted, larger = False, None
-        if not left_out:
-            how = "every one whose context has rank n is placed"
-        elif bound == len(placed):
-            how = "the upper bound by ranks is reached"
-        elif trials > _SUBSETS:
-            how = f"the best found; the upper bound by ranks is {bound}, so this is open"
-        else:
-            larger, exhausted = _one_more(data, usable, len(placed) + 1, sizes, seed)
-            how = f"tried: {counted(trials, 'set', 'all')} of one more"
-            how += "" if exhausted else ", not to the end"
+    placed = {t for group in groups for t in group}
+    left_out = [t for t in usable if t not in placed]
+    parts = upper_bound(data, usable, sizes, left_out) if left_out else ()
+    excluding = [part for part in parts if part.most < len(part.examples)]
+    bound = len(usable) - sum(len(part.examples) - part.most for part in excluding)
+    trials = math.comb(len(usable), len(placed) + 1)
+    exhausted = False
+    if not left_out:
+        how = "every one whose context has rank n is placed"
+    elif bound == len(placed):
+        how = "the upper bound by ranks is reached"
+    elif trials > _SUBSETS:
+        how = f"the best found; the upper bound by ranks is {bound}, so this is open"
+    else:
+        larger, exhausted = _one_more(data, usable, len(placed) + 1, sizes, seed)
         if larger is not None:
-            groups = larger
-            continue
-        claim = Claim(
-            ids.PARTITION_MAXIMUM,
-            f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
-            f"than {len(placed)} of {counted(data.T, 'example', 'the')}: {how}.",
-            Level.PROVED if exhausted or bound == len(placed) else Level.UNDECIDED,
-            numbers={
-                "placed": len(placed),
-                "examples": data.T,
-                "contexts of rank n": len(usable),
-                "at most": len(placed) if exhausted else bound,
-                "heads": sizes.heads,
-            },
-            witness={
-                "left out": [t for t in range(data.T) if t not in placed],
-                "parts": [
-                    {"examples": list(part.examples), "rank": part.rank, "at most": part.most}
-                    for part in excluding
-                ],
-            },
-            arithmetic=EXACT,
-            source=_SOURCE,
-        )
-        return groups, claim
+            return _largest(data, usable, larger, sizes, seed)
+        how = f"tried: {counted(trials, 'set', 'all')} of one more"
+        how += "" if exhausted else ", not to the end"
+    most = len(placed) if exhausted else bound
+    return groups, _maximum(data, placed, usable, sizes, most, excluding, how)
+
+
+def _maximum(
+    data: Dataset,
+    placed: Collection[int],
+    usable: Sequence[int],
+    sizes: Sizes,
+    most: int,
+    excluding: Sequence[Part],
+    how: str,
+) -> Claim:
+    """That no more can be placed: proved where `most`, an upper bound, says so."""
+    parts = [{"examples": list(p.examples), "rank": p.rank, "at most": p.most} for p in excluding]
+    return Claim(
+        ids.PARTITION_MAXIMUM,
+        f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
+        f"than {len(placed)} of {counted(data.T, 'example', 'the')}: {how}.",
+        Level.PROVED if most == len(placed) else Level.UNDECIDED,
+        numbers={
+            "placed": len(placed),
+            "examples": data.T,
+            "contexts of rank n": len(usable),
+            "at most": most,
+            "heads": sizes.heads,
+        },
+        witness={"left out": [t for t in range(data.T) if t not in placed], "parts": parts},
+        arithmetic=EXACT,
+        source=_SOURCE,
+    )
 
 
 def _one_more(

@@ -9,7 +9,7 @@
 | a layer, Z large | `whole_layer.layer.layer_rank` | the same in row blocks, on CPU or GPU |
 | its derivatives J | `whole_layer.jacobian_rows.jacobian_rank` | rank J at least that mod p |
 | balls | `ball.smallest_singular_value` | full row rank, enclosed |
-| floats | `floating.numerical_rank`, `.robustness` | nothing: numerical |
+| floats | `assume.spectra.Spectrum` | nothing: numerical |
 
 The rest serves these: residues (any table mod p), coordinates (fewer columns, the same
 independence), directions (which vectors are parallel), engines (how an elimination runs).

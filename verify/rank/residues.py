@@ -9,15 +9,13 @@ least common multiple of its denominators, which changes neither independence no
 from __future__ import annotations
 
 import functools
-import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq_mat, fmpz_mat
 
-from attncert.constructions.arrays import AnyArray, FloatArray, IntegerArray, ObjectArray
-from attncert.constructions.data.conversion import narrow, objects
+from attncert.constructions.arrays import AnyArray, FloatArray
+from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 
@@ -28,26 +26,24 @@ _LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <=
 def as_table(values: Any, name: str = "table") -> AnyArray:
     """`values` as a two-dimensional host array, exactly: dtype float16/32/64, integer or object.
 
-    values: NumPy, CuPy or other array-API array, nested lists of int, float, Fraction or FLINT
-        numbers, an ExactArray, or a FLINT matrix over Z or Q. Object results hold Python integers.
+    values: NumPy, CuPy or other array-API array, whatever `ExactArray.of` takes, or a FLINT matrix
+        over Z or Q. Lists of floats alone stay floats. Object results hold Python integers.
     Raises InputError for a wrong shape, NaN, infinity, complex or extended-precision numbers.
 
     >>> as_table([[0.5, 2.0], [1.0, -3.0]]).dtype, as_table([[0.5, 2], [1, 3]]).tolist()
     (dtype('float64'), [[1, 4], [2, 6]])
-    >>> as_table([["1/2"]])
+    >>> as_table([["half"]])
     Traceback (most recent call last):
-    attncert.InputError: table: must be a matrix of finite real numbers, not str: 1/2
+    attncert.InputError: table[0][0]: must be an integer, a finite float or a string "p/q", \
+not 'half'
     """
-    if isinstance(values, ExactArray):
-        values = values.numerators
-    elif isinstance(values, (fmpz_mat, fmpq_mat)):
-        shape = (values.nrows(), values.ncols())
-        values = objects(values.entries(), shape)
-    array = to_host(values, name)
+    if isinstance(values, (fmpz_mat, fmpq_mat)):
+        values = objects(values.entries(), (values.nrows(), values.ncols()))
+    array = values.numerators if isinstance(values, ExactArray) else to_host(values, name)
     if array.ndim != 2:
         raise InputError(name, "a matrix (one vector per row)", f"of shape {array.shape}")
     if array.dtype == object:
-        return _integers(array, name)
+        return ExactArray.of(array, name).numerators
     if array.dtype.kind == "b":
         return array.astype(np.int8)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
@@ -67,10 +63,9 @@ def to_host(values: Any, name: str = "table") -> AnyArray:
         return np.asarray(values.get())
     if hasattr(values, "__array_namespace__"):
         return np.asarray(np.from_dlpack(values))
-    try:
-        return _from_lists(values)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(name, "a rectangular array of numbers", str(error)) from error
+    exact = ExactArray.of(values, name).numerators
+    floats = exact.ndim == 2 and all(type(x) is float for row in values for x in row)
+    return np.array(values, dtype=np.float64) if floats else exact  # rounding matters (assume)
 
 
 def residues(table: AnyArray, p: int) -> FloatArray:
@@ -131,35 +126,3 @@ def _balance(x: FloatArray, p: int) -> FloatArray:
 
 def _centre(r: int, p: int) -> int:
     return r - p if r > p // 2 else r
-
-
-def _from_lists(values: Any) -> AnyArray:
-    """Floats stay floats (their rounding matters to `floating`); any other mixture is exact."""
-    rows = [list(row) for row in values]
-    widths = {len(row) for row in rows} or {0}
-    if len(widths) > 1:
-        raise ValueError(f"rows of {min(widths)} and {max(widths)} entries")
-    flat = [x for row in rows for x in row]
-    if all(type(x) is float for x in flat):
-        return np.array(flat, dtype=np.float64).reshape(len(rows), widths.pop())
-    return objects(flat, (len(rows), widths.pop()))
-
-
-def _integers(array: ObjectArray, name: str) -> IntegerArray:
-    """An object array times its common denominator, as int64 where that fits."""
-    exact = [_fraction(x, name) for x in array.ravel().tolist()]
-    scale = math.lcm(*(q.denominator for q in exact))
-    return narrow([q.numerator * (scale // q.denominator) for q in exact], array.shape)
-
-
-def _fraction(x: Any, name: str) -> Fraction:
-    if isinstance(x, fmpz):
-        return Fraction(int(x))
-    if isinstance(x, fmpq):
-        return Fraction(int(x.p), int(x.q))
-    if not isinstance(x, (int, float, Fraction, np.integer, np.floating)):
-        kind = f"{type(x).__name__}: {x}"
-        raise InputError(name, "a matrix of finite real numbers", kind)
-    if isinstance(x, (float, np.floating)) and not math.isfinite(x):
-        raise InputError(name, "a matrix of finite numbers", x)
-    return Fraction(int(x)) if isinstance(x, np.integer) else Fraction(x)  # type: ignore[arg-type]

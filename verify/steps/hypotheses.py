@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted
+from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
@@ -182,58 +184,85 @@ def kruskal_at_least(
     would decide.
     """
     k = min(strength, data.T)
-    queries = data.queries
-    total = math.comb(data.T, k)
-    sentence = f"Every {k} of the {data.T} queries are independent"
+    if math.comb(data.T, k) <= _EXHAUSTIVE:
+        return _by_all_subsets(data, k, claim_id)
+    from attncert.verify.kruskal.within import decide_within  # compiled code
 
-    def claim(level: Level, arithmetic: str, finding: str, **more: Any) -> Claim:
-        numbers = {"asked": f"every {k} of {data.T} queries independent", "found": finding}
-        return Claim(
-            claim_id,
-            more.pop("statement", f"{sentence} (Assumption 1)."),
-            level,
-            numbers | more.pop("numbers", {}),
-            arithmetic=arithmetic,
-            source=f"paper, Assumption 1, at strength {k}",
-            **more,
-        )
+    vectors = Vectors.of(data)
+    bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
+    if bound is None:
+        return _by_samples(data, k, claim_id, seed)
+    return _by_bound(data, k, claim_id, bound)
 
-    exhaustive = total <= _EXHAUSTIVE
-    if not exhaustive:
-        from attncert.verify.kruskal.within import decide_within  # compiled code
 
-        vectors = Vectors.of(data)
-        bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
-        if bound is not None and bound.dependency is not None:
-            examples = bound.dependency.indices
-            witness = _between(examples, queries)
-            finding = f"{len(examples)} dependent queries"
-            numbers: dict[str, Any] = {"method": bound.method}
-            return claim(Level.REFUTED, EXACT, finding, numbers=numbers, witness=witness)
-        if bound is not None and bound.end == "lower":
-            how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
-            numbers = {"method": bound.method, "every": bound.value, **bound.numbers}
-            finding = _clause(bound.statement)
-            return claim(bound.level, f"{how}; {bound.method}", finding, numbers=numbers)
-    tried = 0
-    for subset, proved in _subsets(data, k, exhaustive, seed):
-        tried += 1
-        if not proved and not _independent(queries[list(subset)]):
-            finding = f"a dependent set, {counted(tried, 'subset')} tried"
-            return claim(Level.REFUTED, EXACT, finding, witness=_between(subset, queries))
-    if exhaustive:
-        finding = f"all {total:,} subsets independent"
-        return claim(Level.PROVED, EXACT + ", all subsets", finding)
-    fraction = failing_at_most(0, tried)
-    return claim(
-        Level.SAMPLED,
-        EXACT + ", random subsets",
-        f"{tried:,} random subsets independent; at most a fraction {fraction:.2g} of all is not "
-        "(95 %)",
-        numbers=_to_decide(vectors, k),
-        statement=f"{sentence}: {tried} random subsets of {k} were all independent. With 95 % "
-        f"confidence at most a fraction {fraction:.2g} of the subsets is dependent; the Kruskal "
-        "rank is not bounded by this.",
+def _by_all_subsets(data: Dataset, k: int, claim_id: ClaimId) -> Claim:
+    subsets = itertools.combinations(range(data.T), k)
+    for tried, subset in enumerate(subsets, start=1):
+        if not _independent(data.queries[list(subset)]):
+            return _dependent(data, k, claim_id, subset, tried)
+    finding = f"all {math.comb(data.T, k):,} subsets independent"
+    return _a1(data, k, claim_id, Level.PROVED, EXACT + ", all subsets", finding)
+
+
+def _by_bound(data: Dataset, k: int, claim_id: ClaimId, bound: RankBound) -> Claim:
+    """What a bound on the Kruskal rank says, which answers the question."""
+    numbers: dict[str, Any] = {"method": bound.method}
+    if bound.dependency is not None:
+        examples = bound.dependency.indices
+        finding, witness = f"{len(examples)} dependent queries", _between(examples, data.queries)
+        return _a1(data, k, claim_id, Level.REFUTED, EXACT, finding, numbers, witness)
+    how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
+    numbers |= {"every": bound.value, **bound.numbers}
+    arithmetic, finding = f"{how}; {bound.method}", _clause(bound.statement)
+    return _a1(data, k, claim_id, bound.level, arithmetic, finding, numbers)
+
+
+def _by_samples(data: Dataset, k: int, claim_id: ClaimId, seed: int) -> Claim:
+    for tried, (subset, proved) in enumerate(_samples(data, k, seed), start=1):
+        if not proved and not _independent(data.queries[subset]):
+            return _dependent(data, k, claim_id, subset, tried)
+    fraction = failing_at_most(0, _SAMPLES)
+    claim = _a1(
+        data, k, claim_id, Level.SAMPLED, EXACT + ", random subsets",
+        f"{_SAMPLES:,} random subsets independent; at most a fraction {fraction:.2g} of all is "
+        "not (95 %)",
+        _to_decide(Vectors.of(data), k),
+    )  # fmt: skip
+    return replace(
+        claim,
+        statement=f"Every {k} of the {data.T} queries are independent: {_SAMPLES} random subsets "
+        f"of {k} were all independent. With 95 % confidence at most a fraction {fraction:.2g} of "
+        "the subsets is dependent; the Kruskal rank is not bounded by this.",
+    )
+
+
+def _dependent(
+    data: Dataset, k: int, claim_id: ClaimId, subset: Sequence[int], tried: int
+) -> Claim:
+    finding = f"a dependent set, {counted(tried, 'subset')} tried"
+    witness = _between(subset, data.queries)
+    return _a1(data, k, claim_id, Level.REFUTED, EXACT, finding, witness=witness)
+
+
+def _a1(
+    data: Dataset,
+    k: int,
+    claim_id: ClaimId,
+    level: Level,
+    arithmetic: str,
+    finding: str,
+    numbers: Mapping[str, Any] | None = None,
+    witness: Mapping[str, Any] | None = None,
+) -> Claim:
+    asked = f"every {k} of {data.T} queries independent"
+    return Claim(
+        claim_id,
+        f"Every {k} of the {data.T} queries are independent (Assumption 1).",
+        level,
+        {"asked": asked, "found": finding, **(numbers or {})},
+        witness,
+        arithmetic=arithmetic,
+        source=f"paper, Assumption 1, at strength {k}",
     )
 
 
@@ -256,14 +285,9 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
     return {"to decide it": command, "nominal seconds": needed}
 
 
-def _subsets(
-    data: Dataset, k: int, exhaustive: bool, seed: int
-) -> Iterator[tuple[Sequence[int], bool]]:
-    """All subsets, or _SAMPLES random ones; with True for those that are proved independent: random
-    ones of wide data, by many threads. The others are decided one by one."""
-    if exhaustive:
-        yield from ((subset, False) for subset in itertools.combinations(range(data.T), k))
-        return
+def _samples(data: Dataset, k: int, seed: int) -> Iterator[tuple[list[int], bool]]:
+    """Random subsets; with True for those that are proved independent: of wide data, by many
+    threads. The others are decided one by one."""
     rng = np.random.default_rng(seed)
     drawn = np.sort([rng.choice(data.T, k, replace=False) for _ in range(_SAMPLES)], axis=1)
     proved = np.zeros(_SAMPLES, dtype=bool)
