@@ -292,6 +292,16 @@ def test_an_outline_promises_nothing_unknown(
         prove(TINY, Prove("parity"))
 
 
+def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise LookupError("ours")
+
+    monkeypatch.setattr(paper, "head_claims", broken)
+    monkeypatch.setattr("attncert.constructions.paper.build", broken)
+    with pytest.raises(LookupError, match="ours"):
+        prove(TINY)
+
+
 def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     registry._registered.pop("parity", None)
     point = metadata.EntryPoint("any", PLACE, "attncert.constructions")

@@ -14,7 +14,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.methods.information_sets import information_set_bounds
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.steps.hypotheses import kruskal_at_least
-from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import broken_relation, row_relations
 from attncert.verify.tightness.universal import bound_from_above
@@ -29,14 +28,6 @@ def test_a1_asks_for_every_min_of_n_and_T_queries() -> None:
     assert broken_relation(data) is not None
     with pytest.raises(HypothesisFails):
         build(data, head_width=2, heads=1)
-
-
-def test_labels_wider_than_the_values_may_be_met() -> None:
-    """T = H = 1, m = 2, d_v = 1: d_v >= m is not necessary. At T = 2 it is."""
-    one = Dataset.of([[1, 0], [0, 1]], [[1, 0]], [[3, 4]])
-    two = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 0], [0, 1]])
-    assert label_rank(one, 1, 1).level is not Level.REFUTED
-    assert label_rank(two, 1, 1).level is Level.REFUTED
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from support import proof_fixtures as fixtures
 from support.proof_fixtures import KINDS
 from support.shares import share
 
-from attncert.reports.answers import report, report_page
+from attncert.reports.answers import report
 from attncert.reports.prove import figures
 from attncert.reports.words.numbers import BEYOND
 
@@ -45,15 +45,6 @@ def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
         assert b"Matplotlib v" not in svg and b"<dc:date>" not in svg
 
 
-def test_idle_heads_are_drawn_too() -> None:
-    """A layer may have more heads than the data need: empty groups, at the end."""
-    proof = fixtures.paper_proof()
-    idle = replace(proof.heads[0], group=(), own_weights=(), condition=None)
-    more = replace(proof, heads=(*proof.heads, idle))
-    assert set(figures.draw(more)) == DRAWN
-    assert "| 3 | none |" in report_page(more).decode()
-
-
 def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     """Logits of data with huge exponents: B with hundreds of digits, 1 - p_max below any float."""
     proof = fixtures.paper_proof()
@@ -65,14 +56,6 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     assert "| below $2^{-10^{200}}$ |" in files["report.md"].decode()
     assert "about $1.00\\cdot 10^{500}$ bits" in files["report.md"].decode()
     assert json.loads(files["answer.json"])["exhibits"]["heads"][1]["log2_off_peak"][0] == "-inf"
-
-
-def test_a_lead_that_is_far_from_there_is_told_shortly() -> None:
-    """A head whose c is small beside long logits: B below minus any float bounds nothing."""
-    proof = fixtures.paper_proof()
-    behind = replace(proof.heads[1], bits=-(10**5000))
-    page = report_page(replace(proof, heads=(proof.heads[0], behind))).decode()
-    assert "about $-1.00\\cdot 10^{5000}$" in page
 
 
 def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:

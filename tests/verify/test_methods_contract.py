@@ -25,7 +25,6 @@ from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
 from attncert.verify.questions.attack import Attack
 from attncert.verify.questions.prove import Prove
-from attncert.verify.questions.question import options
 
 EXAMPLE = "examples.own_construction:METHOD"
 DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
@@ -132,13 +131,3 @@ def test_attacked_where_it_promises_something(name: str) -> None:
     tried = answer.built.total() + answer.partition.total()
     said = f": no failure in {tried} of the cases 0 to 19 of seed 2."
     assert answer.statement.endswith(said)
-
-
-def test_the_help_and_the_advice_name_what_there_is() -> None:
-    """They are written out, so that --help loads nothing and a refusal stays a sentence."""
-    assert options(Prove)["construction"].help == " | ".join(
-        (*OURS, *NETWORKS, "retrieval", "MODULE:NAME")
-    )
-    attacked = [m.name for m in registry.methods() if m.attack and m.name in OURS]
-    assert options(Attack)["construction"].help == " | ".join((*attacked, *NETWORKS, "MODULE:NAME"))
-    assert not registry.method("generic").uses_a1_a2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import lcm
 
 import pytest
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -55,9 +56,7 @@ def test_every_integer_point_of_the_column_space_is_reached(
     x = [Fraction(data.draw(st.integers(-6, 6)), data.draw(st.integers(1, 6))) for _ in rows[0]]
     image = [sum(Fraction(a) * b for a, b in zip(row, x, strict=True)) for row in rows]
     # Scale the point into the integers by its least denominator: still in the column space.
-    least = 1
-    for y in image:
-        least = least * y.denominator // _gcd(least, y.denominator)
+    least = lcm(*(y.denominator for y in image))
     target = [int(y * least) for y in image]
     images = fractions(lattice.images)
     chosen = _independent_rows(images, lattice.rank)
@@ -100,12 +99,6 @@ def test_kernel_and_preimages(rows: list[list[int]]) -> None:
     # [K X] is unimodular: K is *all* of the integer kernel and reach all of the image lattice.
     whole = [a + b for a, b in zip(kernel.tolist(), preimages.tolist(), strict=True)]
     assert abs(fmpz_mat(whole).det()) == 1
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
 
 
 def _independent_rows(rows: list[list[Fraction]], wanted: int) -> list[int]:

@@ -68,16 +68,6 @@ def test_both_systems_give_the_damped_least_squares_step(size: tuple[int, int]) 
     assert np.allclose(direction(J, smaller(J), f, 0.3), step)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_nearly_all_effective_parameters_are_used(seed: int) -> None:
-    """n = 4, d = 8, H = 4, width one: N = 92 (distinct contexts) and 53 (one for all)."""
-    for T, shared in ((85, False), (29, True)):
-        found = fitted(T, 4, Shape(8, 1, 4, 1, 1), seed, shared)
-        assert found.converged and found.error < 1e-11 and len(found.steps) < 100
-        data = arrays(T, 4, 8, 1, seed, shared)
-        assert np.abs(outputs(*data[:2], found.weights, found.shape) - data[2]).max() < 1e-11
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_three_hundred_and_sixty_examples(seed: int) -> None:
@@ -90,16 +80,6 @@ def test_any_widths(T: int, shape: Shape) -> None:
     """More than one label, values narrower and wider than the labels."""
     for shared in (False, True):
         assert fitted(T, 3, shape, 1, shared).converged
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 3e5])
-def test_the_scale_of_the_data_does_not_matter(scale: float) -> None:
-    contexts, queries, labels = arrays(20, 3, 4, 1, 0)
-    shape = Shape(4, 1, 3, 1, 1)
-    found = descend(scale * contexts, queries / scale, scale**2 * labels, shape, 0)
-    assert found.converged and found.error < 1e-11 * scale**2
-    again = outputs(scale * contexts, queries / scale, found.weights, shape)
-    assert np.abs(again - scale**2 * labels).max() < 1e-10 * scale**2
 
 
 def test_labels_out_of_reach_are_not_found() -> None:

@@ -38,15 +38,6 @@ def test_the_error_is_small_and_enclosed(seed: int, shared: bool) -> None:
     assert float(claim.numbers["error"][1]) < 1e-9
 
 
-def test_exact_weights_survive_where_the_data_are_small() -> None:
-    """Data of two bits are their own coarse copy: the keys are those of the exact construction."""
-    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    weights = float64_weights(data, partial(build, head_width=2, heads=2))
-    exact = build(data, head_width=2, heads=2).layer.to_numpy()
-    assert np.array_equal(weights["W_K"], exact["W_K"])
-    assert np.array_equal(weights["W_Q"], exact["W_Q"])
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=2, max_size=2),

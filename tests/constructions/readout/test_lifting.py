@@ -21,11 +21,6 @@ from attncert.constructions.readout.lifting import common_denominator, join_digi
 from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
 
 
-@given(st.lists(st.integers(0, 10**6), max_size=40), st.integers(2, 10**6))
-def test_digits_are_joined(parts: list[int], base: int) -> None:
-    assert join_digits(parts, base) == sum(x * base**k for k, x in enumerate(parts))
-
-
 @settings(max_examples=60)
 @given(st.integers(-(2**3000), 2**3000), st.integers(1, 2**3000), st.integers(0, 200))
 def test_a_planted_fraction_is_found(numerator: int, below: int, spare: int) -> None:

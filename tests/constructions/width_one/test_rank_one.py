@@ -304,16 +304,6 @@ def test_group_solvers(size: int, extra: int, lattice: bool, seed: int) -> None:
     assert (solver.kernel.shape[1] > 0) == (extra > 0)
 
 
-def test_narrow_integers_are_not_overflowed() -> None:
-    rng = np.random.default_rng(0)
-    contexts = rng.integers(-128, 128, (9, 4, 5), dtype=np.int8)
-    queries = rng.integers(-128, 128, (9, 5), dtype=np.int8)
-    data = Dataset.of(contexts, queries, np.arange(9))
-    for saturated in (False, True):
-        built = build(data, short_heads=not saturated)
-        assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
-
-
 def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo 3 nine examples cannot be independent on so few values; the next prime is taken."""
     tried: list[int] = []

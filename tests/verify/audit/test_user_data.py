@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.shares import share
 from support.shell import Shell
 
 from attncert.constructions.data.dataset import Dataset
@@ -17,12 +16,10 @@ from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.progress import silent
 from attncert.reports.audit.tables import data_tables
 from attncert.verify.audit import edge_cases, user_data
-from attncert.verify.audit.edge_cases import CASES, CaseVerdict
+from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.user_data import Examination, claims, examine
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import registry
-from attncert.verify.prove import prove
-from attncert.verify.questions.prove import Prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 PROVED = family(5, 3, 4, seed=1)
@@ -57,15 +54,6 @@ def test_the_conclusion_says_what_is_known(data: Dataset, level: Level) -> None:
     assert conclusion(data).level is level
 
 
-def test_where_the_theorem_does_not_apply_it_says_so() -> None:
-    found = examined(REGROUPED)
-    assert all("hypothesis.A1" in claim.statement for claim in claims(found)[:-1])
-    hypotheses, *strengths = data_tables(found)
-    rows = {(row[0], row[1][:18]): row[-1] for row in hypotheses.rows}
-    assert rows["paper", "The hypotheses of "] == "not applicable"
-    assert len(strengths) == 2  # both constructions were built
-
-
 def test_a_witness_comes_with_what_is_not_known() -> None:
     paper, narrow, _ = claims(examined(ON_A_LINE))
     assert paper.witness and paper.witness["coefficients"] == ["2", "-1"]
@@ -78,18 +66,6 @@ def test_of_a_large_data_set_the_first_examples_are_looked_at() -> None:
     found = examined(family(31, 3, 5, seed=2))
     assert found.data.T == user_data.QUICK_MOST and found.whole.T == 31
     assert found.part == "the first 25 of 31 examples"
-
-
-@pytest.mark.parametrize("name", share(list(CASES)[::3], 3))
-def test_no_data_set_is_too_degenerate(name: str) -> None:
-    """The verdict is that of `prove` with its defaults, whatever the data."""
-    data = CASES[name]()
-    standings = {
-        prove(data, Prove(construction=m.name, claim="full-rank")).standing for m in METHODS
-    }
-    refuted, proved = Level.REFUTED in standings, Level.PROVED in standings
-    level = Level.REFUTED if refuted else Level.PROVED if proved else Level.UNDECIDED
-    assert conclusion(data).level is level
 
 
 @pytest.fixture

@@ -79,20 +79,6 @@ def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> N
     assert law.decided and (T == 40 or law.least == rank)
 
 
-def test_the_formulas_are_those_of_the_pages() -> None:
-    """Three heads on a shared context of rank 3, and on own ones, some shorter."""
-    rng = np.random.default_rng(2)
-    draw = lambda *shape: rng.integers(-9, 10, shape).tolist()  # noqa: E731
-    shared = Dataset.of(draw(3, 4), draw(8, 4), np.ones((8, 2)))
-    answer = capacity(shared, Capacity(3, 2, 2))
-    assert answer.formulas == {
-        "N/m": answer.jacobian.law // 2, "min[Ha+b]": 7, "H(n-1)+1": 7, "H(min(n,d_h)-1)+1": 4,
-    }  # fmt: skip
-    ragged = Dataset.of([draw(2, 4), draw(3, 4)], draw(2, 4), [1, 2])
-    answer = capacity(ragged, Capacity(3))
-    assert answer.formulas == {"N/m": answer.jacobian.law, "min[Ha+b]": 2, "H(n-1)+1": 4}
-
-
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
     """And their labels, which break one, are excluded by the one certificate there is."""
     answer = capacity(signed_pairs())
@@ -139,24 +125,6 @@ def test_each_notion_implies_the_next(seed: int) -> None:
             assert notion.needed is not None and notion.needed <= notion.enough.number
     counts = [notion.enough.number if notion.enough else 10**9 for notion in answer.notions]
     assert counts == sorted(counts, reverse=True)
-
-
-def test_what_narrow_heads_cannot_do_is_said_of_narrow_heads() -> None:
-    """Wider heads can: 14 labels, N = 11 at width one and 20 at width four."""
-    for width, level in ((1, Level.ARGUED), (4, Level.PROVED)):
-        answer = capacity(drawn(14, 4, 4, bound=3), Capacity(1, width))
-        who = f"1 head of width {width} (values: 1)"
-        assert who in verdict(answer)
-        assert levels(answer)["law.labellings"] is level
-        for name in ("law.bound", "law.labellings", "law.every-labelling"):
-            assert who in {claim.id: claim for claim in answer.trace}[name].statement
-
-
-def test_many_queries_on_a_line() -> None:
-    """T = H(n-1) + 1 of them over one context, all of Kruskal rank 1."""
-    line = [[k, 2 * k, 0] for k in range(-10, 11)]
-    answer = capacity(Dataset.of(EYE, line), Capacity(10))
-    assert answer.notions[0].least == 21 and levels(answer)["law.universal"] is Level.PROVED
 
 
 def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,20 +104,6 @@ def test_what_the_work_does_not_decide_is_undecided(tmp_path: Path, shell: Shell
     assert "does **not** bound the Kruskal rank" in report
 
 
-def test_sampled_words_do_not_overclaim(tmp_path: Path) -> None:
-    """All that is said to be proved in a report of random vectors is the interval's two ends."""
-    data, out = tmp_path / "random.npz", tmp_path / "o"
-    np.savez(data, vectors=table(N=300, d=12, size=None).astype(np.float32))
-    words = ["kruskal", str(data), "--k", "10", "--out", str(out), "--work", "0.001"]
-    attncert.main([*words, "--subsets", "100", "--device", "cpu"])
-    sampled = (out / "report.md").read_text().split("## Sampled")[1]
-    claims = [line for line in sampled.splitlines() if "proved" in line]
-    assert claims == [
-        "| independent, proved | dependent, proved | undecided |",
-    ] or not [line for line in claims if "Kruskal" in line and "proved" in line]
-    assert "With 95 % confidence at most **3.0 %**" in sampled
-
-
 def test_a_large_table_has_a_witness_of_its_own_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,16 +200,6 @@ def test_a_dask_cluster_gives_the_same_bytes(
 
 
 # In Python.
-
-
-def test_a_table_a_data_set_and_vectors_are_the_same_vectors() -> None:
-    rows = table().astype(int).tolist()
-    data = attncert.Dataset.of([[1] * 8], rows)
-    answers = [
-        attncert.kruskal(x, attncert.Kruskal(work=1.0)) for x in (rows, np.array(rows), data)
-    ]
-    assert [answer.statement for answer in answers] == [answers[0].statement] * 3
-    assert answers[0].trace["kruskal.rank"].rests_on == ("kruskal.lower", "kruskal.upper")
 
 
 def test_what_a_record_from_a_log_rests_on_stands_in_the_conclusion() -> None:

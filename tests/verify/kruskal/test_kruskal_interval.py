@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -27,15 +27,11 @@ from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
-from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.shards import jobs
 from attncert.verify.kruskal.shards.jobs import SetSearch
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.questions.kruskal import Kruskal
-from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.engine import run
 from attncert.verify.scale.log import Log
-from attncert.verify.scale.shards import Plan, Shard
 
 
 @settings(deadline=None, max_examples=40)
@@ -75,13 +71,6 @@ def test_a_planted_circuit_bounds_from_both_sides() -> None:
     assert lengths == sorted(lengths, reverse=True)
 
 
-@pytest.mark.parametrize(("k", "answer"), [(3, True), (4, False), (5, False)])
-def test_one_k_is_answered(k: int, answer: bool) -> None:
-    vectors, _ = planted(120, 12, 4)
-    found = close(vectors, Kruskal(k=k, work=20.0))
-    assert found.answers(k) is answer
-
-
 @pytest.mark.slow
 def test_what_the_budget_leaves_open_says_what_it_would_cost() -> None:
     found = close(vandermonde(300, 8), Kruskal(work=0.2))
@@ -104,16 +93,6 @@ def test_contradicting_bounds_are_noticed() -> None:
         high.tighten(RankBound("lower", 2, "test", ""))
     assert high.tighten(RankBound("upper", 2, "test", "")) is high
     assert replace(high, stopped="x").as_dict()["stopped"] == "x"
-
-
-def test_eight_of_the_digits_queries_are_dependent_and_no_three() -> None:
-    """The eight vanish on the same eight of sixteen coordinates; the search is the slow test."""
-    digits = load_vectors("digits")
-    members = (121, 347, 819, 1092, 1107, 1222, 1232, 1388)
-    circuit = Relation(members, (188, 376, -88, -602, -280, -562, 625, 490))
-    assert is_circuit(circuit, digits)
-    assert np.count_nonzero(~np.any(digits.array[list(members)], axis=0)) == 8
-    assert decide(digits, 3).independent
 
 
 @pytest.mark.slow
@@ -194,32 +173,6 @@ def _told(files: dict[str, bytes]) -> list[Any]:
         bound["statement"], found, _ = bound["statement"].partition(" The log has")
         assert (bound.pop("level") == "assumed") is bool(found)
     return bounds
-
-
-@dataclass
-class Interrupting:
-    """The work of shards that a signal ends after some."""
-
-    after: int
-    done: list[Shard] = field(default_factory=list)
-
-    def __call__(self, shard: Shard) -> dict[str, Any]:
-        if len(self.done) == self.after:
-            raise KeyboardInterrupt
-        self.done.append(shard)
-        return {"circuit": shard.start if shard.start in (3, 5) else None}
-
-
-def test_nothing_is_begun_after_a_witness_and_none_before_it_is_left_out() -> None:
-    shards = Plan("sets", 0, 8, 1).shards()
-    for after in (2, 8):
-        work = Interrupting(after)
-        try:
-            found = run(shards, work, threads=1, enough=lambda x: x["circuit"] is not None)
-        except KeyboardInterrupt:
-            assert work.done == shards[:2]
-        else:
-            assert list(found) == work.done == shards[:4]
 
 
 @pytest.mark.parametrize(("work", "sizes"), [(45.0, [3, 4, 5]), (75.0, [3, 4, 6])])

@@ -32,7 +32,6 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.partition import claims as partition
 from attncert.verify.partition.bound import Sizes, upper_bound
 from attncert.verify.partition.claims import BestPartition, best_partition, partition_claims
-from attncert.verify.partition.search import place
 
 # e_1, e_2, e_1 + e_2 are dependent: A1 is false for n = 3. In this order (e_1, e_2, e_1+e_2) would
 # be the first group; in another order the condition holds.
@@ -164,16 +163,6 @@ def test_a_plane_that_holds_too_many() -> None:
     assert claim.witness["parts"] == [{"examples": list(range(12)), "rank": 2, "at most": 6}]
 
 
-def test_one_of_parallel_queries_and_no_zero_query() -> None:
-    queries = [[1, 2], [0, 0], [-2, -4], [3, 1]]
-    best = best_partition(with_queries(queries, 2), 2, 1, 3)
-    assert len(best.examples) == 2 and 1 not in best.examples and 3 in best.examples
-    assert {(part["rank"], part["at most"]) for part in maximum(best).witness["parts"]} == {
-        (0, 0),
-        (1, 1),
-    }
-
-
 def test_trying_all_sets_decides_what_the_bound_leaves_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -187,29 +176,7 @@ def test_trying_all_sets_decides_what_the_bound_leaves_open(
     assert left_open.numbers["at most"] == 9
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_examples_are_moved(seed: int) -> None:
-    """Queries in a bad order, in exactly as many groups as can hold them: nothing to spare."""
-    rng = np.random.default_rng(seed)
-    queries = rng.integers(-9, 10, (25, 4))
-    queries[2] = queries[0] + queries[1]
-    queries[20:24] = [queries[3] * a + queries[4] * b for a, b in ((1, 1), (1, 2), (2, 1), (3, 1))]
-    sizes = Sizes(4, 3, 8)
-    data = with_queries(queries.tolist(), 4)
-    groups = place(data, range(25), sizes, 25, seed)
-    assert sorted(t for group in groups for t in group) == list(range(25))
-    assert meets_partition_condition(queries.tolist(), groups)
-
-
 # Contexts of rank below n.
-
-
-def test_a_dependent_context_is_left_out() -> None:
-    contexts = [[[1, 0], [0, 1]], [[1, 2], [2, 4]], [[1, 1], [0, 3]]]
-    data = Dataset.of(contexts, [[1, 0], [0, 1], [1, 1]], [1, 2, 3])
-    best = best_partition(data, 2, 1, 2)
-    assert best.groups == ((0, 2),)
-    assert maximum(best).level is Level.PROVED and maximum(best).witness["left out"] == [1]
 
 
 def test_the_dependent_context_is_named_in_the_data_sets_numbers() -> None:

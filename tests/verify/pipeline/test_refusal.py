@@ -13,6 +13,7 @@ from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition,
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.search import grouping
 from attncert.verify import checker
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Claim, Level
@@ -65,11 +66,6 @@ def test_the_largest_part_that_can_be_placed() -> None:
     assert prove(PARALLEL.take(placed)).standing is Level.PROVED
 
 
-def test_above_capacity_the_capacity_is_placed() -> None:
-    proof = proof_of(SHARED, heads=2)
-    assert proof.trace["placed.maximum"].numbers["placed"] == 5
-
-
 @pytest.mark.parametrize("data", [SHARED, FLAT], ids=["shared", "in a flat"])
 @pytest.mark.parametrize("construction", ["paper", "width-one"])
 def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: str) -> None:
@@ -82,15 +78,6 @@ def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: 
     for seed in range(6):
         layer = random_layer(data, heads, 1 + seed % 3, 9, np.random.default_rng(seed))
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) <= bound
-
-
-def test_given_labels_are_kept_apart() -> None:
-    """Above the bound for all labels at once, these labels are not excluded."""
-    proof = proof_of(SHARED, heads=2)
-    assert proof.trace["given-labels"].level is Level.UNDECIDED
-    asked = proof_of(SHARED, heads=2, claim="interpolation")
-    assert (asked.standing, asked.exit_status) == (Level.NOT_APPLICABLE, 3)
-    assert "universal memorization is impossible" in asked.trace["memorization"].statement
 
 
 @pytest.mark.parametrize("claim", ["auto", "interpolation"])
@@ -112,6 +99,16 @@ def test_other_weights_are_named_where_they_are_known() -> None:
     assert proof.trace["universal.enough"].level is Level.PROVED
     assert "--construction generic" in proof.trace["memorization"].statement
     assert proof_of(line, construction="generic").standing is Level.PROVED
+
+
+def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
+    data = Dataset.of(np.eye(4, dtype=int).tolist(), planes, [0] * 12)
+    assert prove(data, Prove(heads=4)).standing is Level.NOT_APPLICABLE
+    monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
+    proof = prove(data, Prove(heads=4))
+    assert proof.trace["hypothesis.some-partition"].level is Level.UNDECIDED
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
 
 
 def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

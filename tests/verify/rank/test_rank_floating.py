@@ -17,9 +17,6 @@ from attncert.verify.rank.ball import (
     smallest_singular_value,
 )
 from attncert.verify.rank.modular import modular_rank
-from attncert.verify.rank.rational import rank
-from attncert.verify.rank.residues import as_table, residues
-from attncert.verify.rank.whole_layer.streaming import Elimination
 
 
 def spectrum_matrix(values: list[float], width: int, seed: int) -> np.ndarray:
@@ -103,26 +100,6 @@ def test_modular_rank_is_a_lower_bound_and_reached(case: Case) -> None:
     assert max(r.rank for r in found) == case.rank
     for r in found:
         assert len(r.rows) == len(set(r.rows)) == len(r.columns) == len(set(r.columns)) == r.rank
-
-
-@each_case
-def test_row_blocks_find_the_modular_rank(case: Case) -> None:
-    """At every cut: the rank of the rows so far, as one elimination of the whole finds it."""
-    for p in PRIMES_FLOAT64:
-        table = residues(as_table(case.matrix), p)
-        elimination = Elimination(table.shape[1], p)
-        for start in range(0, len(table), 7):
-            elimination.add(table[start : start + 7])
-        assert elimination.rank == modular_rank(case.matrix, p).rank
-
-
-@each_case
-def test_rational_rank_is_the_rank_with_relations_that_prove_it(case: Case) -> None:
-    found = rank(case.matrix)
-    assert found.rank == case.rank == len(found.rows) == len(found.columns)
-    if found.rank < min(case.shape):
-        assert found.rank + len(found.relations) == case.shape[0]
-    assert all(relation.holds(case.matrix) for relation in found.relations)
 
 
 @each_case

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from attncert.constructions import width_one
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -120,16 +119,6 @@ def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
         layer_rank(data, third)
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_random_columns_lose_no_rank_where_heads_do_their_share(shared: bool) -> None:
-    data = generators.random(41, 6, 20, shared=shared, seed=3)
-    built = width_one.build(data, heads=8).layer
-    found = layer_rank(data, built)
-    assert found.width == 14 < data.d  # (41 + 64)/8, rounded up
-    assert (found.rank, len(found.tried)) == (41, 1)
-    assert layer_rank(data, built, xp=array_api_strict).tried == found.tried
-
-
 # What goes wrong, and is noticed.
 
 
@@ -230,21 +219,6 @@ DATA = generators.random(25, 4, 6, seed=4)
 @pytest.fixture
 def blocks_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conclusions, "BLOCKS_FROM", 0)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 20), st.integers(1, 4), st.booleans(), st.integers(0, 2**32))
-def test_the_claim_is_the_same_either_way(T: int, heads: int, shared: bool, seed: int) -> None:
-    data = generators.random(T, 3, 5, shared=shared, seed=seed)
-    layer = random_layer(heads, 5, size=2, seed=seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conclusions, "BLOCKS_FROM", 0)
-        blocks = conclusions.full_rank(data, layer)
-        patch.setattr(conclusions, "BLOCKS_FROM", 10**9)
-        whole = conclusions.full_rank(data, layer)
-    assert blocks.level == whole.level
-    assert blocks.numbers["rank"] == whole.numbers["rank"]
-    assert "float64" in blocks.arithmetic and "float64" not in whole.arithmetic
 
 
 @pytest.mark.usefixtures("blocks_always")

@@ -146,13 +146,3 @@ def test_where_it_is_too_much_the_claim_says_found_here(
     assert "every relation found here between rows" in claims["rows.labels"].statement
     assert claims["rows.relations"].statement.endswith("(others are not excluded).")
     assert claims["rows.universal"].level is Level.UNDECIDED
-
-
-def test_sums_that_differ_are_no_tie() -> None:
-    """What a prime proposes is checked: equal supports with different counts are not equal."""
-    four = [tuple(map(tuple, box(UNIT[i], UNIT[j]))) for i, j in ((0, 1), (2, 3), (0, 2), (1, 3))]
-    assert sums.same_sums(four, {0: 1, 1: 1, 2: -1, 3: -1})
-    assert not sums.same_sums(four, {0: 1, 1: 1, 2: -2})
-    assert not sums.same_sums(four, {0: 1, 1: -1})
-    assert not sums.same_sums([((0,), (0,), (1,)), ((0,), (1,), (1,))], {0: 1, 1: -1})
-    assert sums.same_sums([((0,), (1,)), ((0,), (0,))], {1: 2}), "2 rows, all 0: as none at all"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.oracles import SAFE_PRIME, features_mod, rank, rank_mod
+from support.oracles import SAFE_PRIME, features_mod, rank_mod
 from support.strategies import datasets, families
 from support.tightness_cases import adversarial_layers, found, random_layers, true_rank
 
@@ -44,18 +44,6 @@ def test_no_weights_exceed_the_bound(data: Dataset, heads: int, seed: int) -> No
             data, heads, seed)).values()):  # fmt: skip
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) <= bound.rank
         assert bound.rank <= spans(data).features(heads)
-
-
-@settings(max_examples=60, deadline=None)
-@given(datasets(max_T=5, max_n=4))
-def test_the_spans_of_the_contexts(data: Dataset) -> None:
-    contexts = data.contexts.fractions()
-    differences = [
-        [x - y for x, y in zip(row, rows[0], strict=True)] for rows in contexts for row in rows[1:]
-    ]
-    whole = spans(data)
-    assert whole.differences == rank(differences)
-    assert whole.differences + whole.common == rank([row for rows in contexts for row in rows])
 
 
 @pytest.mark.parametrize("contexts", ["shared", "permuted"])
@@ -92,17 +80,6 @@ def test_a_few_examples_exclude_all() -> None:
     claims = found(column_bound(data, 3))
     assert claims["tightness.bound"].numbers["bound"] == 3 + 1 + 4 < spans(data).features(3)
     assert claims["tightness.spans"].witness == {"S": [0, 1, 2, 3, 4, 5]}
-
-
-def test_the_directions_within_contexts_count_not_the_hull() -> None:
-    """Shifted copies of one triangle, in a flat of dimension 5: 2 H + 4, not 5 H + 1."""
-    rng = np.random.default_rng(0)
-    triangle, shifts = rng.integers(-3, 4, (3, 6)), rng.integers(-3, 4, (20, 1, 6))
-    shifts[:, :, 5] = 0
-    triangle[:, 5] = 1
-    data = Dataset.of(triangle + shifts, rng.integers(-3, 4, (20, 6)), [0] * 20)
-    assert spans(data).features(4) == columns(data, 4).rank == 12
-    assert probes.best_rank(data, 4, 12).rank == 12
 
 
 # Rows: what no weights tell apart.

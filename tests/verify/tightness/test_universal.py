@@ -21,7 +21,6 @@ from attncert.verify.tightness.relations.probes import (
     best_rank,
     random_layer,
 )
-from attncert.verify.tightness.relations.rows import complete, row_relations
 from attncert.verify.tightness.universal import bound_from_above, universal
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -157,29 +156,3 @@ def test_a_zero_that_no_bound_explains_stays_open(monkeypatch: pytest.MonkeyPatc
     *_, exact = profile_claims(diagonal(7), found)
     assert exact.level is Level.UNDECIDED and exact.witness == {"open for H in": "1, 2, 3"}
     assert found.fewest(7) == (3, 4)
-
-
-def test_concavity_bounds_what_comes_next() -> None:
-    """Two heads reach 2 of Ha + b = 6 here; where R_1 and R_2 are known, R_3 is bounded."""
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        contexts = rng.integers(-1, 2, (6, 3, 3))
-        data = Dataset.of(contexts, rng.integers(-1, 2, (6, 3)), [0] * 6)
-        found = rank_profile(data)
-        assert all(a <= b for a, b in zip(found.below, found.above, strict=True))
-        increments = np.diff([0, *found.above])
-        for h, (a, b) in enumerate(zip(found.below, found.above, strict=True), 1):
-            reached = best_rank(data, h, b, width=2, draws=4, seed=h).rank
-            assert reached <= b and (a < b or reached <= a), increments
-
-
-def test_affinely_independent_rows_have_no_other_relations() -> None:
-    """Theorem 6: n = 4 distinct contexts, queries on one line, decided without a search of ties."""
-    rng = np.random.default_rng(1)
-    contexts = rng.integers(-9, 10, (6, 4, 5))
-    data = Dataset.of(contexts, [[k, 0, k, 0, 0] for k in (1, 1, 2, 3, -1, -2)], [0] * 6)
-    assert complete(data) and row_relations(data) == ()
-    dead = Dataset.of(
-        [[[0, 0], [1, 1], [2, 2]], [[0, 0], [1, 0], [0, 1]]], [[0, 0], [1, 1]], [0, 0]
-    )
-    assert complete(dead)  # the first context is on a line, and its query is 0

@@ -68,15 +68,6 @@ def test_too_few_parameters_refute_it() -> None:
     assert universal(data, 10, 10) is Level.PROVED
 
 
-def test_with_any_number_of_heads_narrow_values_forbid_nothing() -> None:
-    """Copies of a head with other values are as good as wider values: only H d_v counts."""
-    claims = limits(THREE, None, 1)
-    assert not any(claim.level is Level.REFUTED for claim in claims if claim.id != "labels.rank")
-    proof = prove(THREE, Prove("paper", value_width=1))
-    assert proof.standing is Level.NOT_APPLICABLE
-    assert "(universal.enough)" not in proof.trace["memorization"].statement
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_every_place_gives_the_same_verdict(seed: int) -> None:
     """On random data and sizes; against the definition's count."""
