@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
@@ -40,12 +39,6 @@ def random_layers(data: Dataset, heads: int, seed: int, count: int = 2) -> list[
 
 def true_rank(data: Dataset, layer: Layer) -> int:
     return rank_mod(features_mod(data, layer), SAFE_PRIME)
-
-
-def shared(queries: Any, n: int, labels: Any = None) -> Dataset:
-    d = len(queries[0])
-    context = [[int(i == j) + int(j == d - 1) for j in range(d)] for i in range(n)]
-    return Dataset.of(context, queries, [0] * len(queries) if labels is None else labels)
 
 
 _EXACT_BITS = 200_000  # of all exponents together, up to which features are written as rationals

@@ -23,7 +23,6 @@ from attncert.verify.certificate import TooLarge
 from attncert.verify.claims.evidence import Level
 
 SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
-EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 def levels(answer: DataCapacity) -> dict[str, Level]:

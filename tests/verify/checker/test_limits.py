@@ -74,16 +74,16 @@ def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool) -> Certific
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        (300, 4, 20, 20, False, False),
-        (30, 5000, 1, 30, True, False),
-        (4, 3, 10, 1000, True, False),
-        (100, 300, 2, 60, True, True),
-        (2, 30_000, 1, 2, True, False),
-    ],
-)
+SHAPES = [
+    [300, 4, 20, 20, False, False],
+    [30, 5000, 1, 30, True, False],
+    [4, 3, 10, 1000, True, False],
+    [100, 300, 2, 60, True, True],
+    [2, 30_000, 1, 2, True, False],
+]
+
+
+@pytest.mark.parametrize("shape", share(SHAPES, 3))
 def test_memory_of_the_fast_check(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

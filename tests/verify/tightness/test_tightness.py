@@ -59,14 +59,13 @@ def test_shared_and_permuted_contexts_reach_the_bound(contexts: str) -> None:
     assert column_bound(data.take(9), 4) == () != column_bound(data.take(10), 4)
 
 
-@pytest.mark.parametrize("T", [62, 128])
-def test_distinct_contexts_exceed_the_shared_bound(T: int) -> None:
+def test_distinct_contexts_exceed_the_shared_bound() -> None:
+    T = 62
     data = generators.random(T, 8, 16, bound=3, seed=1)
     reached = probes.best_rank(data, 8, T, draws=4)
     assert reached.rank == T > 8 * 7 + 1
     assert spans(data).features(8) == 8 * 16
-    if T == 62:
-        assert true_rank(data, reached.layer) == T
+    assert true_rank(data, reached.layer) == T
 
 
 def test_a_few_examples_exclude_all() -> None:
