@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from support.oracles import kruskal_rank, rank
+from support.rank_cases import holds
 
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.vectors import Vectors
@@ -80,4 +81,4 @@ def is_circuit(found: Relation, vectors: Vectors) -> bool:
 
     The relation has no coefficient 0, so this is so just when it is the only one.
     """
-    return found.holds(vectors.array) and vectors.rows(found.indices).rank() == found.size - 1
+    return holds(found, vectors.array) and vectors.rows(found.indices).rank() == found.size - 1

@@ -6,9 +6,14 @@ Each case states its rank and why it is that; none is computed by the code under
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, nmod_mat
+
+from attncert.verify.rank.rational import Relation
+from attncert.verify.rank.residues import as_table
 
 
 @dataclass(frozen=True)
@@ -109,3 +114,11 @@ def of_rank(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.n
     left = rng.integers(0, p, (m, rank)).astype(object)
     right = rng.integers(0, p, (rank, n)).astype(object)
     return (left @ right % p).astype(np.int64) if rank else np.zeros((m, n), np.int64)
+
+
+def holds(relation: Relation, table: Any) -> bool:
+    """In Fractions: a sum of rows with coefficients that are not 0 is 0."""
+    rows = as_table(table).tolist()
+    terms = list(zip(relation.indices, relation.coefficients, strict=True))
+    total = [sum(c * Fraction(rows[i][j]) for i, c in terms) for j in range(len(rows[0]))]
+    return bool(terms) and all(relation.coefficients) and not any(total)

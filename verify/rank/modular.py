@@ -38,30 +38,12 @@ from attncert.verify.rank.residues import as_table, residues, to_host
 __all__ = [
     "IndependenceTester",
     "ModularRank",
-    "SubsetRanks",
     "modular_rank",
 ]
 
 DEFAULT_MEMORY = 1 << 31
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
-
-
-@dataclass(frozen=True, eq=False)
-class SubsetRanks:
-    """Which subsets are proved independent over Q.
-
-    certified: (S,) bool; True is a proof, False is undecided.
-    prime:     (S,) int64, the prime whose rank is the proof; 0 where undecided.
-    """
-
-    certified: BoolArray
-    prime: IntArray
-
-    @property
-    def undecided(self) -> IntArray:
-        """Positions of the subsets that no prime certified."""
-        return np.flatnonzero(~self.certified)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,23 +113,19 @@ class IndependenceTester:
             self._ladder = _FLOAT64_STEPS
             self._xp, self._kernels = _array_engine(self.device, table)
 
-    def subsets(self, subsets: Any) -> SubsetRanks:
-        """Certify that subsets of the rows, (S, k) indices, are linearly independent over Q.
+    def subsets(self, subsets: Any) -> BoolArray:
+        """Which subsets of the rows, (S, k) indices, are proved independent over Q: (S,).
 
-        A subset that names a row twice is never certified. Raises InputError where the memory does
-        not suffice.
+        False is undecided: modulo each prime the subset is dependent, as one that names a row twice
+        always is. Raises InputError where the memory does not suffice.
 
         >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
-        >>> ranks = IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]])
-        >>> ranks.certified.tolist(), ranks.undecided.tolist(), ranks.prime.tolist()
-        ([True, False], [1], [1019, 0])
+        >>> IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]]).tolist()
+        [True, False]
         """
         index = np.ascontiguousarray(subsets, dtype=np.int64)
         k = index.shape[1]
-        use_form = self._use_systematic(k, len(index))
-        lengths, prime = self._climb(index, k, use_form)
-        certified = lengths == k
-        return SubsetRanks(certified, np.where(certified, prime, 0))
+        return self._climb(index, k, self._use_systematic(k, len(index))) == k
 
     def prefixes(self, permutations: IntArray) -> IntArray:
         """How long a prefix of each sequence of rows, (S, L), is proved independent over Q: (S,).
@@ -159,8 +137,7 @@ class IndependenceTester:
         array([2, 1])
         """
         index = np.ascontiguousarray(permutations[:, : self.table.shape[1]])
-        lengths, _ = self._climb(index, index.shape[1], use_form=False)
-        return lengths
+        return self._climb(index, index.shape[1], use_form=False)
 
     def systematic_form(self, p: int, dtype: str) -> Systematic:
         """The table in a random basis of its own vectors modulo p (made once)."""
@@ -172,10 +149,9 @@ class IndependenceTester:
         form: Systematic = self._cache[key]
         return form
 
-    def _climb(self, index: IntArray, k: int, use_form: bool) -> tuple[IntArray, IntArray]:
-        """Best length so far and its prime, for what is still short of k after each prime."""
+    def _climb(self, index: IntArray, k: int, use_form: bool) -> IntArray:
+        """The best length, for what is still short of k after each prime."""
         lengths = np.full(len(index), -1 if k else 0, dtype=np.int64)
-        prime = np.full(len(index), self._ladder[0][0], dtype=np.int64)
         for p, dtype in self._ladder:
             pending = np.flatnonzero(lengths < k)
             if len(pending) == 0:
@@ -185,10 +161,8 @@ class IndependenceTester:
                 reached = self._systematic_lengths(subsets, p, dtype)
             else:
                 reached = self._projected_lengths(subsets, p, dtype)
-            better = reached > lengths[pending]
-            lengths[pending[better]] = reached[better]
-            prime[pending[better]] = p
-        return lengths, prime
+            lengths[pending] = np.maximum(lengths[pending], reached)
+        return lengths
 
     def _systematic_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         form = self.systematic_form(p, dtype)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.brief import in_brief
@@ -56,20 +56,6 @@ class Relation:
     def size(self) -> int:
         return len(self.indices)
 
-    def holds(self, table: Any) -> bool:
-        """Whether the relation is true of this table, exactly.
-
-        >>> Relation((0, 1), (2, -1)).holds([[0.5, 1.0], [1.0, 2.0]])
-        True
-        """
-        array = as_table(table)
-        known = set(range(len(array))).issuperset(self.indices)
-        if not known or len(set(self.indices)) < self.size or 0 in (self.size, *self.coefficients):
-            return False
-        rows = integer_matrix(array[list(self.indices)])
-        weights = fmpz_mat(1, len(self.indices), list(self.coefficients))
-        return _is_zero(weights * rows)
-
     def as_dict(self) -> dict[str, list[str] | list[int]]:
         """JSON-able witness; coefficients as decimal strings."""
         return {
@@ -80,7 +66,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class RationalRank:
-    """Exact rank over Q: `prime` proves the lower bound, `relations` the upper.
+    """Exact rank over Q: a prime proves the lower bound, `relations` the upper.
 
     rows, columns: pivot rows (lexicographically first) and pivot columns of a nonzero minor.
     relations: rank + len(relations) = number of rows; left out (empty) when the rank equals the
@@ -90,7 +76,6 @@ class RationalRank:
     rank: int
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    prime: int
     relations: tuple[Relation, ...]
 
 
@@ -112,7 +97,7 @@ def rank(table: Any) -> RationalRank:
         if len(pivots) < min(m, n):
             circuits = _fundamental(array, pivots, columns)
         if circuits is not None:
-            return RationalRank(len(pivots), _ints(pivots), _ints(columns), p, tuple(circuits))
+            return RationalRank(len(pivots), _ints(pivots), _ints(columns), tuple(circuits))
     return _rank_without_primes(array)
 
 
@@ -217,7 +202,7 @@ def _rank_without_primes(array: AnyArray) -> RationalRank:
     columns = tuple(_pivot_columns(exact))
     rows = tuple(_pivot_columns(exact.transpose()))
     circuits = tuple(_null_relations(array)) if len(rows) < min(array.shape) else ()
-    return RationalRank(len(rows), rows, columns, 0, circuits)
+    return RationalRank(len(rows), rows, columns, circuits)
 
 
 def _pivot_columns(matrix: fmpz_mat) -> Iterator[int]:
@@ -232,7 +217,7 @@ def _null_relations(array: AnyArray) -> list[Relation]:
     return [Relation.of(range(m), [int(basis[i, j]) for i in range(m)]) for j in range(nullity)]
 
 
-def _is_zero(matrix: fmpz_mat | fmpq_mat) -> bool:
+def _is_zero(matrix: fmpz_mat) -> bool:
     return all(entry == 0 for entry in matrix.entries())
 
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.file_strategies import mutated
 from support.kruskal_cases import truth
+from support.rank_cases import holds
 from support.shell import Shell
 
 from attncert.constructions.errors import InputError
@@ -139,7 +140,7 @@ def test_whatever_a_log_says_nothing_false_is_proved(
         assert str(error).isprintable()
         return
     upper = interval.upper.dependency
-    assert upper is not None and upper.holds(VECTORS.array)
+    assert upper is not None and holds(upper, VECTORS.array)
     assert upper.size == interval.upper.value + 1
     assert interval.lower.value <= 3 or interval.lower.level is Level.ASSUMED
 

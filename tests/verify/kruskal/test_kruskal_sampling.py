@@ -14,6 +14,7 @@ from flint import fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
+from support.rank_cases import holds
 
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
@@ -118,7 +119,7 @@ def test_every_subset_is_judged_as_flint_judges_it(k: int) -> None:
     assert (found.witness is None) == (found.dependent == 0)
     if found.witness:
         assert found.witness == Relation((0, 1, 2), (1, 1, -1))
-        assert found.witness.holds(vectors.array)
+        assert holds(found.witness, vectors.array)
 
 
 def test_results_do_not_depend_on_the_cut_the_order_or_the_threads() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.rank_cases import balls, planted
+from support.rank_cases import balls, holds, planted
 from sympy.polys.domains import ZZ
 from sympy.polys.matrices import DomainMatrix
 
@@ -91,7 +91,7 @@ def agree(number: int) -> tuple[str, bool, bool]:
     judge = DomainMatrix(table, (rows, columns), ZZ).to_sparse().to_field().rank()
     exact = rank(table)
     assert exact.rank == judge
-    assert all(relation.holds(table) for relation in exact.relations)
+    assert all(holds(relation, table) for relation in exact.relations)
     modular = [modular_rank(table, p).rank for p in PRIMES_FLOAT64]
     assert max(modular) == judge, "a deficit modulo every prime"
     assert (smallest_singular_value(balls(table), 1024).lower > 0) == (judge == rows)

@@ -100,8 +100,7 @@ class Sampler:
 
 
 def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Record:
-    ranks = tester.subsets(drawn)
-    uncertified = ranks.undecided.tolist()
+    uncertified = np.flatnonzero(~tester.subsets(drawn)).tolist()
     independent = len(drawn) - len(uncertified)
     exact = max(1, _EXACT_WORK // drawn.shape[1] ** 3)
     circuits: list[Relation] = []
