@@ -1,4 +1,4 @@
-"""Progress of long work: bars on a terminal (stderr) or below a notebook's cell, after a while."""
+"""Progress of long work, after a while: bars on a terminal (stderr), counts in a notebook."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class _Terminal:
 
 
 class _Cell:
-    """The same under the cell of a notebook, from IPython alone: no widgets are needed."""
+    """Counts under the cell of a notebook, from IPython alone: no widgets are needed."""
 
     def __init__(self) -> None:
         from IPython.display import display
@@ -168,18 +168,10 @@ class _Cell:
 def _bundle(lines: Sequence[str], stages: Counts) -> dict[str, str]:
     """What IPython displays, by MIME type.
 
-    >>> _bundle(["2 <= k"], {"rank": (3, 25)})["text/plain"]
-    '2 <= k\\nrank 3/25'
+    >>> _bundle(["2 <= k"], {"rank": (3, 25), "readout": (1, 0)})["text/plain"]
+    '2 <= k\\nrank 3/25\\nreadout 1'
     """
-    import html
-
-    counts = {name: f"{done}/{of}" if of else str(done) for name, (done, of) in stages.items()}
-    rows = [
-        f"<tr><td>{html.escape(name)}</td>"
-        f"<td><progress value={done} max={of or done or 1}></progress></td>"
-        f"<td>{counts[name]}</td></tr>"
-        for name, (done, of) in stages.items()
+    counts = [
+        f"{name} {done}/{of}" if of else f"{name} {done}" for name, (done, of) in stages.items()
     ]
-    heard = "".join(f"<div>{html.escape(line)}</div>" for line in lines)
-    plain = [*lines, *(f"{name} {count}" for name, count in counts.items())]
-    return {"text/plain": "\n".join(plain), "text/html": f"{heard}<table>{''.join(rows)}</table>"}
+    return {"text/plain": "\n".join([*lines, *counts])}

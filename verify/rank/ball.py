@@ -6,7 +6,7 @@ themselves enclosures (softmax weights with real exponentials). Z is T×K with T
 **Right inverse.** Let R be any K×T matrix and E = I - ZR. If ||E|| < 1 in some submultiplicative
 norm, ZR is invertible (Neumann), so Z has full row rank. Here it is the 2-norm, bounded in ball
 arithmetic by the root of the largest row sum times the largest column sum, hence for every matrix
-in the enclosure Z. R itself may be rubbish: it is a float pseudoinverse or, failing that, Arb's.
+in the enclosure Z. R itself may be rubbish: it is Z^T (Z Z^T)^{-1} in approximate arithmetic.
 
 **Smallest singular value** (ours, elementary). For a unit row vector u, with delta = ||E||_2 < 1,
 1 - delta <= ||uZR||_2 <= ||uZ||_2 ||R||_2. Hence
@@ -48,12 +48,9 @@ def smallest_singular_value(balls: arb_mat, precision: int = 128) -> SingularVal
     >>> smallest_singular_value(arb_mat([[1, 2, 3], [2, 4, 6]])).lower
     0.0
     """
-    methods = (_float_inverse, _ball_inverse) if balls.nrows() <= balls.ncols() else ()
     with ctx.workprec(precision):
-        for method in methods:
-            inverse = method(balls)
-            if inverse is None:
-                continue
+        inverse = _right_inverse(balls) if balls.nrows() <= balls.ncols() else None
+        if inverse is not None:
             error = balls * inverse - _identity(balls.nrows())
             delta = (_row_norm(error) * _row_norm(error.transpose())).sqrt()
             if delta < 1:
@@ -76,26 +73,8 @@ def _bounds(balls: arb_mat, inverse: arb_mat, delta: arb) -> SingularValue:
     return SingularValue(max(0.0, _down(lower)), _up(upper))
 
 
-def _float_inverse(balls: arb_mat) -> arb_mat | None:
-    """Float pseudoinverse of the midpoints, rows scaled by powers of two to a like size."""
-    midpoints = balls.mid()
-    scales = [_exponent(max(abs(x) for x in row)) for row in midpoints.tolist()]
-    scaled = [
-        [float(x * arb(2) ** -e) for x in row]
-        for e, row in zip(scales, midpoints.tolist(), strict=True)
-    ]
-    if not np.isfinite(scaled).all():
-        return None
-    try:
-        inverse = np.linalg.pinv(np.array(scaled), rcond=1e-15)
-    except np.linalg.LinAlgError:
-        return None
-    columns = [arb(2) ** -e for e in scales]
-    return arb_mat([[arb(x) * c for x, c in zip(row, columns, strict=True)] for row in inverse])
-
-
-def _ball_inverse(balls: arb_mat) -> arb_mat | None:
-    """Z^T (Z Z^T)^{-1} of the midpoints, in approximate arithmetic at the working precision."""
+def _right_inverse(balls: arb_mat) -> arb_mat | None:
+    """Z^T (Z Z^T)^{-1} of the midpoints, in approximate arithmetic; None where that fails."""
     midpoints = balls.mid()
     transpose = midpoints.transpose()
     gram = (midpoints * transpose).mid()
