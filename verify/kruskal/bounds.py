@@ -110,13 +110,11 @@ class Interval:
         latest = self.trail[-1].method
         return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
 
-    def tighten(self, bound: RankBound | None) -> Interval:
+    def tighten(self, bound: RankBound) -> Interval:
         """With this bound, if it is better than what is known.
 
         Raises Contradiction where it contradicts the other end.
         """
-        if bound is None:
-            return self
         lower, upper = self.lower, self.upper
         if bound.end == "lower" and bound.value > lower.value:
             lower = bound

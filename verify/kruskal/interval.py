@@ -23,7 +23,7 @@ from attncert.verify.kruskal.methods import (
     supports,
 )
 from attncert.verify.kruskal.methods.parallel import parallel_bounds
-from attncert.verify.kruskal.shards.jobs import SetSearch
+from attncert.verify.kruskal.shards.jobs import decide_all
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.modular import modular_rank
@@ -58,8 +58,7 @@ def close(
     >>> interval.lower.value, interval.upper.value, interval.upper.dependency.indices
     (2, 2, (0, 1, 4))
     """
-    sets = SetSearch(vectors, question, log, cluster)
-    search = _Search(vectors, question, Budget(question.work), progress, sets)
+    search = _Search(vectors, question, log, cluster, Budget(question.work), progress)
     interval = Interval.trivial(vectors)
     for name, method in METHODS.items():
         if settled(interval, question.k) or search.budget.over:
@@ -107,9 +106,10 @@ class _Search:
 
     vectors: Vectors
     question: Kruskal
+    log: Log | None
+    cluster: Cluster | None
     budget: Budget
     progress: StageProgress
-    sets: SetSearch
     weighed: dict[int, float] = field(default_factory=dict)
     begun: set[int] = field(default_factory=set)
 
@@ -125,7 +125,7 @@ class _Search:
             upper = min(upper, k)
             if lower < upper == k not in self.begun and self.price(upper) <= share * remaining:
                 return upper
-        size = exhaustive.next_size(self.vectors.array.shape, lower, upper, remaining, self.price)
+        size = exhaustive.next_size(self.vectors.array.shape, lower, upper, remaining)
         size = lower + 1 if size in self.begun else size
         return None if size in self.begun else size
 
@@ -210,7 +210,9 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
         if price > share * remaining:
             search.weighed[size] = remaining
             return
-        bound = search.sets.decide(size, search.progress)
+        bound = decide_all(
+            search.vectors, size, search.question, search.log, search.cluster, search.progress
+        )
         search.budget.charge(price)
         if bound is None:
             search.weighed[size] = remaining

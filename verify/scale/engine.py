@@ -60,7 +60,11 @@ def run(
     finished_count, stopped = len(due) - len(pending), False
     progress("shards", finished_count, len(due))
     going = takewhile(lambda _: not stopped, pending)
-    for shard, record in _records(going, work, shared, threads, cluster):
+    if cluster is None:
+        arriving = parallel_map(lambda shard: _one(work, shard, *shared), going, threads)
+    else:
+        arriving = _on_cluster(going, work, shared, cluster)
+    for shard, record in arriving:
         keep(shard, record)
         records[shard] = record
         stopped |= enough(record)  # those before it are begun, and end
@@ -104,20 +108,6 @@ def dask(address: str) -> Iterator[Cluster]:
             raise InputError("dask", "the address of a cluster that has workers", failure) from None
         with _given_up():
             yield client
-
-
-def _records(
-    shards: Iterator[Shard],
-    work: Work,
-    shared: Sequence[Any],
-    threads: int | None,
-    cluster: Cluster | None,
-) -> Iterator[tuple[Shard, Record]]:
-    """(shard, record) as they arrive."""
-    if cluster is not None:
-        yield from _on_cluster(shards, work, shared, cluster)
-        return
-    yield from parallel_map(lambda shard: _one(work, shard, *shared), shards, threads)
 
 
 def _on_cluster(

@@ -20,7 +20,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.kruskal_cases import is_circuit, is_sound, planted, small_vectors, truth, vandermonde
 
-from attncert.constructions.progress import StageProgress
 from attncert.reports.answers import report
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.budget import Budget
@@ -28,7 +27,6 @@ from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.shards import jobs
-from attncert.verify.kruskal.shards.jobs import SetSearch
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.log import Log
@@ -183,7 +181,7 @@ def test_the_budget_goes_to_what_raises_the_lower_end(
     circuits, and little on those of seven, which random bases do not show."""
     spent, searched = list[float](), list[int]()
 
-    def independent(sets: SetSearch, k: int, progress: StageProgress) -> RankBound:
+    def independent(vectors: Vectors, k: int, *_: Any) -> RankBound:
         searched.append(k)
         return RankBound("lower", k, "exhaustive", "")
 
@@ -193,7 +191,7 @@ def test_the_budget_goes_to_what_raises_the_lower_end(
         return iter(())
 
     monkeypatch.setattr(circuits, "small_circuits", no_circuits)
-    monkeypatch.setattr(SetSearch, "decide", independent)
+    monkeypatch.setattr("attncert.verify.kruskal.interval.decide_all", independent)
     vectors = Vectors.of(np.random.default_rng(1).integers(1, 99, (1000, 12)))
     interval = close(vectors, Kruskal(work=work))
     assert searched == sizes and interval.lower.value == sizes[-1]

@@ -107,32 +107,24 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
     return (work + _CHECK * _subsets(N, k) / p + _START * N) / threads
 
 
-def next_size(
-    shape: tuple[int, int],
-    lower: int,
-    upper: int,
-    seconds: float,
-    price: Callable[[int], float],
-) -> int | None:
+def next_size(shape: tuple[int, int], lower: int, upper: int, seconds: float) -> int | None:
     """Which of the sizes lower + 1 .. upper is best looked at next, with so many seconds remaining.
 
     The first; but it is passed over where the next one proves it as well (`middle` assumes nothing
     of smaller sets), costs less than ten times as much, and is affordable. None: no size. shape:
     (N, d).
 
-    >>> def price(k):
-    ...     return nominal_seconds(1782, 16, k, threads=1)
-    >>> [next_size((1782, 16), lower, 7, 900.0, price) for lower in (2, 3, 4, 6, 7)]
+    >>> [next_size((1782, 16), lower, 7, 450.0) for lower in (2, 3, 4, 6, 7)]
     [3, 4, 6, 7, None]
-    >>> next_size((1782, 16), 4, 7, 600.0, price)
+    >>> next_size((1782, 16), 4, 7, 300.0)
     5
     """
     if lower >= upper:
         return None
     size = lower + 1
     while size < upper and middle.worth_trying(size + 1, *shape):
-        after = price(size + 1)
-        if after >= min(10 * price(size), seconds):
+        after = nominal_seconds(*shape, size + 1)
+        if after >= min(10 * nominal_seconds(*shape, size), seconds):
             break
         size += 1
     return size

@@ -91,24 +91,21 @@ def sampling_job(
     return Job.of(sampler, vectors, question.seed, log, threads=1 if on_gpu else None)
 
 
-@dataclass(frozen=True)
-class SetSearch:
-    """All sets of one size, by the shards of a question."""
-
-    vectors: Vectors
-    question: Kruskal
-    log: Log | None = None
-    cluster: Cluster | None = None
-
-    def decide(self, k: int, progress: StageProgress) -> RankBound | None:
-        """What they prove; None where they could not be decided."""
-        N, d = self.vectors.array.shape
-        seed = self.question.seed
-        if not 3 <= k <= min(N, d) or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
-            return exhaustive.decide(self.vectors, k, seed=seed, progress=progress).bound()
-        job = Job.of(AllSets.of(self.vectors, k), self.vectors, seed, self.log)
-        records = job.run(self.cluster, enough=_shows_a_circuit, progress=progress)
-        return job.work.bound(self.vectors, job.plan, records.values(), job.logged)
+def decide_all(
+    vectors: Vectors,
+    k: int,
+    question: Kruskal,
+    log: Log | None,
+    cluster: Cluster | None,
+    progress: StageProgress,
+) -> RankBound | None:
+    """What all sets of k prove; None where they could not be decided."""
+    N, d = vectors.array.shape
+    if not 3 <= k <= min(N, d) or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
+        return exhaustive.decide(vectors, k, seed=question.seed, progress=progress).bound()
+    job = Job.of(AllSets.of(vectors, k), vectors, question.seed, log)
+    records = job.run(cluster, enough=_shows_a_circuit, progress=progress)
+    return job.work.bound(vectors, job.plan, records.values(), job.logged)
 
 
 def _shows_a_circuit(record: Record) -> bool:
