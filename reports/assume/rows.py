@@ -11,7 +11,6 @@ from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims.words import counted
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep
 
 Row = tuple[str, ...]
 TEST_COLUMNS = ("sets", "float32 rank full (numerical)", "independent, exactly", "level")
@@ -60,12 +59,12 @@ def _exact(answer: Assumed, k: int) -> tuple[str, str]:
     if k > answer.rank:
         return f"none: all queries have rank {answer.rank:,}", "proved"
     sampled = answer.sampled
-    if isinstance(sampled, Samples) and sampled.k == k and sampled.drawn:
+    if sampled is not None and sampled.k == k:
         bound = percent(sampled.failing_at_most)
         share = f"{sampled.independent:,} of {sampled.drawn:,}"
         return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"
     sweep = answer.sweep
-    if isinstance(sweep, Sweep) and sweep.drawn:
+    if sweep is not None:
         bound = percent(sweep.failing_at_most(k))
         share = f"{sweep.independent(k):,} of {sweep.drawn:,}"
         return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"

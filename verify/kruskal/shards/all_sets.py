@@ -53,7 +53,7 @@ class AllSets:
 
     def settings(self, seed: int) -> dict[str, Any]:
         """What its shards depend on, beside the vectors."""
-        return {"method": "middle" if self._by_middle else "quotients"}
+        return {"method": "middle" if self.by_middle else "quotients"}
 
     @property
     def names(self) -> list[str]:
@@ -100,7 +100,7 @@ class AllSets:
         return replace(bound, level=Level.ASSUMED, statement=statement)
 
     @property
-    def _by_middle(self) -> bool:
+    def by_middle(self) -> bool:
         return middle.worth_trying(self.k, self.vectors, self.width)
 
     def _primes(self) -> list[int]:
@@ -119,7 +119,7 @@ _PREPARED: dict[tuple[AllSets, int], middle.Middle] = {}
 
 
 def _prepared(search: AllSets, vectors: Vectors, seed: int) -> middle.Middle | None:
-    if not middle.worth_trying(search.k, search.vectors, search.width):
+    if not search.by_middle:
         return None
     with _LOCK:
         if (search, seed) not in _PREPARED:

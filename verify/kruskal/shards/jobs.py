@@ -99,9 +99,9 @@ def decide_all(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> RankBound | None:
-    """What all sets of k prove; None where they could not be decided."""
+    """What all sets of k prove, 3 <= k <= min(N, d); None where they could not be decided."""
     N, d = vectors.array.shape
-    if not 3 <= k <= min(N, d) or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
+    if exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress).bound()
     job = Job.of(AllSets.of(vectors, k), vectors, question.seed, log)
     records = job.run(cluster, enough=_shows_a_circuit, progress=progress)

@@ -65,13 +65,9 @@ class Sampler:
         >>> Sampler(SUBSETS, 768, "", 2000, 768, 1000).plan(0).size
         64
         """
-        seconds = self.nominal_seconds()
+        seconds = 2e-5 + self.k**3 / 3e10  # of one subset, on one core
         size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
         return Plan(self.kind, seed, self.expected, max(BLOCK, size))
-
-    def nominal_seconds(self) -> float:
-        """Of one subset, on one core."""
-        return 2e-5 + self.k**3 / 3e10
 
     def settings(self, seed: int) -> dict[str, Any]:
         """What its shards depend on, beside the vectors; `draws` changes if another library draws
