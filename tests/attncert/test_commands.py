@@ -57,6 +57,7 @@ NOT_HERE = {
 }
 
 
+@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("case", CASES)
 def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
     for name, content in FILES.items():
