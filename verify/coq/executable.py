@@ -31,7 +31,8 @@ PACKAGES = (  # of Debian 12 and Ubuntu
     "libzarith-ocaml-dev make"
 )
 STATED = (
-    "interpolation", "full-rank", "dependent-set", "impossible", "network", "outputs-within"
+    "interpolation", "interpolation-near", "full-rank", "dependent-set", "impossible", "network",
+    "outputs-within",
 )  # fmt: skip
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}

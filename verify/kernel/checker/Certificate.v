@@ -11,6 +11,7 @@ Local Notation length := List.length.
 Inductive claim :=
   | Interpolation (before : list (block (mat Z))) (c : cert Z)
   | FullRank (before : list (block (mat Z))) (prime : Z) (c : cert Z)
+  | InterpolationNear (before : list (block (mat Z))) (radius : frac Z) (unknowns : list nat) (inverse : mat Z) (c : cert Z)
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
   | Impossible (relation : vec Z) (c : cert Z)
   | Network (blocks : list (block (mat Z))) (c : cert Z)
@@ -25,6 +26,8 @@ Definition states (x : certificate) : Prop :=
   match claimed x with
   | Interpolation before c => exists c', behind before c c' /\ (data_ok id c' /\ readout_ok id c' /\ interpolates id c') /\ steered c'
   | FullRank before _ c => exists c', behind before c c' /\ (data_ok id c' /\ full_rank id c') /\ steered c'
+  | InterpolationNear before radius _ _ c => (exists c', behind before c c' /\
+      (data_ok id c' /\ readout_ok id c' /\ denom_ok id radius /\ interpolates_near id radius c')) /\ steering x = None
   | DependentSet N d vectors indices coefficients =>
       (mat_ok id N d vectors /\ dependent_set id N d vectors indices coefficients) /\ steering x = None
   | Impossible _ c => (inputs_ok id c /\ no_weights id c) /\ steering x = None
@@ -107,6 +110,7 @@ Definition rounded_kind := codes "rounded".
 Definition ln_2 := codes "ln 2".
 Definition claim_interpolation := codes "interpolation".
 Definition claim_full_rank := codes "full-rank".
+Definition claim_near := codes "interpolation-near".
 Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
 Definition claim_network := codes "network".
@@ -116,6 +120,7 @@ Definition network_key := codes "network".
 Definition within_key := codes "within".
 Definition keys_interpolation := layer_key :: map codes ["groups"]%string.
 Definition keys_full_rank := layer_key :: map codes ["groups"; "rank"]%string.
+Definition keys_near := layer_key :: map codes ["near"]%string.
 Definition keys_relation := [codes "relation"].
 Definition keys_inputs := map codes ["contexts"; "queries"; "labels"]%string.
 Definition keys_vectors := [codes "vectors"].
@@ -137,7 +142,9 @@ Definition activation_names := [(codes "identity", Identity); (codes "relu", Rel
 Definition causal := codes "causal".
 Definition softmax_rule := codes "softmax".
 Definition rule_names := [(softmax_rule, Softmax true); (codes "hardmax", Hardmax); (codes "linear", Linear)].
-Definition unit_names := [(ln_2, true); (codes "1", false)].
+Definition unit_1 := codes "1".
+Definition unit_names := [(ln_2, true); (unit_1, false)].
+Definition keys_box := map codes ["radius"; "unknowns"; "inverse"]%string.
 Definition keys_rank := map codes ["prime"; "value"]%string.
 Definition keys_dependence := map codes ["indices"; "coefficients"]%string.
 
@@ -218,6 +225,7 @@ Definition opened (doc : json) : result parts :=
       end in
     if is_text claim_interpolation name then read claim_interpolation keys_interpolation keys_inputs dims_layer
     else if is_text claim_full_rank name then read claim_full_rank keys_full_rank keys_inputs dims_layer
+    else if is_text claim_near name then read claim_near keys_near keys_inputs dims_layer
     else if is_text claim_dependent_set name then read claim_dependent_set keys_relation keys_vectors dims_vectors
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
     else if is_text claim_network name && is_text attncert_3 format then read claim_network [network_key] keys_inputs dims_inputs
@@ -295,7 +303,7 @@ Definition block_of (j : json) : result (block (mat Z)) :=
 
 (* A layer of attncert/1, and the last block of attncert/3 where it is one: the blocks before it, the heads and the output.
    In full-rank there is no output and there are no values; attncert/3 has null in their place. *)
-Definition opened_layer (p : parts) (readout : bool) (layer : json) : result (list (block (mat Z)) * list json * option json) :=
+Definition opened_layer (p : parts) (readout : bool) (in_unit : text) (layer : json) : result (list (block (mat Z)) * list json * option json) :=
   if third p then
     let* (block, before) := match layer with
       | Arr blocks => match rev_append blocks [] with last :: before => Got (last, rev_append before []) | [] => No Unusable end
@@ -305,7 +313,7 @@ Definition opened_layer (p : parts) (readout : bool) (layer : json) : result (li
     match values with
     | [kind; of; rule; logit_unit; Arr heads; output; mask; residual] =>
       let* _ := need Unusable (is_text attention kind && is_text of_query of && is_text softmax_rule rule &&
-        is_text ln_2 logit_unit && is_null mask && is_false residual && Bool.eqb readout (negb (is_null output))) in
+        is_text in_unit logit_unit && is_null mask && is_false residual && Bool.eqb readout (negb (is_null output))) in
       let* before := each block_of before in
       Got (before, heads, if readout then Some output else None)
     | _ => No Unusable
@@ -314,7 +322,7 @@ Definition opened_layer (p : parts) (readout : bool) (layer : json) : result (li
     let* values := fields (if readout then keys_readout else keys_layer) layer in
     match values with
     | logit_unit :: Arr heads :: output =>
-      let* _ := need Unusable (is_text ln_2 logit_unit) in Got ([], heads, hd_error output)
+      let* _ := need Unusable (is_text in_unit logit_unit) in Got ([], heads, hd_error output)
     | _ => No Unusable
     end.
 
@@ -369,21 +377,53 @@ Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : res
   | _, _ => No Unusable
   end.
 
-Definition layer_of (readout : bool) (layer groups : json) (p : parts) : result (list (block (mat Z)) * cert Z) :=
-  let* (before, heads, output) := opened_layer p readout layer in
-  (* every head has its keys, and the groups are in order, before a number is read *)
+(* [first] is read after the keys and before the numbers of the heads. *)
+Definition layer_of {A} (readout : bool) (in_unit : text) (layer : json) (first : result A) (p : parts) : result (list (block (mat Z)) * A * cert Z) :=
+  let* (before, heads, output) := opened_layer p readout in_unit layer in
   let* heads := each (opened_head p readout) heads in
-  let* _ := grouped (nth 0 (dims p) 0%nat) groups in
+  let* a := first in
   let* heads := each head_of heads in
   let* output := match output with Some o => matrix o | None => Got [] end in
   let* c := with_heads p heads output in
-  let* _ := need Unusable (data_okb above_0 c) in Got (before, c).
+  let* _ := need Unusable (data_okb above_0 c && (negb readout || readout_okb above_0 c)) in Got (before, a, c).
 
 Definition interpolation_of (p : parts) : result claim :=
   match own_parts p with
   | [layer; groups] =>
-    let* (before, c) := layer_of true layer groups p in
-    let* _ := need Unusable (readout_okb above_0 c) in Got (Interpolation before c)
+    let* (before, _, c) := layer_of true ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (Interpolation before c)
+  | _ => No Unusable
+  end.
+(* As many distinct weights as outputs, numbered from 0. *)
+Fixpoint distinct_numbers (l : list Z) : bool :=
+  match l with [] => true | i :: r => negb (existsb (Z.eqb i) r) && distinct_numbers r end.
+Definition unknowns_of (p : parts) (l : list Z) : result (list nat) :=
+  match dims p with
+  | [T; _; d; m; H; dk; dv] =>
+    let z := Z.of_nat in
+    let weights := z H * (2 * (z d * z dk) + z d * z dv + z dv * z m) in
+    let* _ := need Over (at_most longest_list l) in
+    let* _ := need Wrong (Nat.eqb (length l) (T * m) && forallb (between 0 (weights - 1)) l && distinct_numbers l) in
+    let* _ := need Unusable (forallb (between 0 largest_size) l) in Got (map Z.to_nat l)
+  | _ => No Unusable
+  end.
+Definition near_of (p : parts) : result claim :=
+  match own_parts p with
+  | [layer; near] =>
+    let box_of :=
+      let* parts := fields keys_box near in
+      match parts with
+      | [radius; unknowns; inverse] =>
+        let* radius := number_of radius in
+        let* _ := need Wrong (0 <? numer radius) in
+        let* unknowns := of_list int_of unknowns in
+        let* unknowns := unknowns_of p unknowns in Got (radius, unknowns, inverse)
+      | _ => No Unusable
+      end in
+    let* (before, (radius, unknowns, inverse), c) := layer_of true unit_1 layer box_of p in
+    let* inverse := matrix inverse in
+    let N := (dimT c * dimm c)%nat in
+    let* _ := need Unusable (mat_okb above_0 N N inverse && (0 <? denom radius)) in
+    Got (InterpolationNear before radius unknowns inverse c)
   | _ => No Unusable
   end.
 Definition full_rank_of (p : parts) : result claim :=
@@ -396,7 +436,7 @@ Definition full_rank_of (p : parts) : result claim :=
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
       let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (nth 0 (dims p) 0%nat)) in
-      let* (before, c) := layer_of false layer groups p in Got (FullRank before (numer q) c)
+      let* (before, _, c) := layer_of false ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (FullRank before (numer q) c)
     | _ => No Unusable
     end
   | _ => No Unusable
@@ -451,7 +491,8 @@ Definition content (p : parts) : result claim :=
   else if same (name p) claim_full_rank then full_rank_of p
   else
     let* _ := need Unusable (is_null (saturation_part p)) in
-    if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
+    if same (name p) claim_near then near_of p
+    else if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
     else if same (name p) claim_network then network_of p
     else if same (name p) claim_outputs_within then outputs_within_of p
     else impossible_of p.

@@ -2,7 +2,7 @@
 From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
-Require Import Blocks transfer network network_sound enclosed enclosed_sound.
+Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -65,6 +65,16 @@ Proof.
   exact (check_within_sound common most blocks c u H1 H3 H2).
 Qed.
 
+Definition near_verified (common : list (mat Z) -> Z) (radius : frac Z) (unknowns : list nat) (inverse : mat Z) (c : cert Z) : result unit :=
+  let* _ := need Unusable (data_okb above_0 c && readout_okb above_0 c) in check_near common radius unknowns inverse c.
+Theorem near_proved common radius unknowns inverse c u : near_verified common radius unknowns inverse c = Got u ->
+  data_ok id c /\ readout_ok id c /\ denom_ok id radius /\ interpolates_near id radius c.
+Proof.
+  unfold near_verified. intros H. apply bind_got in H as (v & H1 & H). apply need_got, andb_prop in H1 as [H1 H2].
+  apply (data_okb_ok id above_0 above_0_ok) in H1. apply (readout_okb_ok id above_0 above_0_ok) in H2.
+  split; [exact H1|]. split; [exact H2|]. exact (check_near_sound _ _ _ _ _ _ H1 H2 H).
+Qed.
+
 (* From the bytes to the verdict. Nothing is believed of the four functions that are given: [digests] says whether the
    digests are those of the content, [affordable] whether time and memory suffice, [common] finds a common denominator
    of matrices, [gcd] a common divisor. *)
@@ -84,12 +94,15 @@ Definition advanced (x : claim) : result claim :=
       let* _ := need Unusable (inputs_okb above_0 c') in Got (Interpolation before c')
   | FullRank before p c => let* c' := derived common gcd before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (FullRank before p c')
+  | InterpolationNear before radius unknowns inverse c => let* c' := derived common gcd before c in
+      let* _ := need Unusable (inputs_okb above_0 c') in Got (InterpolationNear before radius unknowns inverse c')
   | x => Got x
   end.
 Definition check_claim (x : claim) : result unit :=
   match x with
   | Interpolation _ c => need Wrong (interpolation_verified (units_of c) c)
   | FullRank _ p c => need Wrong (full_rank_verified (units_of c) p c)
+  | InterpolationNear _ radius unknowns inverse c => near_verified common radius unknowns inverse c
   | DependentSet N d vectors indices coefficients =>
       need Wrong (dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients)
   | Impossible relation c => need Wrong
@@ -115,6 +128,8 @@ Proof.
     apply need_got in Hx; exists c'; split; [exact (derived_sound _ _ _ _ _ Hc)|]; split;
     [first [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx)]
     |destruct s; [exact (saturation_proved _ _ _ Hs)|exact I]].
+  { apply bind_got in Ha as (c' & Hc & Ha). apply bind_got in Ha as (v & _ & Ha). injection Ha as <-. split; [|destruct s; [discriminate|reflexivity]].
+    exists c'. split; [exact (derived_sound _ _ _ _ _ Hc)|exact (near_proved _ _ _ _ _ _ Hx)]. }
   all: injection Ha as <-; split; [|destruct s; [discriminate|reflexivity]]; cbn in Hx.
   - apply need_got in Hx. exact (dependent_set_proved _ _ _ _ _ _ _ Hx).
   - apply need_got in Hx. exact (impossible_proved _ _ _ _ _ _ _ _ Hx).
@@ -163,4 +178,11 @@ Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in 
 (* These bytes are accepted, so no output of this network of real weights, with the true exponential, is further from its label. *)
 Theorem accepted_outputs_within f x most blocks c : judge f = Got x -> claimed x = OutputsWithin most blocks c -> outputs_within most blocks c.
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
+(* These bytes are accepted, so near the weights in them there are real weights that output exactly these labels: of the
+   data in the file, or of the real states that the blocks before the layer make of them. *)
+Theorem accepted_interpolation_near f x before radius unknowns inverse c :
+  judge f = Got x -> claimed x = InterpolationNear before radius unknowns inverse c -> exists c', behind before c c' /\ interpolates_near id radius c'.
+Proof.
+  intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. destruct H as [[(c' & B & _ & _ & _ & G) _] _]. now exists c'.
+Qed.
 End Judge.
