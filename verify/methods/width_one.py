@@ -69,9 +69,8 @@ METHOD = Method(
         "whole number at which the rank of all heads so far is certified, and that can be before "
         "anything saturates: $B$ is the least lead, at this $c$, of the row that an earlier "
         "example attends to in the limit, in bits, and it is negative where that row does not "
-        'lead yet. "A priori" is what Weyl\'s bound would ask for. A short head is no head of '
-        "the proof: its key and query are the shortest there are, it has neither selector nor "
-        "$c$, and the rank is all that is claimed of it.",
+        "lead yet. A short head is no head of the proof: its key and query are the shortest there "
+        "are, it has neither selector nor $c$, and the rank is all that is claimed of it.",
         others="which a head of the proof moves towards one row each as far as the rank needs it, "
         "and a short head leaves alone",
         general="The theorem on width one in general: the trace is one instance of its proof "
