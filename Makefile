@@ -33,7 +33,7 @@ unit: setup
 # compiles for both is compiled once.
 CHECKER := tests/verify/checker
 LATER := $(CHECKER) tests/attncert attncert
-ASIDE := tests/given_labels/
+ASIDE := tests/given_labels/ tests/theory/
 
 # One half has one core: threads of BLAS would only wait for each other.
 unit-others unit-verify: export OPENBLAS_NUM_THREADS := 1
