@@ -32,18 +32,19 @@ ARGUMENTS = {
     "way force this relation between the outputs of every attention layer. The checker confirms "
     "the tie and that the labels break the relation; taken on trust is the paper's definition of "
     "an attention layer.",
-    "interpolation-near": "Not computed, but argued on a few lines at the head of near.py there: "
-    "Banach's fixed point theorem for Newton's map. Also taken on trust: the paper's definition of "
-    "an attention layer.",
+    "interpolation-near": "Not computed, but argued on a few lines at the head of near.py there "
+    "and proved in Coq (docs/kernel.md: zero_in_box, accepted_interpolation_near): Banach's fixed "
+    "point theorem for Newton's map. Also taken on trust: the paper's definition of an attention "
+    "layer.",
     "every-labelling": "Not computed, but argued on a few lines at the head of every_labelling.py "
     "there: that near a zero with independent derivatives all small outputs are reached (the "
     "implicit function theorem), and that values can be scaled. Also taken on trust: the paper's "
     "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
     "network": "Not computed, but taken on trust: what the blocks of a network compute "
     "(docs/certificate.md), and that exp(k ln 2) is 2 to the power of k.",
-    "outputs-within": "Not computed, but argued at the head of near.py and arithmetic.py there: "
-    "that the intervals hold the true numbers. Also taken on trust: what the blocks of a network "
-    "compute (docs/certificate.md).",
+    "outputs-within": "Not computed, but argued at the head of near.py and arithmetic.py there "
+    "and proved in Coq (docs/kernel.md: accepted_outputs_within): that the intervals hold the true "
+    "numbers. Also taken on trust: what the blocks of a network compute (docs/certificate.md).",
 }
 
 # The claims, each as: what it claims, about what, why that can be proved, what it leaves open.
@@ -135,7 +136,7 @@ def _near(cert: Mapping[str, Any]) -> Words:
         "together. So there is a point that the step leaves where it is, and there the outputs are "
         "the labels. All "
         "inequalities are computed with integers, rounded so that they can only come out too "
-        "weak; the theorem is on paper (it stands at the head of the checker).",
+        "weak; the theorem is at the head of the checker, and in Coq (docs/kernel.md).",
         "It does not name these real weights to the last digit, and in general nobody can: they "
         "are irrational. Nothing about other labels or other inputs, about training, or about "
         "what the layer does in floating point.",

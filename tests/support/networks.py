@@ -273,7 +273,7 @@ def as_text(rows: Any) -> Any:
 # Mutants.
 
 _PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format"]
-_PARTS += ["saturation", "within"]
+_PARTS += ["saturation", "within", "layer", "near"]
 _LEAVES: list[Any] = [
     "0", "1", "-1", "1/2", "2", "3/7", "-0", "1/0", "1/01", "", "x", "1" + "0" * 30,
     "1/1" + "0" * 30, "16777217", "-16777216", "ln 2", "query", "all", "row", "softmax", "hardmax",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.labelling_cases import case
+from support.near_cases import case as near_case
 from support.requires import EXECUTABLE, KERNEL, needed, require
 from support.shell import Shell
 from support.small_certificates import CASES, changed, written
@@ -120,8 +121,8 @@ def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
 
 def test_verified_by_the_command_line(tmp_path: Path, shell: Shell) -> None:
     needed()
-    for name in ("impossible", "full-rank"):
-        said = shell.runs("check", written(CASES[name](), tmp_path), "--verified").out
+    for certificate in (CASES["impossible"](), CASES["full-rank"](), near_case("shared")):
+        said = shell.runs("check", written(certificate, tmp_path), "--verified").out
         assert said.startswith("holds: verified: ")
     wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")
     said = shell.runs("check", written(wrong, tmp_path), "--verified", status=1).out

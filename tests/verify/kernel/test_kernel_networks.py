@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from support import networks
+from support import near_cases, networks
 from support.requires import needed, verified_status
 from support.small_certificates import (
     CASES,
@@ -31,6 +31,7 @@ LAYERS = [
     *(CASES[name]() for name in ("interpolation, padded", "interpolation, third")),
     third(second("interpolation") | {"rounding": None}),
     third(second("full-rank", own=True) | {"rounding": None}),
+    near_cases.case("shared"),
 ]
 
 
@@ -109,7 +110,7 @@ def test_layers_behind_blocks(count: int, tmp_path: Path) -> None:
     for _ in range(count):
         mutant = sealed(networks.mutant(draw.choice(certificates), draw))
         statuses = both(mutant, tmp_path)
-        claims = (None, "interpolation", "full-rank")
+        claims = (None, "interpolation", "full-rank", "interpolation-near")
         if check_file(written(mutant, tmp_path)).claim in claims:
             assert ("holds" in statuses) == (statuses == ("holds", "holds")), mutant
             seen.update(statuses)
