@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     0, 1, 3: the command's answer; 2: unusable input; 70: a defect of ours, of which the traceback
     is shown by `attncert --debug COMMAND ...`; 130: interrupted; 141: broken pipe.
+    Source: docs/commands.md.
 
     >>> main(["--quiet", "explain", "digits"])
     0

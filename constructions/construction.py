@@ -84,6 +84,7 @@ class Construction:
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping where r > 0, else there
                 is none.
+    Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 
     >>> from attncert import Dataset
     >>> from attncert.constructions import paper
@@ -122,7 +123,7 @@ class Bound:
     d_h; A1 is asked of r queries at a time. places: the number itself, from H and r; it does not
     fall as H grows.
 
-    Without arguments: the paper's Theorem 1, with r = min(n, d_h).
+    Without arguments: the paper's Theorem 1, with r = min(n, d_h). Arithmetic: exact.
 
     >>> Bound("H", r="", places=lambda heads, r: heads).words, Bound().places(8, 4)
     ('$H$', 25)

@@ -15,6 +15,8 @@ _MOST = 120  # characters of the argument and of what it is
 class InputError(ValueError):
     """Unusable input: one printable line that names the argument, what it must be, what it is.
 
+    Source: ours, docs/commands.md (exit status 2).
+
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
     attncert.InputError: heads: must be a positive integer, not 0
@@ -53,7 +55,8 @@ class HypothesisFails(Exception):
 
     `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>", such as "A2" or
     "capacity" (verify/claims/ids.py has ours); or "search" and "float64", which are none: a builder
-    gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check.
+    gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check. Source:
+    docs/constructions.md.
 
     >>> raise HypothesisFails("even", "n is odd", {"n": 3})
     Traceback (most recent call last):

@@ -44,7 +44,7 @@ def from_layer(
     with a note keep a record (`spare`). heads: H, where it is stated: idle heads fill up. Raises
     InputError where shapes do not fit, HypothesisFails where the layer has more heads than that,
     and the same, undecided, where a logit is not whole, or the rank of the features is less than T
-    modulo every prime tried.
+    modulo every prime tried. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")

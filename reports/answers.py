@@ -55,6 +55,8 @@ class PageParts:
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the report of any answer to `folder`; returns the paths. Raises InputError.
 
+    Source: docs/architecture.md, under Evidence, for the levels that it words.
+
     >>> from tempfile import TemporaryDirectory
     >>> from attncert import Dataset, Fit, fit
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -104,6 +104,7 @@ def prove_layer(
     values and output are solved for. question: value width, kind of claim, device, memory; the rest
     is read off the layer. A layer whose features have a smaller rank than T, or whose logits are
     not whole, comes back undecided. Raises InputError where its shape does not fit the data.
+    Arithmetic: exact. Source: docs/constructions.md.
 
     >>> from attncert import Dataset, Layer, prove_layer
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])

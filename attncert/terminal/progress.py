@@ -30,7 +30,7 @@ class Stages:
     Shows nothing where stderr is neither a terminal nor a notebook's, with --quiet, or during the
     first two seconds; then a clock of its own brings up the stage that is at work, however long
     that one is silent. A stage ends, with a full bar, where the next one begins; totals may grow,
-    never shrink.
+    never shrink. Source: docs/commands.md.
 
     >>> from attncert import Dataset, Prove, Stages, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

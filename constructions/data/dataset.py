@@ -94,6 +94,7 @@ class Dataset:
               without repeats.
     origin:   where they come from. Data made of others are as given, unless `of_origin` says more.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
+    Source: docs/mathematics.md, section 1.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
     >>> data.T, data.n, data.d, data.m, data.shared

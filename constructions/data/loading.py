@@ -55,7 +55,7 @@ def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     rationals they are. A certificate counts as the data that it holds. unlabelled: whether labels
     may be missing. The data set is named after the file, unless JSON names it. Raises InputError,
     and nothing else, for whatever is no data set; what the file claims is checked before memory is
-    taken for it.
+    taken for it. Source: docs/commands.md.
 
     >>> load("digits").T
     1782

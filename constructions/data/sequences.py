@@ -113,6 +113,7 @@ def of_sequences(
     examples: pairs of a sequence and a place in it; None: all that have a next token.
     labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m). None: there are none.
     Strings are numbered as the embedding has them, else by code points, `first` last.
+    Source: docs/next-token.md.
 
     >>> data = of_sequences(["abab"], {"a": [1, 0], "b": [0, 1]})
     >>> data.T, data.n, data.lengths, data.labels.strings()

@@ -45,7 +45,8 @@ class Attention:
     mask:     None: all see all tokens. "causal": token i sees the first i, the query sees all. Else
               a row for each vector that the block is of, the query last: true for each token seen.
     residual: whether what the block makes is added to what was there.
-    Raises InputError where words or shapes do not fit one another.
+    Arithmetic: exact, or balls where softmax is not rational. Raises InputError where words or
+    shapes do not fit one another. Source: docs/networks.md.
 
     >>> one, zero = fmpq_mat(1, 1, [1]), fmpq_mat(1, 1)
     >>> Attention((Head(zero, zero, one),), one, residual=True)
@@ -171,7 +172,8 @@ class FeedForward:
 
     weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu" or
     "threshold" (1 for z ≥ 0, else 0). residual: whether the result is added to what was there.
-    Arithmetic: exact. Raises InputError where words or shapes do not fit one another.
+    Arithmetic: exact. Raises InputError where words or shapes do not fit one another. Source:
+    docs/networks.md.
 
     >>> FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     FeedForward(of='query', activation='relu', units=2)

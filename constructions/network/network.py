@@ -25,6 +25,8 @@ from attncert.constructions.network.states import States, listed
 class Network:
     """Blocks in order, one or more; the output is the query after the last. Raises InputError.
 
+    Arithmetic: exact, or balls where softmax is not rational. Source: docs/networks.md.
+
     >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     >>> network = Network((absolute, readout(fmpq_mat(2, 1, [1, 1]))))
     >>> network.outputs(Dataset.of([[0]], [[3], ["-1/2"]]))
@@ -125,7 +127,8 @@ class Network:
 def readout(weights: fmpq_mat, bias: fmpq_mat | None = None, of: str = "query") -> FeedForward:
     """x·weights + bias, of the query or, for `of` "row", of query and tokens in one row.
 
-    weights: k×m, bias: 1×m over ℚ, by default 0. Arithmetic: exact. Raises InputError.
+    weights: k×m, bias: 1×m over ℚ, by default 0. Arithmetic: exact. Raises InputError. Source:
+    docs/networks.md.
 
     >>> readout(fmpq_mat(2, 1, [1, 1]))
     FeedForward(of='query', activation='identity')

@@ -116,11 +116,16 @@ def record(
     PyTorch's fast path is off in the block: it goes past modules. Raises InputError where the
     module, or a mask that is more than a mask, is none of ours, where another tensor is among the
     module's arguments, and where a pass is run in training mode: dropout is no part of a layer.
-    What acts inside the module and is no argument, the answer sees by the outputs.
+    What acts inside the module and is no argument, the answer sees by the outputs. Arithmetic: as
+    the module's, kept exactly. Source: docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP
     ...     model(batch)
     >>> recording.save("layer-3.npz")  # doctest: +SKIP
+    >>> with record("layers.3"):
+    ...     pass
+    Traceback (most recent call last):
+    attncert.InputError: module: must be a PyTorch module, not of type str
     """
     if not hasattr(module, "state_dict") or not hasattr(module, "register_forward_hook"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")

@@ -15,6 +15,9 @@ from attncert.constructions.weights.stored import StoredLayer
 class Weights(StoredLayer):
     """An attention layer from elsewhere, exactly as it is stored (`StoredLayer`).
 
+    Arithmetic: exact, floats as the rationals they are; `unit` and `scale` are of the logits.
+    Raises InputError. Source: docs/models-and-layers.md.
+
     >>> weights = Weights.load("examples/trained/after.npz", heads=3)
     >>> weights.format, weights.dtype, len(weights.layer.heads)
     ('hf', 'float32', 3)

@@ -80,8 +80,8 @@ def _file(answer: DataCapacity, about: About) -> str | None:
 
 def _extra(answer: DataCapacity) -> dict[str, bytes]:
     """The certificate that is not the strongest."""
-    first, *rest = (*answer.certificates.values(), None)
-    return {EXTRA: canonical_bytes(rest[0])} if first and rest[0] else {}
+    others = list(answer.certificates.values())[1:]
+    return {EXTRA: canonical_bytes(others[0])} if others else {}
 
 
 def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:

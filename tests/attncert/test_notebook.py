@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -22,9 +24,15 @@ from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.near.fitted import fit
 from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.question import Question
 
 CONTEXT, QUERIES = [[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]]
 DATA = Dataset.of(CONTEXT, QUERIES, [5, "1/3", 7], "tiny")
+VALIDATED = ("Attention", "Dataset", "FeedForward", "Layer", "Level", "Network", "Weights")
+NUMBERS = ("Attention", "Bound", "Claim", "Construction", "Dataset", "FeedForward", "Layer",
+           "Network", "Proof", "Weights", "assume", "attack", "audit", "capacity", "check",
+           "compare", "fit", "from_layer", "kruskal", "layer", "load", "of_sequences", "prove",
+           "prove_layer", "readout", "record")  # fmt: skip
 LONG = 10**5000 + 1  # more digits than Python writes
 
 
@@ -33,11 +41,21 @@ def proof() -> Proof:
     return prove(DATA, Prove(heads=2))
 
 
-def test_every_public_name_is_listed_and_has_an_example() -> None:
+def test_every_public_name_is_listed_and_described() -> None:
+    """By an example and a source; where it applies, by errors and arithmetic."""
     assert dir(attncert) == attncert.__all__
     values = {x: getattr(attncert, x) for x in attncert.__all__ if x != "__version__"}
     public = {x: value for x, value in values.items() if not isinstance(value, types.ModuleType)}
-    assert [x for x, value in public.items() if ">>> " not in (value.__doc__ or "")] == []
+    questions = {x for x, y in public.items() if isinstance(y, type) and issubclass(y, Question)}
+    functions = {x for x, y in public.items() if inspect.isfunction(y)}
+    assert (len(questions), len(functions)) == (9, 21)
+    for pattern, names in {
+        ">>> ": set(public),
+        r"Source:|docs/[a-z-]+\.md|paper's Theorem 1|and source": set(public),
+        r"[Rr]aise[sd]?\s": questions | functions | set(VALIDATED),
+        "xact|rithmetic|balls": questions | set(NUMBERS),
+    }.items():
+        assert [x for x in names if not re.search(pattern, public[x].__doc__ or "")] == []
 
 
 def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:

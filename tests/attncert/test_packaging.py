@@ -1,4 +1,4 @@
-"""What is installed: one package, under any name that a user's own files have, on every Python."""
+"""What is built and installed: one package, beside any names of a user's files, on every Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import attncert
 
 ROOT = Path(attncert.__file__).parents[1]
 CLASHING = ("verify", "reports", "constructions", "commands", "checker", "prove", "layer", "data")
-PYTHONS = ("3.11", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
 def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
@@ -78,22 +78,21 @@ def interpreter(version: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """From a copy, so that nothing is left in the checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The sdist, and the wheel made of it: from a copy, so that nothing is left in the checkout."""
+    folder = tmp_path_factory.mktemp("distributions")
     source = folder / "source"
-    keep = shutil.ignore_patterns(
-        ".venv", ".git", "build", "*.egg-info", ".*_cache", "tests", "docs"
-    )
+    keep = shutil.ignore_patterns(".venv", ".git", "build", "*.egg-info", ".*_cache", "docs")
     shutil.copytree(ROOT, source, symlinks=True, ignore=keep)
-    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source)
-    (built,) = folder.glob("attncert-*.whl")
-    return built
+    run(sys.executable, "-m", "build", "--outdir", folder, source)
+    (sdist,) = folder.glob("attncert-*.tar.gz")
+    (wheel,) = folder.glob("attncert-*.whl")
+    return sdist, wheel
 
 
 @pytest.mark.slow
-def test_a_wheel_holds_one_package(wheel: Path) -> None:
-    names = zipfile.ZipFile(wheel).namelist()
+def test_a_wheel_holds_one_package(distributions: tuple[Path, Path]) -> None:
+    names = zipfile.ZipFile(distributions[1]).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"attncert"}
     needed = (
@@ -108,14 +107,23 @@ def test_a_wheel_holds_one_package(wheel: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", PYTHONS)
-def test_the_wheel_works_on_this_python(version: str, wheel: Path, tmp_path: Path) -> None:
+def test_both_work_on_this_python(
+    version: str, distributions: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """The sdist with all that it needs, then the wheel in its place."""
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} on this machine")
     run(python, "-m", "venv", tmp_path / "venv")
     own = tmp_path / "venv" / "bin" / "python"
-    run(own, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", wheel)
-    words = ("prove", "digits", "--examples", "9", "--out", "out", "--json")
-    told = json.loads(run(own, "-m", "attncert", *words, cwd=tmp_path, PYTHONPATH=""))
-    assert told["standing"] == "proved"
-    run(own, "-m", "attncert", "check", "out/certificate.json", cwd=tmp_path, PYTHONPATH="")
+    for distribution, others in zip(
+        distributions, ([], ["--no-deps", "--force-reinstall"]), strict=True
+    ):
+        name = distribution.suffix.removeprefix(".")
+        install = ("-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", *others)
+        run(own, *install, distribution)
+        words = ("prove", "digits", "--examples", "9", "--out", name, "--json")
+        answer = json.loads(run(own, "-m", "attncert", *words, cwd=tmp_path, PYTHONPATH=""))
+        assert answer["standing"] == "proved"
+        certificate = f"{name}/certificate.json"
+        run(own, "-m", "attncert", "check", certificate, cwd=tmp_path, PYTHONPATH="")

@@ -20,7 +20,7 @@ OVER_Q = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 class Level(enum.Enum):
     """How a claim is known; the value is the word that reports use. What each means stands in
-    docs/architecture.md, under Evidence.
+    docs/architecture.md, under Evidence. Raises ValueError for any other word.
 
     >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
     (True, True, False)
@@ -77,6 +77,7 @@ class Claim:
                 this sense. None for every other claim. Kept out of `answer.json`, where the id says
                 it.
     seconds:    time taken; kept out of reports and of equality.
+    What each level means: docs/architecture.md, under Evidence.
 
     >>> Claim("parity", "The features are the identity modulo 2", Level.PROVED)
     Claim('parity', 'proved', 'The features are the identity modulo 2')

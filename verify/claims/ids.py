@@ -19,13 +19,15 @@ import re
 from typing import Final, NewType
 
 ClaimId = NewType("ClaimId", str)
-ClaimId.__doc__ = """What a claim is called, for type checkers; at run time a string.
+ClaimId.__doc__ = """What a claim is called, for type checkers; at run time a string. The ids
+    that a proof states: docs/constructions.md.
 
     >>> ClaimId("head.3.selector") == of_head(3, SELECTOR)
     True
     """
 Step = NewType("Step", str)
-Step.__doc__ = """A step of the proof, the same for every head; at run time a string.
+Step.__doc__ = """A step of the proof, the same for every head; at run time a string. Named in
+    docs/constructions.md.
 
     >>> head_and_step(of_head(2, Step("alone")))
     (2, 'alone')

@@ -29,7 +29,7 @@ class Outline:
     whether a head may do without its later steps.
     whole: claims about the whole layer. rests_on: what the claim of a step or of the whole layer
     must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
-    A trace without a claim of that name is refused.
+    A trace without a claim of that name is refused. Source: docs/constructions.md.
 
     >>> rests_on = {"alone": ("hypothesis.even",)}
     >>> Outline(first=("alone",), hypotheses=("even",), rests_on=rests_on).steps
@@ -61,6 +61,7 @@ class Voice:
     numbers: the paragraph above the table of heads. others: what the heat map shows left of a
              head's own group. general: what one instance does not show. without_a1: what carries
              the answer where A1 does not hold.
+    Source: docs/constructions.md.
 
     >>> Voice(title="heads that single out one example each", placed="examples, $H$").others
     'which the head may move'
@@ -165,7 +166,7 @@ class HeadSummary:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Proof(Answer):
-    """A finished run of `prove`.
+    """A finished run of `prove`. Each claim of its trace names its arithmetic and source.
 
     setup:       what was built. layer, groups, heads: None and empty where nothing could be built
                  (a hypothesis fails).

@@ -382,7 +382,7 @@ def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
             witness = relations[0].as_dict() if relations else {"rank": rank}
         elif heads * data.d < data.T:
             level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}
-        elif bound is not None and bound.rank < data.T:
+        elif bound.rank < data.T:
             level, witness = Level.REFUTED, {"no weights exceed": bound.rank} | bound.witness
     return Claim(
         ids.LAYER_RANK,

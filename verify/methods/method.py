@@ -28,7 +28,7 @@ class Request:
 
     heads: H, None for the construction's default. head_width: d_h. value_width: d_v. vertices:
     paper only, every example steered. saturation: of every head, only where `Method.saturates`.
-    seed: of its random searches.
+    seed: of its random searches. Source: docs/constructions.md.
 
     >>> from attncert import Request
     >>> Request(heads=3).head_width
@@ -66,6 +66,7 @@ class Target:
                r = min(n, d_h) (width one: n) in every case.
     adapt:     changes a drawn case (`verify.attack.cases.Case`) so that it meets a hypothesis
                that chance rarely meets: a coordinate that is always 1, one shared context.
+    Source: docs/constructions.md.
 
     >>> Target(width_one=False).width_one
     False
@@ -78,7 +79,8 @@ class Target:
 
 
 def require(claims: Iterable[Claim]) -> None:
-    """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold.
+    """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold. Source:
+    docs/constructions.md.
 
     >>> require([Claim.checked("hypothesis.even", "The number $n$ is even.", False, {"n": 3})])
     Traceback (most recent call last):
@@ -96,7 +98,7 @@ def require(claims: Iterable[Claim]) -> None:
 
 @dataclass(frozen=True)
 class Method:
-    """One construction.
+    """One construction. How to write one: docs/constructions.md.
 
     name:        on the command line. certificate: its name in certificates (None: the same), which
                  the command line takes, too.

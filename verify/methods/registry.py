@@ -48,7 +48,8 @@ def register(method: AnyMethod) -> AnyMethod:
 
     A second one of the same name takes the place of the first (a notebook's cell is run again), but
     none of ours. Raises InputError for a name that is not made of lower-case words joined by
-    hyphens, or that another construction has, in certificates included.
+    hyphens, or that another construction has, in certificates included. Source:
+    docs/constructions.md.
 
     >>> register(method("paper")) is method("paper")
     True
@@ -63,7 +64,7 @@ def register(method: AnyMethod) -> AnyMethod:
             must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
             raise InputError(f"construction: {key}", f"of type {must}", type(field).__name__)
     for name in (method.name, method.certificate_name):
-        if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        if not _NAME.fullmatch(str(name)):
             raise InputError("construction", "named in lower case, like my-heads", name)
         other = known(name)
         if other in (None, method):

@@ -137,7 +137,7 @@ def compare(
 
     The conclusion names those whose weights are proved to output the labels, or whose features are
     proved to have full rank: exact. Fails a construction, its entry says why. Raises InputError for
-    data without labels and for sizes above T.
+    data without labels and for sizes above T. Source: ours, docs/networks.md, under Price.
 
     >>> from attncert import Compare, Dataset, compare
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

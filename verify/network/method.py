@@ -29,7 +29,8 @@ Step = Callable[[Dataset, Any, Sequence[Rows]], Claim | None]
 
 @dataclass(frozen=True)
 class Part:
-    """So many blocks in a row, None: all that the other parts leave; and what they are for.
+    """So many blocks in a row, None: all that the other parts leave; and what they are for. Source:
+    docs/constructions.md, "A network of several blocks".
 
     >>> Part(1, "It reads the labels off.").blocks
     1
@@ -54,7 +55,8 @@ def query_and_frequencies(data: Dataset, t: int) -> str:
 
 @dataclass(frozen=True)
 class NetworkMethod:
-    """One construction of a network that outputs the labels.
+    """One construction of a network that outputs the labels. How to write one:
+    docs/constructions.md, "A network of several blocks".
 
     name:    on the command line and in certificates. title: in a report. theorem: what it is after,
              with its authors. source: where the proof stands.

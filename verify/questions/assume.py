@@ -20,6 +20,8 @@ _LAYER, _TESTS = "layer", "tests"
 class Assume(Question):
     """Judge A1, A2 and general position for DATA; write a report.
 
+    Arithmetic and source: see `attncert.assume`. Raises InputError for options out of range.
+
     >>> Assume(heads=12, float32=0).line()
     'attncert assume DATA --heads 12 --float32 0'
     """

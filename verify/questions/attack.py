@@ -16,6 +16,8 @@ __all__ = ["Attack"]
 class Attack(Question):
     """Search small degenerate data for a case where a construction fails.
 
+    Arithmetic and source: see `attncert.attack`. Raises InputError for options out of range.
+
     >>> Attack("paper", cases=300).line()
     'attncert attack --construction paper --cases 300'
     """

@@ -16,6 +16,8 @@ __all__ = ["Audit"]
 class Audit(Question):
     """Say which edge cases a construction meets, and which step uses which hypothesis on DATA.
 
+    Arithmetic and source: see `attncert.audit`. Raises InputError for options out of range.
+
     >>> Audit(construction="paper", quick=True).line(bare=True)
     'attncert audit --construction paper --quick'
     """

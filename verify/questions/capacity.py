@@ -15,6 +15,8 @@ __all__ = ["Capacity"]
 class Capacity(Question):
     """Say how many labels H heads can carry on DATA: all at once, each labelling, these labels.
 
+    Arithmetic and source: see `attncert.capacity`. Raises InputError for options out of range.
+
     >>> Capacity(heads=2).line()
     'attncert capacity DATA --heads 2'
     """

@@ -16,6 +16,8 @@ __all__ = ["Compare"]
 class Compare(Question):
     """Memorize DATA by every construction that there is, and say what each costs.
 
+    Arithmetic and source: see `attncert.compare`. Raises InputError for options out of range.
+
     >>> Compare(sizes=[25, 97]).line()
     'attncert compare DATA --sizes 25,97'
     """

@@ -26,6 +26,8 @@ _MOST_STEPS = 10**9
 class Fit(Question):
     """Fit weights to the labels of DATA and enclose real weights that output them exactly.
 
+    Arithmetic and source: see `attncert.fit`. Raises InputError for options out of range.
+
     >>> Fit(heads=2).line()
     'attncert fit DATA --heads 2'
     """

@@ -27,6 +27,8 @@ _MACHINES = "machines"
 class Kruskal(Question):
     """Bound the Kruskal rank of DATA from both sides; write a report and a witness.
 
+    Arithmetic and source: see `attncert.kruskal`. Raises InputError for options out of range.
+
     >>> Kruskal(k=5, work=20.0, device="cpu").line()
     'attncert kruskal DATA --k 5 --work 20'
     """

@@ -18,6 +18,8 @@ _WEIGHTS, _ATTENTION, _VERDICT = "weights", "attention", "verdict"
 class LayerQuestion(Question):
     """Say what third-party weights do on DATA: errors, rank, saturation, what each head is worth.
 
+    Arithmetic and source: see `attncert.layer`. Raises InputError for options out of range.
+
     >>> LayerQuestion(heads=3, tolerance=0.5, mask="seen.npz").line()
     'attncert layer WEIGHTS DATA --heads 3 --mask MASK --tolerance 0.5'
     """

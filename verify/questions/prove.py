@@ -37,6 +37,8 @@ _WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
 class Prove(Question):
     """Build weights that memorize DATA, prove every step, write a report and a certificate.
 
+    Arithmetic and source: see `attncert.prove`. Raises InputError for options out of range.
+
     >>> Prove(heads=0)
     Traceback (most recent call last):
     attncert.InputError: heads: must be a whole number from 1 to 16,384, not 0

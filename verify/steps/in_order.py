@@ -61,7 +61,8 @@ def each_head(
 
     checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
     its weights and the builder's record, in this order. The claims that every head needs follow
-    them: integral logits, the logits on record, and the rank after it. source: of these.
+    them: integral logits, the logits on record, and the rank after it. source: of these. How to
+    write one: docs/constructions.md. Raises nothing.
 
     >>> from attncert import Dataset, Layer, Level, from_layer
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])

@@ -51,7 +51,7 @@ def lazy_terms(p: int, dtype: str) -> int:
     return max(0, (4 * (1 << MANTISSA[dtype]) - 4 * twice) // twice**2)
 
 
-def modulus(p: int, dtype: str, terms: int = 1) -> int:
+def modulus(p: Any, dtype: str, terms: int = 1) -> int:
     """`p` if it is a prime >= 11 that leaves room for `terms` products; raises InputError."""
     if isinstance(p, bool) or not isinstance(p, int) or p < 11 or not fmpz(p).is_prime():
         raise InputError("prime", "a prime of at least 11", repr(p))

@@ -76,7 +76,7 @@ def _tile(panel, rows, at, multipliers, q, start):  # type: ignore[no-untyped-de
 
 
 @_compiled
-def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # type: ignore
+def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # type: ignore[no-untyped-def]
     """Step 1 for one earlier panel, whose pivot rows are rows[at:at+8]."""
     in_order = pivots[at] >= 0
     for q in range(1, 8):
@@ -96,7 +96,7 @@ def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # 
 
 
 @_compiled
-def _clear_column(panel, pivot_row, i, column, start, p, over_p, inverse):  # type: ignore
+def _clear_column(panel, pivot_row, i, column, start, p, over_p, inverse):  # type: ignore[no-untyped-def]
     """Step 2: scale row i to pivot 1, clear the pivot column in the other rows of the panel."""
     stop = np.uint64(panel.shape[1])
     row = np.uint64(i)
@@ -307,7 +307,7 @@ def systematic_range(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def subtract_range(out, rows, columns, product, start, stop, p, over_p):  # type: ignore
+def subtract_range(out, rows, columns, product, start, stop, p, over_p):  # type: ignore[no-untyped-def]
     """out[i] = rows[i, columns] - product[i], reduced, for rows start .. stop-1."""
     for i in range(np.uint64(start), np.uint64(stop)):
         for j in range(np.uint64(len(columns))):
