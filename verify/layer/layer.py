@@ -40,7 +40,6 @@ from attncert.verify.layer.mask import Recorded, causal_mask, read_mask, visible
 from attncert.verify.layer.near import exact_near
 from attncert.verify.layer.property import Property, judge, load_property
 from attncert.verify.layer.reading import read_claim
-from attncert.verify.near.nearby import nearby_claim
 from attncert.verify.network.prove import given_network
 from attncert.verify.questions.layer import LayerQuestion
 
@@ -186,7 +185,7 @@ def _claims(audit: LayerAudit, stated: Property | None, width: Fraction) -> list
     error, memorizes = audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES]
     if error.numbers["error"][1] != "0":  # else these are exact themselves
         near = exact_near(attention)
-        claims += [nearby_claim(near)] if near else []
+        claims += [near.claim] if near else []
     claims.append(measured(error, memorizes, width))
     return claims if stated is None else [*claims, *judge(stated, attention)]
 

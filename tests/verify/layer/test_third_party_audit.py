@@ -27,7 +27,6 @@ from attncert.verify.layer.layer import LayerAnswer, layer
 from attncert.verify.layer.mask import visible_rows
 from attncert.verify.layer.near import exact_near
 from attncert.verify.layer.property import judge, load_property
-from attncert.verify.near.nearby import nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(40)
@@ -121,16 +120,12 @@ def plain_layer() -> tuple[Any, Any]:
 def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
     arrays, data = plain_layer()
     plain = exact_near(Attention(data, of_arrays(arrays).layer))
-    assert (
-        plain is not None
-        and plain.distance is not None
-        and nearby_claim(plain).level is Level.ENCLOSED
-    )
+    assert plain is not None and plain.distance is not None and plain.claim.level is Level.ENCLOSED
     scaled = exact_near(  # √4 is 2: the same layer, whose queries are twice as long
         Attention(data, of_arrays(arrays | {"query": 2 * arrays["query"]}).layer, scale="sqrt-d")
     )
     assert scaled is not None and scaled.distance is not None
-    assert plain.distance <= scaled.distance <= 2 * plain.distance * Fraction(1000001, 1000000)
+    assert plain.distance <= scaled.distance <= 2 * plain.distance * 1.000001
     other = exact_near(
         Attention(data, of_arrays(arrays | {"query": arrays["query"] / np.log(2)}).layer, "ln2")
     )

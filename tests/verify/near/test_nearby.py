@@ -15,10 +15,11 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, outputs
 from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
+from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.layer import layer
+from attncert.verify.layer.near import exact_near
 from attncert.verify.near.certify import layer_of
 from attncert.verify.near.heads import heads
-from attncert.verify.near.nearby import nearby, nearby_claim
 from attncert.verify.questions.layer import LayerQuestion
 
 
@@ -44,19 +45,19 @@ def rounded(dtype: Any) -> tuple[Dataset, Layer, dict[str, np.ndarray]]:
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_weights_in_short_formats_have_exact_ones_nearby(dtype: Any) -> None:
     data, layer, _ = rounded(dtype)
-    found = nearby(data, layer)
+    found = exact_near(Attention(data, layer))
     assert found is not None and found.near.holds and found.distance is not None
     assert found.near.radius < found.distance < (1e-5 if dtype is np.float32 else 0.1)
-    claim = nearby_claim(found)
+    claim = found.claim
     assert claim.level is Level.ENCLOSED and "exactly exist within" in claim.statement
 
 
 def test_nothing_is_claimed_of_weights_that_lead_nowhere() -> None:
     data = data_set(30, 2, 2, seed=1)
     shape = Shape(2, 1, 1, 1, 1)
-    found = nearby(data, layer_of(np.ones(shape.parameters), shape))
+    found = exact_near(Attention(data, layer_of(np.ones(shape.parameters), shape)))
     assert found is not None and found.distance is None
-    assert nearby_claim(found).level is Level.UNDECIDED
+    assert found.claim.level is Level.UNDECIDED
 
 
 def test_the_audit_says_it(tmp_path: Path) -> None:
