@@ -86,14 +86,7 @@ def _instead(proof: Proof) -> tuple[str, ...]:
     """Where a rank is the answer and nobody asked for one: why, and what else could be had."""
     if proof.question.claim != "auto" or ids.READOUT not in proof.trace:
         return ()
-    readout = proof.trace[ids.READOUT]
-    if (remedy := saturation.remedy(proof)) is None:
-        return (plain(readout.statement),)
-    command, change, seconds = remedy
-    return (
-        f"Exact on rounded data (no number changed by more than {change}), in about {seconds} s"
-        f" (an estimate, the hypotheses not counted): {command}",
-    )
+    return (plain(proof.trace[ids.READOUT].statement),)
 
 
 def references(proof: Proof) -> str:
@@ -154,7 +147,6 @@ def _context(proof: Proof) -> dict[str, object]:
 def _saturation(proof: Proof) -> dict[str, object]:
     return {
         "saturation_line": saturation.verdict(proof),
-        "remedy": saturation.remedy(proof),
         "saturation_curves": saturation.figure(proof.heads) is not None,
         "saturation_curves_caption": saturation.caption(proof),
     }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attncert.reports.prove.records import worst_earlier
 from attncert.reports.words.drawing import Figure
-from attncert.reports.words.numbers import BEYOND, notation, power_of_two
+from attncert.reports.words.numbers import BEYOND, power_of_two
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 from attncert.verify.claims.words import counted
@@ -41,21 +41,6 @@ def verdict(proof: Proof) -> str:
         f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
         f"of head {head} (float64), and no more for any other; "
         f"below $2^{{-{target.bits}}}$, as asked{own} ({level}: saturation.asked)."
-    )
-
-
-def remedy(proof: Proof) -> tuple[str, str, str] | None:
-    """Where the rank is the answer because the data have long fractions: the command that rounds
-    and interpolates, the largest change, and about how many seconds that takes."""
-    if ids.READOUT not in proof.trace:
-        return None
-    numbers = proof.trace[ids.READOUT].numbers
-    if "to interpolate rounded data" not in numbers:
-        return None
-    return (
-        str(numbers["to interpolate rounded data"]),
-        notation(numbers["largest change"]),
-        notation(numbers["seconds, estimated"]),
     )
 
 

@@ -9,23 +9,18 @@ building takes a second or so; what follows takes by far the most of the time (d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from typing import Any, NamedTuple
 
 from attncert.constructions.construction import Construction
-from attncert.constructions.data.dataset import AS_GIVEN, Dataset
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import silent
 from attncert.constructions.readout.solve import predicted_bits
-from attncert.verify.origins.rounded import Rounded, at_most, on_grid
+from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline.run import Run
-from attncert.verify.questions.prove import Prove
 
 MOST_SECONDS = 60.0  # of a run that `auto` allows, as estimated
-MOST_EXAMPLES = 200  # up to which a grid is looked for where nobody asked
 _HALVINGS = 24  # grids tried, from half the largest number on
 
 
@@ -42,40 +37,14 @@ def rounded(run: Run) -> Run:
         short, _ = on_grid(run.data, Fraction(step))
         return replace(run, data=short)
     run.progress("the grid", 0, 1)
-    grid = finest(run.data, partial(_built, run))
-    if grid is None:
+    short = _on_finest(run)
+    if short is None:
         try:
             _built(run, run.data)
         except HypothesisFails:
             return run
         raise InputError("round", "a grid: none was found on which these data", "auto")
-    return replace(run, data=grid.data)
-
-
-def remedy(run: Run) -> Mapping[str, Any]:
-    """Where no exact readout of data with fractions is computed: the finest grid on which there is
-    one in about a minute, as the command that asks for it, and the time."""
-    data = run.data
-    whole = data.contexts.denominator == data.queries.denominator == 1
-    if whole or data.origin is not AS_GIVEN or run.call or data.T > MOST_EXAMPLES:
-        return {}
-    run.progress("the grid", 0, 1)
-    grid = finest(data, partial(_built, run))
-    if grid is None:
-        return {}
-    return {
-        "to interpolate rounded data": _again(run.question, grid.origin.grid).line(),
-        "largest change": at_most(grid.origin.largest_change),
-        "seconds, estimated": grid.seconds,
-    }
-
-
-def _again(question: Prove, step: Fraction) -> Prove:
-    """The question on this grid; numbers near 1e-310 need a longer step than an option takes."""
-    try:
-        return replace(question, round=str(step), claim="auto")
-    except InputError:
-        return replace(question, round="auto", claim="auto")
+    return replace(run, data=short)
 
 
 def _built(run: Run, data: Dataset) -> Construction:
@@ -84,39 +53,28 @@ def _built(run: Run, data: Dataset) -> Construction:
         return run.method.build(data, run.request, silent)
 
 
-class OnGrid(NamedTuple):
-    """Data on a grid, and about how many seconds a run on them takes."""
+def _on_finest(run: Run) -> Dataset | None:
+    """The data on the finest grid 2^k on which a run is expected to take MOST_SECONDS or less.
 
-    data: Dataset
-    origin: Rounded
-    seconds: float
-
-
-def finest(
-    data: Dataset, build: Callable[[Dataset], Construction], most: float = MOST_SECONDS
-) -> OnGrid | None:
-    """The finest grid 2^k on which a run is expected to take at most so many seconds.
-
-    build: keys and queries for data. Grids from the largest number down, each half the one before,
-    until the estimate is above `most`; those on which the construction does not apply (too coarse)
-    are passed over. None where no grid will do.
+    Grids from the largest number down, each half the one before, until the estimate is above that;
+    those on which the construction does not apply (too coarse) are passed over. None where no grid
+    will do.
     """
-    grid, step = None, _largest(data)
+    best, step = None, _largest(run.data)
     for _ in range(_HALVINGS):
         step /= 2
-        short, origin = on_grid(data, step)
+        short, origin = on_grid(run.data, step)
         try:
-            built = build(short)
+            built = _built(run, short)
         except HypothesisFails:
             continue
-        weights = data.T * len(built.layer.heads) * data.n
-        estimate = estimated_seconds(predicted_bits(built, short), data.T, weights)
-        if estimate > most:
+        weights = short.T * len(built.layer.heads) * short.n
+        if estimated_seconds(predicted_bits(built, short), short.T, weights) > MOST_SECONDS:
             break
-        grid = OnGrid(short, origin, estimate)
+        best = short
         if not origin.largest_change:
             break
-    return grid
+    return best
 
 
 def estimated_seconds(bits: int, examples: int, weights: int) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from attncert.constructions.construction import Construction
+from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import say, silent
@@ -38,7 +39,7 @@ from attncert.verify.interpolation.multiprecision import affordable_bits, multip
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.layer.attention import Attention
 from attncert.verify.pipeline.data_file import data_file
-from attncert.verify.pipeline.grids import estimated_seconds, remedy
+from attncert.verify.pipeline.grids import estimated_seconds
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
@@ -213,6 +214,8 @@ def plan(run: Run, built: Construction) -> ReadoutPlan:
 def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
     """Why no readout is computed unasked, and what one would cost that `fits`."""
     data, why = run.data, conclusions.too_long_to_compute(bits)
+    if data.origin is AS_GIVEN and max(data.contexts.denominator, data.queries.denominator) > 1:
+        why += "; --round auto finds a grid on which they are short"
     if not fits:
         return why
     readout_seconds = estimated_seconds(
@@ -264,8 +267,7 @@ def outcome(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Out
 def _by_rank(run: Run, built: Construction, plan: ReadoutPlan, prime: int, why: str) -> Outcome:
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
-    numbers = remedy(run) if plan.work > SOLVE_WORK else {}
-    claims = conclusions.rank_only(run.data, plan.bits, why, uncertified, numbers)
+    claims = conclusions.rank_only(run.data, plan.bits, why, uncertified)
     return Outcome("full-rank", built.layer, [*claims, enclosure(run, built)], file)
 
 

@@ -6,8 +6,7 @@ data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -185,16 +184,13 @@ def interpolates(
     return [agreement, universal(narrow=narrow), answer]
 
 
-def rank_only(
-    data: Dataset, bits: int, why: str, uncertified: str, remedy: Mapping[str, Any]
-) -> list[Claim]:
+def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Claim]:
     """The answer when no exact readout was computed: universal memorization by rank alone.
 
-    why: there is none; uncertified: why there is no certificate either. remedy: numbers that say
-    how to have one.
+    why: there is none; uncertified: why there is no certificate either.
     """
     return [
-        _no_readout(bits, why, remedy),
+        _no_readout(bits, why),
         universal(),
         about_data(
             data,
@@ -214,7 +210,7 @@ def too_long(data: Dataset, bits: int, *, narrow: bool = False) -> list[Claim]:
     """The answer when the exact readout was asked for and its numbers do not fit in memory."""
     wide = f"--value-width {data.m} " if narrow else ""
     return [
-        _no_readout(bits, too_long_to_compute(bits), {}),
+        _no_readout(bits, too_long_to_compute(bits)),
         universal(narrow=narrow),
         about_data(
             data,
@@ -239,12 +235,12 @@ def _uncertified(reason: str) -> str:
     return f" There is no certificate: {reason}." if reason else ""
 
 
-def _no_readout(bits: int, why: str, remedy: Mapping[str, Any]) -> Claim:
+def _no_readout(bits: int, why: str) -> Claim:
     return Claim(
         ids.READOUT,
         f"No exact readout was computed: {why}.",
         Level.UNDECIDED,
-        numbers={"predicted bits": _size(bits), **remedy},
+        numbers={"predicted bits": _size(bits)},
         source="docs/mathematics.md, section 1",
     )
 
