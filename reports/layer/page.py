@@ -10,7 +10,6 @@ from typing import Any
 from attncert.constructions.numerals import numeral, short
 from attncert.reports.answers import PageParts
 from attncert.reports.layer.tables import (
-    ablation_table,
     examples_table,
     heads_table,
     saturation,
@@ -92,7 +91,6 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
 def _tables(answer: LayerAnswer, audit: LayerAudit) -> list[Table]:
     grouped = answer.weights.groups is not None
     return [
-        ablation_table(audit),
         heads_table(audit, grouped),
         examples_table(audit),
         theorem_table(audit, grouped),

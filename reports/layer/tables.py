@@ -28,52 +28,34 @@ def _bits(off_peak: arb) -> float:
     return float((-middle.log() / arb.const_log2()).mid()) if middle > 0 else math.inf
 
 
-def ablation_table(audit: LayerAudit) -> Table:
-    """Error without the head, and what it gives most to."""
+def heads_table(audit: LayerAudit, grouped: bool) -> Table:
+    """What each head is worth, and how it compares with a head of the proof."""
     rows, heads = [], audit.ablation.shares
-    for h, without in enumerate(audit.ablation.without, start=1):
-        most = audit.ablation.most_for(h - 1)
+    for h, head in enumerate(audit.heads):
+        most = audit.ablation.most_for(h)
         shares = [] if heads is None else [float(heads.share[t]) for t in most]
-        share = f"{sum(shares) / len(shares):.2f}" if shares else "-"
         rows.append((
-            str(h), interval(*without), listed(most), share,
+            str(h + 1), interval(*audit.ablation.without[h]), listed(most),
+            f"{sum(shares) / len(shares):.2f}" if shares else "-",
+            *([listed(head.group)] if grouped else []), str(head.rank), str(len(head.saturated)),
+            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h else "-",
         ))  # fmt: skip
+    carries = "carries: as the file's groups say; " if grouped else ""
+    earlier = "carried by the heads above" if grouped else "those that the heads above give most to"
     return Table(
-        "What each head is worth",
+        "The heads",
         (
             "head", "largest error without it", "gives most to", "its share there",
+            *(["carries"] if grouped else []), "rank of $M_h$", "saturated",
+            "earlier ones lead by a bit",
         ),
         tuple(rows),
         "without it: what the head adds to the outputs, its value bias included, is left out "
         "(enclosed); gives most to: its part of the output, less the average of that part, is "
-        "larger than any other head's (float64), and its mean share of all parts there",
+        "larger than any other head's (float64), and its mean share of all parts there; "
+        f"{carries}saturated: examples with all but $2^{{-10}}$ of the attention on one row; "
+        f"earlier: {earlier}",
     )  # fmt: skip
-
-
-def heads_table(audit: LayerAudit, grouped: bool) -> Table:
-    rows = []
-    for h, head in enumerate(audit.heads, start=1):
-        rows.append((
-            str(h), str(head.rank), listed(head.group), str(len(head.saturated)),
-            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h > 1 else "-",
-        ))  # fmt: skip
-    return Table(
-        "The heads",
-        (
-            "head", "rank of $M_h$", "carries examples", "saturated",
-            "earlier ones lead by a bit",
-        ),
-        tuple(rows),
-        f"{_carried(grouped)} "
-        "saturated: examples with all but $2^{-10}$ of the attention on one row; earlier: carried "
-        "by the heads above",
-    )  # fmt: skip
-
-
-def _carried(grouped: bool) -> str:
-    if grouped:
-        return "carries: as the file's groups say;"
-    return "carries: gives most to, since the file names no groups;"
 
 
 def _digits(bound: str) -> str:
