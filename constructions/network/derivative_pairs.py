@@ -20,15 +20,15 @@ more, and one for each input is enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from math import lcm
 
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.inputs import Inputs
-from attncert.constructions.network.network import Network, readout
-from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, units
+from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, planes
 from attncert.constructions.network.states import listed
 
 
@@ -43,18 +43,15 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
     """
     inputs = Inputs.of_data(data)
     every = range(len(inputs.examples))
-    pairs = tuple(planes(inputs, [every], every, seed))
-    built = [unit for pair in pairs for unit in _units(inputs, pair, _affine_map(inputs, pair))]
-    forms, rows = zip(*built, strict=True)
-    network = Network((units(forms, inputs.of, "relu"), readout(fmpq_mat(rows))))
+    pairs = list(planes(inputs, [every], every, seed))
     fewest = -(-len(every) // inputs.width)
-    return PlaneNetwork(network, inputs, pairs, fewest)
+    return PlaneNetwork.of(inputs, pairs, partial(_units, inputs), "relu", fewest)
 
 
-def _affine_map(inputs: Inputs, pair: Plane) -> fmpq_mat:
+def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
     """(p+1)×m, w above v: an affine map that is the label at the members, 0 where no pivot is."""
     points, labels = listed(inputs.affine), listed(inputs.labels)
-    system, _ = fmpq_mat([[*points[t], *labels[t]] for t in pair.members]).rref()
+    system, _ = fmpq_mat([[*points[t], *labels[t]] for t in plane.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]
     for row in listed(system):
         pivot = next(j for j, x in enumerate(row) if x)
@@ -62,11 +59,9 @@ def _affine_map(inputs: Inputs, pair: Plane) -> fmpq_mat:
     return fmpq_mat(rows)
 
 
-def _units(
-    inputs: Inputs, pair: Plane, u: fmpq_mat
-) -> Iterator[tuple[Sequence[fmpq], Sequence[fmpq]]]:
-    """The form of each unit and its row of the readout: two for each label, then R(z ± 1)."""
-    ahead, behind = ((pair.form[0] + sign, *pair.form[1:]) for sign in (1, -1))
+def _units(inputs: Inputs, plane: Plane) -> Iterator[tuple[Form, Form]]:
+    """Two for each label, then R(z ± 1)."""
+    u, (ahead, behind) = _affine_map(inputs, plane), plane.sides
     factors = []
     for j, column in enumerate(listed(u.transpose())):
         q = lcm(*(int(x.q) for x in column))

@@ -16,7 +16,7 @@ start is found by bisection. One input is always a group.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -24,7 +24,9 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from attncert.constructions.network.blocks import FeedForward
 from attncert.constructions.network.inputs import Inputs, columns
-from attncert.constructions.network.network import Network
+from attncert.constructions.network.network import Network, readout
+
+Form = Sequence[fmpq]
 
 _PLACED = -1  # the kind of inputs that have a plane: foreign to all others
 
@@ -35,6 +37,11 @@ class Plane:
 
     members: tuple[int, ...]
     form: tuple[fmpq, ...]
+
+    @property
+    def sides(self) -> list[Form]:
+        """z + 1 and z - 1."""
+        return [(self.form[0] + sign, *self.form[1:]) for sign in (1, -1)]
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,25 @@ class PlaneNetwork:
     inputs: Inputs
     planes: tuple[Plane, ...]
     fewest: int
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Inputs,
+        planes: Sequence[Plane],
+        units: Callable[[Plane], Iterable[tuple[Form, Form]]],
+        activation: str,
+        fewest: int,
+        bias: fmpq_mat | None = None,
+    ) -> PlaneNetwork:
+        """units: for each plane its units, as the form c, a_1, ..., a_p and the row of the readout.
+        bias: of the readout."""
+        built = (unit for plane in planes for unit in units(plane))
+        forms, rows = zip(*built, strict=True)
+        weights = fmpq_mat([form[1:] for form in forms]).transpose()
+        hidden = FeedForward(weights, fmpq_mat([[x[0] for x in forms]]), inputs.of, activation)
+        network = Network((hidden, readout(fmpq_mat(rows), bias)))
+        return cls(network, inputs, tuple(planes), fewest)
 
 
 def planes(
@@ -66,13 +92,6 @@ def planes(
             for t in on:
                 kinds[t] = _PLACED
             pool = [t for t in pool if kinds[t] != _PLACED]
-
-
-def units(forms: Sequence[Sequence[fmpq]], of: str, activation: str) -> FeedForward:
-    """The block with a unit for each form c, a_1, ..., a_p."""
-    bias = fmpq_mat([[form[0] for form in forms]])
-    weights = fmpq_mat([form[1:] for form in forms]).transpose()
-    return FeedForward(weights, bias, of, activation)
 
 
 def _group(points: fmpz_mat, pool: Sequence[int], kinds: Sequence[int]) -> Sequence[int]:

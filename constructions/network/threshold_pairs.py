@@ -14,13 +14,14 @@ labels y ≠ y_0, each with T_y inputs. Other positions need more, and one for e
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.inputs import Inputs, firsts, hashed
 from attncert.constructions.network.network import Network, readout
-from attncert.constructions.network.planes import Plane, PlaneNetwork, planes, units
+from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, planes
 from attncert.constructions.network.states import listed
 
 
@@ -37,22 +38,17 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
     kinds = firsts(hashed(inputs.labels))
     (frequent, _), *others = Counter(kinds).most_common()
     pools = [[t for t, kind in enumerate(kinds) if kind == other] for other, _ in others]
-    pairs = tuple(planes(inputs, pools, kinds, seed))
-    network = _network(inputs, pairs, frequent)
-    fewest = sum(-(-count // inputs.width) for _, count in others)
-    return PlaneNetwork(network, inputs, pairs, fewest)
-
-
-def _network(inputs: Inputs, pairs: tuple[Plane, ...], frequent: int) -> Network:
-    """frequent: an input with the most frequent label."""
     labels = listed(inputs.labels)
     base = fmpq_mat([labels[frequent]])
-    if not pairs:
-        return Network((readout(fmpq_mat(inputs.width, base.ncols()), base, inputs.of),))
-    forms, rows = [], []
-    for pair in pairs:
-        step = fmpq_mat([labels[pair.members[0]]]) - base
-        for sign in (1, -1):
-            forms.append((pair.form[0] + sign, *pair.form[1:]))
-            rows.append((step * fmpq(sign)).entries())
-    return Network((units(forms, inputs.of, "threshold"), readout(fmpq_mat(rows), base)))
+    if not pools:
+        constant = readout(fmpq_mat(inputs.width, base.ncols()), base, inputs.of)
+        return PlaneNetwork(Network((constant,)), inputs, (), 0)
+
+    def units(plane: Plane) -> Iterator[tuple[Form, Form]]:
+        step = fmpq_mat([labels[plane.members[0]]]) - base
+        for form, sign in zip(plane.sides, (1, -1), strict=True):
+            yield form, (step * fmpq(sign)).entries()
+
+    pairs = list(planes(inputs, pools, kinds, seed))
+    fewest = sum(-(-count // inputs.width) for _, count in others)
+    return PlaneNetwork.of(inputs, pairs, units, "threshold", fewest, base)

@@ -37,7 +37,7 @@ METHODS = (
         source="constructions/network/threshold_pairs.py",
         build=threshold_pairs.build,
         growth=growth.threshold_pairs,
-        steps=(steps.thresholds,),
+        steps=(steps.planes,),
         parts=(
             Part(None, "Two thresholds for each plane: their difference is 1 at its inputs alone."),
             _READOUT,
@@ -50,7 +50,7 @@ METHODS = (
         source="constructions/network/derivative_pairs.py",
         build=derivative_pairs.build,
         growth=growth.derivative_pairs,
-        steps=(steps.derivatives,),
+        steps=(steps.planes,),
         parts=(
             Part(
                 1,

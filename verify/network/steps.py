@@ -67,47 +67,28 @@ def halves(data: Dataset, built: LineNetwork, rows: Sequence[Rows]) -> Claim:
     )
 
 
-def thresholds(data: Dataset, built: PlaneNetwork, rows: Sequence[Rows]) -> Claim | None:
-    """Nothing, where one label has no planes."""
+def planes(data: Dataset, built: PlaneNetwork, rows: Sequence[Rows]) -> Claim | None:
+    """Equally many units for each plane. Nothing, where one label has no planes."""
     if not built.planes:
         return None
     readout: Any = built.network.blocks[-1]
-    labels, wrong, after = data.label_matrix.tolist(), list[int](), rows[1]
-    (frequent,) = readout.bias.tolist()
-    for g in range(len(built.planes)):
-        steps = [row[2 * g] - row[2 * g + 1] for row in after]
-        members = [t for t, x in enumerate(steps) if x == 1]
-        apart = [t for t, x in enumerate(steps) if x not in (0, 1)]
-        wrong += apart + [t for t in members if labels[t] != labels[members[0]]]
-    for t, row in enumerate(after):
-        pairs = sum(row[::2]) - sum(row[1::2])
-        wrong += [] if pairs == (labels[t] != frequent) else [t]
-    return _step(
-        "planes",
-        "The difference of each pair of units is 1 at inputs of one label, which lie on one plane, "
-        "and 0 at all others. Each input has one such pair, or none where its label is the most "
-        "frequent one.",
-        wrong,
-        _planes(built),
-    )
-
-
-def derivatives(data: Dataset, built: PlaneNetwork, rows: Sequence[Rows]) -> Claim:
-    """Equally many ReLUs for each plane."""
-    readout: Any = built.network.blocks[-1]
-    share, labels = len(rows[1][0]) // len(built.planes), data.label_matrix.tolist()
-    outputs, serving, wrong = readout.weights.tolist(), [0] * data.T, []
+    everywhere = fmpq_mat(data.T, 1, [1] * data.T) * readout.bias
+    share, labels = len(rows[1][0]) // len(built.planes), data.label_matrix - everywhere
+    outputs, targets, wrong = readout.weights.tolist(), labels.tolist(), list[int]()
+    unserved = {t for t, target in enumerate(targets) if any(target)}
     for g in range(len(built.planes)):
         own = slice(g * share, (g + 1) * share)
         part = fmpq_mat([row[own] for row in rows[1]]) * fmpq_mat(outputs[own])
         for t, output in enumerate(part.tolist()):
-            serving[t] += output == labels[t]
-            wrong += [] if output == labels[t] or not any(output) else [t]
-    wrong += [t for t in range(data.T) if not serving[t]]
+            if output == targets[t]:
+                unserved.discard(t)
+            elif any(output):
+                wrong.append(t)
     return _step(
         "planes",
-        "The units of each plane add up to the label at its members, and to 0 at all other inputs.",
-        wrong,
+        "The units of each plane add up to the label at its members, less what the readout adds "
+        "everywhere, and to 0 at all other inputs.",
+        [*wrong, *unserved],
         _planes(built),
     )
 

@@ -34,8 +34,7 @@ def rounded(run: Run) -> Run:
     if step is None:
         return run
     if step != "auto":
-        short, _ = on_grid(run.data, Fraction(step))
-        return replace(run, data=short)
+        return replace(run, data=on_grid(run.data, Fraction(step))[0])
     run.progress("the grid", 0, 1)
     short = _on_finest(run)
     if short is None:
