@@ -128,15 +128,16 @@ def test_a_box_shows_its_ancestors_and_then_leads_to_its_step(
         assert "#" not in window.url
         said = told.inner_text()
         assert said.startswith("memorization comes from ") and "interpolation: rational" in said
-        assert "theorem" not in said and "Go to its step." in said
-        dim = window.locator(".picked .box:not(.on)").all()
-        assert any("theorem" in (b.get_attribute("aria-label") or "") for b in dim)
+        assert "theorem" in said and "Go to its step." in said
         assert box.evaluate("b => b.classList.contains('on')")
         window.keyboard.press("Escape")
         assert window.locator(".picked").count() == 0
         box.focus()
         window.keyboard.press("Enter")
         assert "comes from" in told.inner_text() and "#" not in window.url
+        assert "theorem" not in told.inner_text()
+        dim = window.locator(".picked .box:not(.on)").all()
+        assert any("theorem" in (b.get_attribute("aria-label") or "") for b in dim)
         window.keyboard.press("Enter")
         assert window.url.endswith(f"#step-{EXACT}")
         top = window.locator(f"#step-{EXACT}").evaluate("e => e.getBoundingClientRect().top")

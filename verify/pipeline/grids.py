@@ -36,14 +36,14 @@ def rounded(run: Run) -> Run:
     if step != "auto":
         return replace(run, data=on_grid(run.data, Fraction(step))[0])
     run.progress("the grid", 0, 1)
-    short = _on_finest(run)
-    if short is None:
+    finest = _on_finest(run)
+    if finest is None:
         try:
             _built(run, run.data)
         except HypothesisFails:
             return run
         raise InputError("round", "a grid: none was found on which these data", "auto")
-    return replace(run, data=short)
+    return replace(run, data=finest)
 
 
 def _built(run: Run, data: Dataset) -> Construction:
