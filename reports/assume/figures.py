@@ -37,7 +37,7 @@ def _fractions(answer: Assumed) -> Figure | None:
     drawn = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     axes = drawn.subplots()
     if sweep is not None:
-        ks = list(range(1, sweep.longest + 1))
+        ks = list(range(1, sweep.k + 1))
         share = [sweep.independent(k) / sweep.drawn for k in ks]
         axes.plot(ks, share, color=BLUE, label=f"exact, {sweep.drawn} permutations")
     if tests:

@@ -59,14 +59,11 @@ def _exact(answer: Assumed, k: int) -> tuple[str, str]:
     if k > answer.rank:
         return f"none: all queries have rank {answer.rank:,}", "proved"
     sampled = answer.sampled
-    if sampled is not None and sampled.k == k:
-        bound = percent(sampled.failing_at_most)
-        share = f"{sampled.independent:,} of {sampled.drawn:,}"
-        return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"
-    sweep = answer.sweep
-    if sweep is not None:
-        bound = percent(sweep.failing_at_most(k))
-        share = f"{sweep.independent(k):,} of {sweep.drawn:,}"
+    if sampled is None or sampled.k != k:
+        sampled = answer.sweep
+    if sampled is not None:
+        bound = percent(sampled.failing_at_most(k))
+        share = f"{sampled.independent(k):,} of {sampled.drawn:,}"
         return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"
     return _NONE, "undecided"
 

@@ -15,7 +15,7 @@ from attncert.verify.claims.ids import KRUSKAL_UPPER
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep, chance_of_meeting
+from attncert.verify.kruskal.shards.sampled import Samples, chance_of_meeting
 from attncert.verify.kruskal.vectors import Vectors
 
 _SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
@@ -31,9 +31,9 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "trail": [_bound_row(bound) for bound in interval.trail],
         "relation": [] if upper is None else readable(upper),
         "rows": _rows(answer),
-        "samples": sampled if isinstance(sampled, Samples) else None,
+        "samples": sampled if sampled and not sampled.every else None,
         "unsampled": sampled is None and answer.question.subsets is None,
-        "sweep": sampled if isinstance(sampled, Sweep) else None,
+        "sweep": sampled if sampled and sampled.every else None,
         "chances": _chances(sampled),
         "sweep_rows": _sweep_rows(sampled),
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
@@ -81,9 +81,9 @@ def _rows(answer: KruskalRank) -> list[int] | None:
     return None if everything else list(dependency.indices)
 
 
-def _chances(sampled: Samples | Sweep | None) -> list[tuple[str, str]]:
+def _chances(sampled: Samples | None) -> list[tuple[str, str]]:
     """How likely this sample was to meet one given dependent set, by its size."""
-    if not isinstance(sampled, Samples):
+    if sampled is None or sampled.every:
         return []
     return [
         (str(s), percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.drawn)))
@@ -92,8 +92,8 @@ def _chances(sampled: Samples | Sweep | None) -> list[tuple[str, str]]:
     ]
 
 
-def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
-    if not isinstance(sampled, Sweep):
+def _sweep_rows(sampled: Samples | None) -> list[tuple[str, ...]]:
+    if sampled is None or not sampled.every:
         return []
     first = 1
     rows: list[tuple[str, ...]] = []
@@ -104,13 +104,9 @@ def _sweep_rows(sampled: Samples | Sweep | None) -> list[tuple[str, ...]]:
     return rows
 
 
-def _sampled_line(sampled: Samples | Sweep) -> str:
-    """What was sampled, in one sentence that claims no more."""
-    if isinstance(sampled, Samples):
-        k, independent, bound = sampled.k, sampled.independent, sampled.failing_at_most
-    else:  # the leading vectors of random permutations, the longest of them
-        k, bound = sampled.longest, sampled.failing_at_most(sampled.longest)
-        independent = sampled.independent(k)
+def _sampled_line(sampled: Samples) -> str:
+    """What was sampled, in one sentence that claims no more; of permutations, the most vectors."""
+    k, bound, independent = sampled.k, sampled.failing_at_most(), sampled.independent()
     rest = sampled.drawn - independent
     others = f", {rest:,} are not or not known to be" if rest else ""
     return (

@@ -30,7 +30,7 @@ from attncert.verify.kruskal.bounds import Interval
 from attncert.verify.kruskal.kruskal import certified, search
 from attncert.verify.kruskal.shards.draws import sequences
 from attncert.verify.kruskal.shards.jobs import sampling_job
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal
@@ -58,7 +58,7 @@ class Assumed(Answer):
     rank: int
     interval: Interval
     sampled: Samples | None
-    sweep: Sweep | None
+    sweep: Samples | None
     contexts: tuple[Spectrum, ...]
     subsets: Mapping[int, tuple[Spectrum, ...]]
     tests: tuple[Float32Test, ...]
@@ -150,7 +150,7 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
         rank=rank,
         interval=interval,
         sampled=sampled,
-        sweep=sweep if isinstance(sweep, Sweep) else None,
+        sweep=sweep if sweep and sweep.every else None,
         contexts=contexts,
         subsets=subsets,
         tests=tests,
@@ -170,9 +170,7 @@ def _sample(vectors: Vectors, k: int, question: Assume, progress: StageProgress)
     job = sampling_job(vectors, exactly)
     if job is None:
         return None
-    sampled = job.work.summary(vectors, job.plan, job.run(progress=progress).values())
-    assert isinstance(sampled, Samples)
-    return sampled
+    return job.work.summary(vectors, job.plan, job.run(progress=progress).values())
 
 
 def _subsets(vectors: Vectors, k: int | None, seed: int) -> dict[int, tuple[Spectrum, ...]]:

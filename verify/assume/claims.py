@@ -14,7 +14,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval
 from attncert.verify.kruskal.claims import members
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.partition.claims import memorizes
 from attncert.verify.rank.rational import Relation
 
@@ -24,7 +24,7 @@ _MODULO = "exact modulo primes, or over ℚ"
 def claims(
     inputs: LayerInputs,
     interval: Interval,
-    drawn: Sequence[Samples | Sweep | None],
+    drawn: Sequence[Samples | None],
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
     more: Sequence[Claim] = (),

@@ -10,18 +10,18 @@ from attncert.verify.assume.spectra import AgainstRounding, Spectrum
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples
 
 _PAGE = "docs/models-and-layers.md"
 
 
 def float32_claim(
-    tests: Sequence[Float32Test], sweep: Samples | Sweep | None, spectra: Sequence[Spectrum], k: int
+    tests: Sequence[Float32Test], sweep: Samples | None, spectra: Sequence[Spectrum], k: int
 ) -> Iterator[Claim]:
     """What float32 says of sets of min(N, d) queries beside what is so: numerical, and about the
     sets that were drawn. tests: of several sizes; spectra: of sets of k."""
     test = next((test for test in tests if test.k == k), None)
-    if test is None or not isinstance(sweep, Sweep):
+    if test is None or sweep is None or not sweep.every:
         return
     exact, least = sweep.independent(k), min(s.singular[-1] for s in spectra)
     rounding = max(s.rounding for s in spectra)

@@ -13,7 +13,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
@@ -28,7 +28,7 @@ def claims(
     vectors: Vectors,
     k: int | None,
     interval: Interval,
-    sampled: Samples | Sweep | None,
+    sampled: Samples | None,
 ) -> tuple[Claim, ...]:
     """The conclusion stands last."""
     low, high = interval.lower, interval.upper

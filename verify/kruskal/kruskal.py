@@ -27,7 +27,7 @@ from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.shards.jobs import sampling_job
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep
+from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.assume import Assume
 from attncert.verify.questions.kruskal import Kruskal
@@ -46,7 +46,7 @@ class KruskalRank(Answer):
     question: Kruskal
     data: Vectors
     interval: Interval
-    sampled: Samples | Sweep | None = None
+    sampled: Samples | None = None
 
 
 def kruskal(
@@ -136,7 +136,7 @@ def _answer(
     vectors: Vectors,
     question: Kruskal,
     interval: Interval,
-    sampled: Samples | Sweep | None,
+    sampled: Samples | None,
     seconds: float,
 ) -> KruskalRank:
     trace = claims(vectors, question.k, interval, sampled)
@@ -163,7 +163,7 @@ def search(
     log: Log | None = None,
     cluster: Cluster | None = None,
     watch: Watch = lambda interval: None,
-) -> tuple[Interval, Samples | Sweep | None]:
+) -> tuple[Interval, Samples | None]:
     """Close the interval, then draw the random subsets."""
     sampling = sampling_job(vectors, question, log)
     interval = close(vectors, question, log=log, cluster=cluster, progress=progress, watch=watch)
@@ -174,9 +174,7 @@ def search(
     return _tightened(interval, sampled, question.k, watch), sampled
 
 
-def _tightened(
-    interval: Interval, sampled: Samples | Sweep, k: int | None, watch: Watch
-) -> Interval:
+def _tightened(interval: Interval, sampled: Samples, k: int | None, watch: Watch) -> Interval:
     """The interval with a dependent set of the sample, which may answer what was open."""
     if sampled.witness is None:
         return interval

@@ -28,7 +28,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.kruskal.bounds import Contradiction
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.shards import Plan, Record
+from attncert.verify.scale.shards import Record
 
 CONFIDENCE = 0.95
 _MOST = 2**63  # what a shard counts: compiled loops count so far
@@ -38,49 +38,52 @@ _SOURCE = "ours; verify/kruskal/shards/sampled.py"
 
 @dataclass(frozen=True)
 class Samples:
-    """S random k-subsets. independent: proved so; dependent: proved so; undecided: the rest.
+    """S random k-subsets; or, `every`, S random permutations, for subsets of every size up to k.
 
-    witness: the smallest dependent set met (the first of them), or None.
+    counts: of subsets proved independent, proved dependent, or undecided; or of permutations proved
+    independent up to so many vectors, the next one not. witness: the smallest dependent set met
+    (the first of them), or None.
     """
 
     vectors: int
     k: int
     seed: int
-    independent: int
-    dependent: int
-    undecided: int
+    every: bool
+    counts: Counter[str]
     witness: Relation | None
-
-    @classmethod
-    def of(cls, vectors: Vectors, k: int, plan: Plan, records: Collection[Record]) -> Samples:
-        """From the shards of a plan."""
-        counts = totals(records)
-        return cls(
-            vectors.N,
-            k,
-            plan.seed,
-            independent=counts["independent"],
-            dependent=counts["dependent"],
-            undecided=counts["undecided"],
-            witness=smallest(records, vectors),
-        )
 
     @property
     def drawn(self) -> int:
-        return self.independent + self.dependent + self.undecided
+        return self.counts.total()
 
-    @property
-    def failing_at_most(self) -> float:
-        """The 95 % bound on the fraction of all k-subsets that are dependent."""
-        return failing_at_most(self.dependent + self.undecided, self.drawn)
+    def independent(self, size: int | None = None) -> int:
+        """How many of the sampled subsets of this size, k by default, are proved independent."""
+        if not self.every:
+            return self.counts["independent"]
+        least = self.k if size is None else size
+        return sum(count for length, count in self.counts.items() if int(length) >= least)
+
+    def failing_at_most(self, size: int | None = None) -> float:
+        """The 95 % bound on the fraction of all subsets of this size that are dependent."""
+        return failing_at_most(self.drawn - self.independent(size), self.drawn)
+
+    def steps(self) -> list[int]:
+        """Of permutations, the sizes to report: the largest of each run with equal counts."""
+        lengths = (int(length) for length, count in self.counts.items() if count)
+        return sorted({*filter(None, lengths), self.k})
 
     def claim(self) -> Claim:
-        """That few k-subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
+        """That few subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
+        what = (
+            f"For each k up to {self.k} separately, 95 % confidence on the fraction of dependent "
+            "k-subsets."
+            if self.every
+            else f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most())} of "
+            f"all subsets of {self.k} of the {self.vectors} vectors are dependent."
+        )
         return Claim(
-            ids.sampled(self.k),
-            f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of all "
-            f"subsets of {self.k} of the {self.vectors} vectors are dependent. "
-            "This does not bound the Kruskal rank.",
+            ids.SAMPLED_SWEEP if self.every else ids.sampled(self.k),
+            f"{what} This does not bound the Kruskal rank.",
             Level.SAMPLED,
             numbers=self.as_dict(),
             arithmetic=_ARITHMETIC,
@@ -89,67 +92,20 @@ class Samples:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able; floats to a digit that no library changes."""
-        names = ("k", "seed", "independent", "dependent", "undecided")
+        witness = None if self.witness is None else self.witness.as_dict()
+        if not self.every:
+            names = ("independent", "dependent", "undecided")
+            return {
+                "k": self.k,
+                "seed": self.seed,
+                **{name: self.counts[name] for name in names},
+                "subsets": self.drawn,
+                "failing at most": _upward(self.failing_at_most()),
+                "confidence": CONFIDENCE,
+                "witness": witness,
+            }
         return {
-            **{name: getattr(self, name) for name in names},
-            "subsets": self.drawn,
-            "failing at most": _upward(self.failing_at_most),
-            "confidence": CONFIDENCE,
-            "witness": None if self.witness is None else self.witness.as_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """S random permutations; lengths[l] of them are proved independent up to their l-th vector.
-
-    Where l is below `longest` the next vector was not proved independent of those before it.
-    """
-
-    vectors: int
-    longest: int
-    seed: int
-    lengths: Mapping[int, int]
-    witness: Relation | None
-
-    @classmethod
-    def of(cls, vectors: Vectors, longest: int, plan: Plan, records: Collection[Record]) -> Sweep:
-        """From the shards of a plan."""
-        counts = totals(records)
-        lengths = {length: counts[str(length)] for length in sorted(map(int, counts))}
-        witness = smallest(records, vectors)
-        return cls(vectors.N, longest, plan.seed, lengths, witness)
-
-    @property
-    def drawn(self) -> int:
-        return sum(self.lengths.values())
-
-    def independent(self, k: int) -> int:
-        """How many of the sampled k-subsets are proved independent."""
-        return sum(count for length, count in self.lengths.items() if length >= k)
-
-    def failing_at_most(self, k: int) -> float:
-        return failing_at_most(self.drawn - self.independent(k), self.drawn)
-
-    def steps(self) -> list[int]:
-        """The k to report: the largest of each run of k with equal counts."""
-        return sorted({*(length for length in self.lengths if length), self.longest})
-
-    def claim(self) -> Claim:
-        """For each k separately: sampled."""
-        return Claim(
-            ids.SAMPLED_SWEEP,
-            f"For each k up to {self.longest} separately, 95 % confidence on the fraction of "
-            "dependent k-subsets. This does not bound the Kruskal rank.",
-            Level.SAMPLED,
-            numbers=self.as_dict(),
-            arithmetic=_ARITHMETIC,
-            source=_SOURCE,
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "longest": self.longest,
+            "longest": self.k,
             "seed": self.seed,
             "permutations": self.drawn,
             "confidence": CONFIDENCE,
@@ -161,7 +117,7 @@ class Sweep:
                 }
                 for k in self.steps()
             ],
-            "witness": None if self.witness is None else self.witness.as_dict(),
+            "witness": witness,
         }
 
 

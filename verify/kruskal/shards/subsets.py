@@ -20,7 +20,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
-from attncert.verify.kruskal.shards.sampled import Samples, Sweep, record
+from attncert.verify.kruskal.shards.sampled import Samples, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, modular_rank
@@ -89,10 +89,10 @@ class Sampler:
             return _prefixes(tester, Vectors("table", table), drawn, rank)
         return _subsets(tester, Vectors("table", table), drawn)
 
-    def summary(self, vectors: Vectors, plan: Plan, records: Collection[Record]) -> Samples | Sweep:
+    def summary(self, vectors: Vectors, plan: Plan, records: Collection[Record]) -> Samples:
         """What the finished shards say together."""
-        kind = Sweep if self.kind == PREFIXES else Samples
-        return kind.of(vectors, self.k, plan, records)
+        every, witness = self.kind == PREFIXES, smallest(records, vectors)
+        return Samples(vectors.N, self.k, plan.seed, every, totals(records), witness)
 
 
 def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Record:
