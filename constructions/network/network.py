@@ -51,10 +51,10 @@ class Network:
         return self
 
     @classmethod
-    def of_layer(cls, layer: Layer) -> Network:
-        """The one block that a layer with a readout is."""
+    def of_layer(cls, layer: Layer, unit: str = "ln 2") -> Network:
+        """The one block that a layer with a readout is; unit: of its logits, or "1"."""
         assert layer.output is not None
-        return cls((Attention(layer.heads, layer.output),))
+        return cls((Attention(layer.heads, layer.output, unit=unit),))
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
         """Before the first block, and after each. Raises Inexact, InputError."""

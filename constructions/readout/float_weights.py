@@ -22,6 +22,7 @@ from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.given.attention import attend
 
 _BITS = (2, 3, 4, 5, 6, 8, 12, 16)
 _GOOD = 1e6  # condition number of Z with which the search for a better copy ends
@@ -104,17 +105,10 @@ def coarse(data: Dataset, bits: int) -> Dataset:
 
 def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray:
     """Z (T, H·d) in float64; keys, queries: (H, d, d_h)."""
-    contexts, examples = data.contexts.floats(), data.queries.floats()
-    blocks = []
-    for key, query in zip(keys, queries, strict=True):
-        directions = (examples @ query) @ key.T
-        logits = np.matmul(contexts, directions[:, :, None])[:, :, 0]
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        if data.times is not None:
-            weights *= data.times
-        weights /= weights.sum(axis=1, keepdims=True)
-        blocks.append(np.matmul(weights[:, None, :], contexts)[:, 0, :])
-    return np.hstack(blocks)
+    contexts = data.contexts.floats()
+    weights, _ = attend(contexts, data.queries.floats(), keys, queries, data.times)
+    rows: FloatArray = np.matmul(weights.swapaxes(1, 2), contexts).reshape(data.T, -1)
+    return rows
 
 
 def _require_finite(*arrays: FloatArray) -> None:

@@ -21,6 +21,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.network import Network
 from attncert.verify.near.balls import BallArray
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
@@ -29,13 +30,9 @@ BOX_BITS = 64  # derivatives are needed to a few digits only
 def errors(data: Dataset, layer: Layer, bits: int) -> BallArray:
     """(T·m) outputs less labels at the weights themselves, each ball from `bits` bits."""
     with ctx.workprec(bits):
-        differences = []
-        run = _Run(data, layer, frozenset(), arb(0))
-        for t in range(data.T):
-            _, _, means = run.forward(t)
-            outputs = [sum(column, arb(0)) for column in zip(*means, strict=True)]
-            differences += [x - arb(data.label_matrix[t, j]) for j, x in enumerate(outputs)]
-        return BallArray.of(differences, (data.T * data.m,))
+        outputs = Network.of_layer(layer, "1").enclosures(data, bits)
+        differences = outputs - arb_mat(data.label_matrix)
+        return BallArray.of(differences.entries(), (data.T * data.m,))
 
 
 def derivatives(
