@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matplotlib.axes import Axes
-
 from attncert.reports.prove.figures import WIDTH
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.verify.network.compare import Comparison
@@ -33,9 +31,14 @@ def figure(answer: Comparison) -> Figure:
             axes.plot(*_columns(points), "s--" if row.network else "o-", markersize=4, linewidth=1,
                       color=_COLOURS[number % len(_COLOURS)], label=row.method.name)  # fmt: skip
         points = [(f.examples, getattr(f, name)) for f in answer.floors if getattr(f, name)]
-        label = "given labels: law N; T log2 V bits"
-        axes.plot(*_columns(points), "k:", label=label)
-        _scales(axes, name)
+        if points:
+            label = "given labels: law N; T log2 V bits"
+            axes.plot(*_columns(points), "k:", label=label)
+        if any(len(line.get_xdata()) for line in axes.lines):  # else no logarithms to show
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        axes.set_xlabel("examples T")
+        axes.set_title(name)
     drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4,
                  frameon=False, fontsize=7.5)  # fmt: skip
     return drawn
@@ -44,10 +47,3 @@ def figure(answer: Comparison) -> Figure:
 def _columns(points: list[tuple[int, float]]) -> Iterator[list[float]]:
     yield [x for x, _ in points]
     yield [y for _, y in points]
-
-
-def _scales(axes: Axes, name: str) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("examples T")
-    axes.set_title(name)

@@ -159,6 +159,8 @@ def test_equal_inputs_with_different_labels_are_refuted() -> None:
     assert not any(entry.exact for entry in answer.rows)
     assert answer.claim.witness and answer.claim.witness["examples"] == [0, 1]
     assert "two equal examples" in report(answer).sentences[0]
+    alone = compare(Dataset.of([[0]], [[3], [3]], [3, 2]))  # nothing to draw
+    assert "figures/compare.svg" in report(alone).files
 
 
 def test_without_an_answer_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
