@@ -22,7 +22,6 @@ from attncert.verify.steps import hypotheses
 
 SATURATED = arb(1) / 2**10  # a row with all but this much of the attention
 LEAD = 2 * (1 - arb(1) / 2**20)  # times any other weight: a bit of logit, but for rounding
-_TOLERANCE = 1e-9  # relative, of a float64 residual that counts as dependence
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.network import Network
 from attncert.verify.near.balls import BallArray
 
@@ -76,23 +77,16 @@ class _Run:
         columns = [x for matrix in mixed for x in matrix.transpose().tolist()]
         self.mixed = arb_mat(columns).transpose()  # VO of all heads: d×(H·m)
 
-    def forward(self, t: int) -> tuple[list[list[arb]], list[list[arb]], list[list[arb]]]:
-        """Softmax weights (H, n); s as (H·m, n); p·s (H, m)."""
-        context = arb_mat(self.data.context(t))
-        directions = arb_mat([w[t] for w in self.w])
-        p = [_softmax(row) for row in (directions * context.transpose()).tolist()]
-        scores = (context * self.mixed).transpose().tolist()
-        m = self.data.m
-        means = [[_dot(p[h], scores[h * m + j]) for j in range(m)] for h in range(self.H)]
-        return p, scores, means
-
     def jacobian(self, unknowns: Sequence[int]) -> BallArray:
         T, d, m, H = self.data.T, self.data.d, self.data.m, self.H
         gammas: list[list[list[arb]]] = [[] for _ in range(H)]  # by head: rows (t, j)
         features: list[list[list[arb]]] = [[] for _ in range(H)]
         for t in range(T):
             context = arb_mat(self.data.context(t))
-            p, scores, means = self.forward(t)
+            directions = arb_mat([w[t] for w in self.w])
+            p = [BALLS.softmax(row, "1", 1) for row in (directions * context.transpose()).tolist()]
+            scores = (context * self.mixed).transpose().tolist()
+            means = [[_dot(p[h], scores[h * m + j]) for j in range(m)] for h in range(H)]
             g = [
                 [x * (y - means[h][j]) for x, y in zip(p[h], scores[h * m + j], strict=True)]
                 for h in range(H)
@@ -146,14 +140,6 @@ def _boxed(matrix: fmpq_mat | None, first: int, moving: frozenset[int], reach: a
         for k, x in enumerate(matrix.entries(), start=first)
     ]
     return arb_mat(matrix.nrows(), matrix.ncols(), entries)
-
-
-def _softmax(logits: list[arb]) -> list[arb]:
-    """Shifted by the largest midpoint, an exact number, which changes nothing."""
-    peak = max(x.mid() for x in logits)
-    powers = [(x - peak).exp() for x in logits]
-    total = sum(powers, arb(0))
-    return [x / total for x in powers]
 
 
 def _dot(x: list[arb], y: list[arb]) -> arb:
