@@ -5,12 +5,14 @@ Exact integers; the curve alone is float64, and no claim rests on it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from attncert.constructions.construction import SteeringHead
 from attncert.verify.claims.proof import Steered
 from attncert.verify.saturation.least import Drops, drops_behind
-from attncert.verify.tables import Table
+from attncert.verify.tables import Outer, Table, leads
 
 _POINTS = 24  # of the curve
 
@@ -20,21 +22,46 @@ def steered(record: SteeringHead, table: Table, lead: Table) -> Steered | None:
 
     None where what c multiplies is not whole, or where some row L_s does not lead.
     """
-    drops = drops_behind(table[list(record.earlier)], lead, record)
-    if record.c is None or drops is None or not drops.led:
+    if record.c is None:
+        return None
+    c, now, gaps = int(record.c), table[list(record.earlier)], leads(lead, record.targets)
+    tried = _tried(c)
+    slowest = _slowest(now, lead, record.targets, [k - c for k in tried])
+    targets = [record.targets[s] for s in slowest]
+    drops = drops_behind(now[slowest], lead[slowest], c, targets)
+    if drops is None or any(gap <= 0 for gap in gaps):
         return None
     return Steered(
         rows=tuple(int(row) for row in record.targets),
-        rate=drops.rate,
-        curve=() if drops.rate is None else _curve(drops, int(record.c)),
+        rate=int(min(gaps)) if gaps else None,
+        curve=tuple((k, _worst(drops, k)) for k in tried) if gaps else (),
     )
 
 
-def _curve(drops: Drops, c: int) -> tuple[tuple[int, float], ...]:
-    """(c', worst log2(1 - p) over the earlier examples) for some c' up to twice the head's own."""
+def _tried(c: int) -> list[int]:
+    """Some c' up to twice the head's own."""
     last = max(2 * c, 8)
-    chosen = sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})
-    return tuple((k, _worst(drops, k)) for k in chosen)
+    return sorted({1, c, *(max(1, round(last * k / _POINTS)) for k in range(1, _POINTS + 1))})
+
+
+def _slowest(now: Table, lead: Table, targets: Sequence[int], steps: Sequence[int]) -> list[int]:
+    """Examples among which the one with the largest 1 - p is, with c larger by any of these steps.
+
+    At width one in a shared context the logits of s are b_s·r, the same r for all s. Of those with
+    the same L it is the one with the least b_s where r is largest at L, else the largest b_s.
+    """
+    if not (isinstance(now, Outer) and isinstance(lead, Outer) and len(now.rows) == 1):
+        return list(range(len(now)))
+    if not np.array_equal(now.rows, lead.rows):
+        return list(range(len(now)))
+    row, chosen = now.rows[0], set[int]()
+    for target in set(targets):
+        those = np.flatnonzero(np.asarray(targets) == target)
+        sign = 1 if row[target] == row.max() else -1
+        for step in steps:
+            numbers = now.by[those] + step * lead.by[those]
+            chosen.add(int(those[(sign * numbers).argmin()]))
+    return sorted(chosen)
 
 
 def _worst(drops: Drops, c: int) -> float:

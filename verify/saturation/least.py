@@ -69,10 +69,9 @@ class Drops:
         return self.gaps.astype(np.int64), self.rests.astype(np.int64)
 
 
-def drops_behind(now: Table, grows: Table, record: SteeringHead) -> Drops | None:
+def drops_behind(now: Table, grows: Table, c: int, targets: Sequence[int]) -> Drops | None:
     """Those of the earlier examples, from their logits at the head's c and what c multiplies, both
     (N, n); None where the latter is not whole."""
-    c, targets = int(record.c or 0), record.targets
     whole = whole_table(dense(grows))
     return None if whole is None else Drops.of(whole, dense(now) - c * whole, targets)
 
@@ -115,7 +114,7 @@ def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
 def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
     """How far the rows of the earlier examples of this head are behind L_s, as functions of c."""
     now = features.logit_table(head, data)[list(record.earlier)]
-    drops = drops_behind(now, lead(data, record), record)
+    drops = drops_behind(now, lead(data, record), int(record.c or 0), record.targets)
     if drops is None:
         raise ValueError("c multiplies something that is not whole")
     return drops
