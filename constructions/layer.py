@@ -246,8 +246,8 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
     spans = (rows.max(axis=1) - rows.min(axis=1)).tolist() * (data.T // len(rows))
     products = integers.product(data.queries.numerators, integers.from_flint(query))[:, 0]
     below = int(a * b) * data.contexts.denominator * data.queries.denominator
-    whole = zip(products.tolist(), spans, strict=True)
-    return _integers([fmpq(abs(q) * span, below) for q, span in whole])
+    ranges = [abs(q) * span for q, span in zip(products.tolist(), spans, strict=True)]
+    return ranges if below == 1 else _integers([fmpq(x, below) for x in ranges])
 
 
 def features(head: Head, data: Dataset) -> fmpq_mat:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
@@ -40,7 +42,8 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
     earlier: list[int] = []
     out: list[float | None] = []
     for head in heads:
-        out.append(max((head.log2_off_peak[t] for t in earlier), default=None))
+        off_peak = np.array(head.log2_off_peak)[earlier] if earlier else None
+        out.append(None if off_peak is None else float(off_peak.max()))
         earlier += head.group
     return out
 

@@ -155,7 +155,8 @@ def _heads_alike(trace: ProofTrace) -> dict[int, str]:
         alike = {}
         for head in sorted(near):
             alike.setdefault((standing[head],), []).append(head)
-    return {head: _heads_name(heads) for heads in alike.values() for head in heads}
+    named = [(heads, _heads_name(heads)) for heads in alike.values()]
+    return {head: name for heads, name in named for head in heads}
 
 
 def _heads_name(heads: Sequence[int]) -> str:

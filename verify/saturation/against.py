@@ -29,10 +29,10 @@ def steered(record: SteeringHead, table: Table, lead: Table) -> Steered | None:
     slowest = _slowest(now, lead, record.targets, [k - c for k in tried])
     targets = [record.targets[s] for s in slowest]
     drops = drops_behind(now[slowest], lead[slowest], c, targets)
-    if drops is None or any(gap <= 0 for gap in gaps):
+    if drops is None or min(gaps, default=1) <= 0:
         return None
     return Steered(
-        rows=tuple(int(row) for row in record.targets),
+        rows=record.targets,
         rate=int(min(gaps)) if gaps else None,
         curve=tuple((k, _worst(drops, k)) for k in tried) if gaps else (),
     )
