@@ -16,6 +16,7 @@ from support.requires import KERNEL, require
 PAPER = (ROOT / "docs" / "paper.md").read_text("utf-8")
 GALLERY = ROOT / "docs" / "gallery"
 PRICED = re.compile(r"^\| [^|]+ \| ([\d,]+ \| [\d,]+ \| [\d,]+) \|$", re.MULTILINE)
+CHECKED = "Proofs, attacks and what is kernel-checked"
 CERTIFIED = re.compile(r"^\| [^|]+ \| (\d[\d, ]+ \| \d[\d, ]+) \|$", re.MULTILINE)
 
 
@@ -60,8 +61,18 @@ def test_it_compiles(maker: ModuleType, tmp_path: Path) -> None:
 
 def test_what_is_said_to_be_in_coq_is_a_theorem_there() -> None:
     headlines = {line.split(".")[1] for line in (KERNEL / "headlines.txt").read_text().split()}
-    named = re.findall(r"`(\w+)`", section("What is kernel-checked").split("| --- |")[1])
+    named = re.findall(r"`(\w+)`", section(CHECKED))
     assert len(named) >= 10 and set(named) <= headlines
+
+
+def test_attacks_are_counted_as_on_the_page_of_the_proof() -> None:
+    rows = re.findall(
+        r"^\| (\[.+?) \| \[([\w-]+\.md)\]\S+ \| (.+?) \|", section(CHECKED), re.MULTILINE
+    )
+    assert len(rows) == 16
+    for theorem, page, counts in rows:
+        counted = numbers((ROOT / "docs" / page).read_text("utf-8"))
+        assert counts == "none" or set(counts.split("; ")) <= counted, theorem
 
 
 def test_the_figures_are_those_of_the_reports() -> None:
