@@ -4,12 +4,12 @@ Data: contexts (one for each example, or one for all) and queries uniform on [0,
 1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
 unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
 share that the nearest point reached and those next to it, then bisection. A T counts as found where
-Levenberg-Marquardt from one of two small random starts (one, where N is above 1,000) reaches
-rounding. T of a row is the largest one found that can be certified; its certificate is written, and
-checked from the file by the fast checker (up to 2,000 unknowns and 8 million items; above that the
-same theorem is applied in memory, and the row says so). Nothing but a certificate counts as
-memorized; "not found" is no impossibility. Of shares there are 16, up to N; where N is above 1,000,
-11, up to 95 %.
+Levenberg-Marquardt from one of two random starts (eight for one head; one, where N is above 1,000)
+reaches rounding. T of a row is the largest one found that can be certified; its certificate is
+written, and checked from the file by the fast checker (up to 2,000 unknowns and 8 million items;
+above that the same theorem is applied in memory, and the row says so). Nothing but a certificate
+counts as memorized; "not found" is no impossibility. Of shares there are 16, up to N; where N is
+above 1,000, 11, up to 95 %; for one shared context every 2 %, up to N.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
 """
@@ -35,15 +35,15 @@ from fit import has_torch
 from machine import machine, peak_mebibytes
 
 from attncert.constructions.given.law import spans
-from attncert.constructions.given.least_squares import Descent, descend
+from attncert.constructions.given.least_squares import MAX_STEPS, Descent
+from attncert.constructions.given.shared import search
 from attncert.verify.certificate import TooLarge, canonical_bytes
 from attncert.verify.fast import check as fast
 from attncert.verify.near.certify import MOST_UNKNOWNS, Near, certify, near_certificate
-from attncert.verify.near.fitted import TRIES
+from attncert.verify.near.fitted import tries
 from attncert.verify.near.heads import heads
 
 OUT = Path(__file__).parent / "results" / "experiments.json"
-MAX_STEPS = 100
 SIZES = "n", "d", "heads", "head_width", "m"
 
 
@@ -63,7 +63,7 @@ def row_of(point: Point, share: float) -> dict[str, Any]:
             near = [i for i in (begin, begin + 1, begin - 1) if low < i < high]
             T = candidates[middle := near[0] if near else (low + high) // 2]
             if T not in found:
-                found[T] = search(point, T, row["tried"])
+                found[T] = weights_for(point, T, row["tried"])
             low, high = (low, middle) if found[T] is None else (middle, high)
         if low < 0:
             break
@@ -112,13 +112,14 @@ def certified(point: Point, T: int, best: Descent, row: dict[str, Any]) -> bool:
     return True
 
 
-def search(point: Point, T: int, tried: list[dict[str, Any]]) -> Descent | None:
+def weights_for(point: Point, T: int, tried: list[dict[str, Any]]) -> Descent | None:
     data = data_of(point, T)
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
-    for seed in range(1 if point.law > LARGE else TRIES):
+    most = MAX_STEPS if point.shared else MAX_STEPS // 2
+    for seed in range(1 if point.law > LARGE else tries(point.heads)):
         start = time.process_time()
         with np.errstate(all="ignore"):
-            result = descend(*arrays, point.shape(), seed, max_steps=MAX_STEPS)
+            result = search(*arrays, point.shape(), seed, max_steps=most)
         tried.append(
             {
                 "T": T,

@@ -14,6 +14,7 @@ from attncert.constructions.given.law import Spans
 
 SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # of N, in percent
 LARGE = 1000  # N above which there are fewer shares, and one start each
+OF_SHARED = tuple(range(10, 101, 2))  # of one shared context
 COARSE = (20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 95)
 STEPS = {"random": 40, "fixed": 150}  # of all searches of a point together, about: for estimates
 MOST_SECONDS = 3600.0  # of processor time for one point, by the estimate; beyond it is not run
@@ -74,7 +75,7 @@ class Point:
 
     def candidates(self) -> list[int]:
         """The T that may be tried, ascending."""
-        shares = COARSE if self.law > LARGE else SHARES
+        shares = OF_SHARED if self.shared else COARSE if self.law > LARGE else SHARES
         return sorted({max(1, self.law * share // (100 * self.m)) for share in shares})
 
     def seconds(self) -> float:

@@ -22,7 +22,8 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
-from attncert.constructions.given.least_squares import MAX_STEPS, Descent, descend
+from attncert.constructions.given.least_squares import MAX_STEPS, Descent
+from attncert.constructions.given.shared import search
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims import ids
@@ -40,7 +41,7 @@ from attncert.verify.rank.residues import to_host
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.limits import impossible, label_limits
 
-TRIES = 2  # starts for each number of heads
+_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads, and for one head
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,7 @@ class _Search:
         name = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
         bound = self.law.bound(shape.heads, shape.head_width, shape.value_width)
         contexts, queries, labels, times = self.arrays
-        training, origin = None, seed
-        xp = self.place.namespace
+        training, xp = None, self.place.namespace
         if self.question.optimizer == "adam":
             steps = self.question.steps or STEPS
             with timed(self.seconds, "train"):
@@ -213,14 +213,14 @@ class _Search:
                     steps=steps,
                     progress=step,
                 )
-            origin = xp.asarray(training.weights)
         with timed(self.seconds, "fit"):
             most = MAX_STEPS if training else self.question.steps or MAX_STEPS
             limits = {} if most == MAX_STEPS else {"max_steps": most, "patience": most}
             step = _stage(self.progress, f"fit, {name}", most)
-            tokens = None if times is None else xp.asarray(times)
-            E, e, y = (xp.asarray(array) for array in (contexts, queries, labels))
-            descent = descend(E, e, y, shape, origin, times=tokens, progress=step, **limits)
+            begin = seed if training is None else training.weights
+            descent = search(
+                contexts, queries, labels, shape, begin, times=times, xp=xp, progress=step, **limits
+            )
         descent = replace(descent, weights=to_host(descent.weights))
         return Attempt(shape.heads, seed, bound, descent, training)
 
@@ -279,6 +279,11 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
     )
 
 
+def tries(heads: int) -> int:
+    """Starts of so many heads; those of one head are short."""
+    return _TRIES_OF_ONE if heads == 1 else _TRIES
+
+
 def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
     """(heads, seed), from the fewest heads that the law allows to half as many more."""
     if question.heads is not None:
@@ -288,5 +293,5 @@ def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, in
         step = max(1, math.ceil(least / 10))
         counts = list(range(least, least + 5 * step + 1, step))
     for count in counts:
-        for k in range(TRIES):
+        for k in range(tries(count)):
             yield count, question.seed + k

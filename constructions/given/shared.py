@@ -1,0 +1,200 @@
+"""Starts for heads of width one on one shared context, scalar labels (ours).
+
+Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
+and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
+examples (docs/shared-contexts.md). What it needs are heads that turn, and numbers of one size.
+Heads on fewer than four independent tokens hardly turn, and begin with small weights.
+
+**Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
+number of rows. X A with A = √r V S⁻¹ Vᵀ has columns of mean square one without correlation. A layer
+of query weights q on X A is one of A q on X. In the same way the rows of the context become
+orthogonal.
+
+**Turns.** g is a combination of the n columns of softmax rows p(s). Draw μ, take m points s where
+the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), want ±1 at them,
+alternating in the order of s, and solve for w: g turns m - 2 times. A further turn costs w two to
+three times as large. So μ is drawn often, and the draws of least |w| are taken. Heads without turns
+reach d examples each; m is two more than the others of a head, at most 14 (one head: 8, since the
+search below takes time with m² T²).
+
+**One head.** Then T = N is in reach, and there q is not free: s = X q has to be, for every t, one
+of the up to n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. From random
+solutions, the change of at most two of them that lowers |R s|² most is made until none does;
+then q = X⁺ s. Of several ends that one is taken from where Newton's first step is shortest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from scipy.linalg import qr
+
+from attncert.constructions.arrays import FloatArray
+from attncert.constructions.given.attention import Array, Shape, jacobian
+from attncert.constructions.given.least_squares import Descent, descend
+
+_TOKENS = 4
+_GRID = np.linspace(-6, 6, 481)  # s
+_SLOPES = (1.6, 6.0)  # the largest μ
+_DRAWS = 500
+_MOST_POINTS, _MOST_OF_ONE = 14, 8  # m, and of one head
+_ENDS = 30  # of the search for solutions, one head
+_GAIN = 1e-9  # of |R s|², less ends the search
+_PATIENCE = 100
+_ROOM = 1.02  # of ±1 at the turns, one head, for labels from -1 to 1
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """contexts (1, n, d), queries (T, d): after whitening by the matrices by_context, by_query."""
+
+    contexts: FloatArray
+    queries: FloatArray
+    by_context: FloatArray
+    by_query: FloatArray
+
+    @classmethod
+    def of(cls, contexts: FloatArray, queries: FloatArray) -> Whitened:
+        by_context, by_query = whitening(contexts[0]), whitening(queries)
+        return cls(contexts @ by_context, queries @ by_query, by_context, by_query)
+
+    def back(self, weights: Array, shape: Shape) -> Array:
+        """The weights that do on the data what these do here, up to rounding."""
+        xp = array_namespace(weights)
+        by_context, by_query = xp.asarray(self.by_context), xp.asarray(self.by_query)
+        key, query, value, output = shape.split(weights)
+        parts = by_context @ key, by_query @ query, by_context @ value
+        heads = xp.concat([xp.reshape(part, (shape.heads, -1)) for part in parts], axis=1)
+        return xp.concat([xp.reshape(heads, (-1,)), xp.reshape(output, (-1,))])
+
+
+def whitening(rows: FloatArray) -> FloatArray:
+    """A such that the columns of rows·A have mean square one, on the span of the rows."""
+    _, sizes, turned = np.linalg.svd(rows, full_matrices=False)
+    r = int((sizes > 1e-10 * sizes[0]).sum())
+    return (turned[:r].T / sizes[:r]) @ turned[:r] * np.sqrt(len(rows))
+
+
+def search(
+    contexts: FloatArray,
+    queries: FloatArray,
+    labels: FloatArray,
+    shape: Shape,
+    begin: int | FloatArray,
+    *,
+    times: FloatArray | None = None,
+    xp: Any = np,
+    **limits: Any,
+) -> Descent:
+    """`descend`, for a seed from the start above where the text above speaks of such layers.
+
+    Shapes as for `descend`, NumPy; xp: the array library that does the steps; limits: as there.
+    """
+    widths = shape.head_width, shape.value_width, shape.m
+    seeded = isinstance(begin, int) and times is None
+    turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
+    if not (seeded and turns and widths == (1, 1, 1)):
+        own = None if times is None else xp.asarray(times)
+        x = begin if isinstance(begin, int) else xp.asarray(begin)
+        E, X, y = map(xp.asarray, (contexts, queries, labels))
+        return descend(E, X, y, shape, x, times=own, **limits)
+    white = Whitened.of(contexts, queries)
+    weights = start(white.contexts, white.queries, labels, shape, begin)
+    E, X, y, x = map(xp.asarray, (white.contexts, white.queries, labels, weights))
+    descent = descend(E, X, y, shape, x, **{"patience": _PATIENCE} | limits)
+    return replace(descent, weights=white.back(descent.weights, shape))
+
+
+def start(
+    contexts: FloatArray, queries: FloatArray, labels: FloatArray, shape: Shape, seed: int
+) -> FloatArray:
+    """Weights for whitened data, scalar labels, by the text above; deterministic in the seed."""
+    draw, H, y = np.random.default_rng(seed), shape.heads, labels[:, 0]
+    E, inverse = contexts[0], np.linalg.pinv(contexts[0])
+    m = max(4, len(y) // H - shape.d + 2)
+    m = min(m, len(E), _MOST_OF_ONE if H == 1 else _MOST_POINTS)
+    curves = turning(draw, E, inverse, m, H)
+    if H == 1:
+        return one_head(draw, contexts, queries, y, shape, curves[0], inverse)
+    parts = []
+    for slopes, levels in curves:
+        q = draw.standard_normal(shape.d)
+        q *= np.exp(draw.uniform(0, 1)) / max(float(np.std(queries @ q)), 1e-9)
+        sized = y.mean() / H + 1.3 * y.std() / np.sqrt(H) * levels
+        parts += [inverse @ slopes, q, inverse @ sized]
+    return np.concatenate([*parts, np.ones(H)])
+
+
+def turning(
+    draw: np.random.Generator, E: FloatArray, inverse: FloatArray, m: int, heads: int
+) -> list[tuple[FloatArray, FloatArray]]:
+    """(μ, w) for each head: the draws of least |w|, in that order."""
+    curves = []
+    for _ in range(max(_DRAWS, heads)):
+        slopes = E @ inverse @ draw.uniform(-1, 1, len(E)) * draw.uniform(*_SLOPES)
+        p = softmax(slopes)
+        nodes = np.sort(qr(p.T, mode="r", pivoting=True)[1][:m])
+        signs = (-1.0) ** np.arange(len(nodes)) * draw.choice((-1, 1))
+        curves.append((slopes, np.linalg.lstsq(p[nodes] @ E @ inverse, signs, rcond=None)[0]))
+    return sorted(curves, key=lambda curve: float(np.abs(curve[1]).max()))[:heads]
+
+
+def softmax(slopes: FloatArray) -> FloatArray:
+    """p(s), row by row, on the grid."""
+    logits = _GRID[:, None] * slopes
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def one_head(
+    draw: np.random.Generator,
+    contexts: FloatArray,
+    queries: FloatArray,
+    y: FloatArray,
+    shape: Shape,
+    curve: tuple[FloatArray, FloatArray],
+    inverse: FloatArray,
+) -> FloatArray:
+    slopes, levels = curve
+    low, high = y.min(), y.max()
+    levels = (low + high) / 2 + _ROOM * (high - low) / 2 * levels
+    solutions = [crossings(softmax(slopes) @ levels - label) for label in y]
+    back = np.linalg.pinv(queries)
+    R = np.eye(len(y)) - queries @ back
+    ends = []
+    for _ in range(_ENDS):
+        q = back @ nearest(draw, R, solutions)
+        weights = np.concatenate([inverse @ slopes, q, inverse @ levels, [1.0]])
+        reached, J = jacobian(contexts, queries, weights, shape, shape.free)
+        step = np.linalg.lstsq(J[:, 0], reached[:, 0] - y, rcond=1e-12)[0]
+        ends.append((float(np.linalg.norm(step)), weights))
+    return min(ends, key=lambda end: end[0])[1]
+
+
+def crossings(heights: FloatArray) -> FloatArray:
+    """Where a function on the grid is 0, by its chords; where it comes nearest, if nowhere."""
+    left, right = heights[:-1], heights[1:]
+    at = np.nonzero(left * right < 0)[0]
+    if len(at) == 0:
+        return _GRID[[np.abs(heights).argmin()]]
+    return _GRID[at] + (_GRID[1] - _GRID[0]) * left[at] / (left[at] - right[at])
+
+
+def nearest(draw: np.random.Generator, R: FloatArray, solutions: list[FloatArray]) -> FloatArray:
+    """One solution for each example, such that |R s|² falls by no change of two of them."""
+    s = np.array([draw.choice(of_one) for of_one in solutions])
+    values = np.concatenate(solutions)
+    at = np.repeat(np.arange(len(s)), [len(of_one) for of_one in solutions])
+    products = R[np.ix_(at, at)]
+    while True:
+        change = values - s[at]
+        alone = 2 * change * (R @ s)[at] + change**2 * np.diag(products)
+        pairs = alone[:, None] + alone + 2 * np.outer(change, change) * products
+        pairs[at[:, None] == at] = 0
+        first, second = np.unravel_index(pairs.argmin(), pairs.shape)
+        if pairs[first, second] > -_GAIN:
+            return s
+        s[at[[first, second]]] = values[[first, second]]
