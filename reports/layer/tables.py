@@ -30,10 +30,10 @@ def _bits(off_peak: arb) -> float:
 
 def heads_table(audit: LayerAudit, grouped: bool) -> Table:
     """What each head is worth, and how it compares with a head of the proof."""
-    rows, heads = [], audit.ablation.shares
+    rows = []
     for h, head in enumerate(audit.heads):
         most = audit.ablation.most_for(h)
-        shares = [] if heads is None else [float(heads.share[t]) for t in most]
+        shares = [float(audit.ablation.share[t]) for t in most]
         rows.append((
             str(h + 1), interval(*audit.ablation.without[h]), listed(most),
             f"{sum(shares) / len(shares):.2f}" if shares else "-",

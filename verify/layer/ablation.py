@@ -14,31 +14,29 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb_mat
 
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.verify.interpolation.enclosure import decimal, row_bounds
 from attncert.verify.layer.attention import Attention
-from attncert.verify.near.heads import Heads, carried
+from attncert.verify.near.heads import carried
 
 
 @dataclass(frozen=True)
 class Ablation:
     """without: for each head, the largest error of the layer without it, as two decimals that
-    enclose it. shares: which head gives most to which example, and how much; None where a number
-    is beyond float64."""
+    enclose it. carrier, share: (T,), the head that gives most to each example, and how much; -1 and
+    0 where a number is beyond float64."""
 
     without: tuple[tuple[str, str], ...]
-    shares: Heads | None
+    carrier: IntArray
+    share: FloatArray
 
     def most_for(self, h: int) -> tuple[int, ...]:
         """The examples that head h gives most to."""
-        if self.shares is None:
-            return ()
-        return tuple(np.flatnonzero(self.shares.carrier == h).tolist())
+        return tuple(np.flatnonzero(self.carrier == h).tolist())
 
 
-def ablation(
-    attention: Attention, features: Sequence[arb_mat], largest: Sequence[Sequence[float]]
-) -> Ablation:
-    """features: of each head, at the working precision. largest: softmax weights, H×T."""
+def ablation(attention: Attention, features: Sequence[arb_mat]) -> Ablation:
+    """features: of each head, at the working precision."""
     parts = attention.contributions(features)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
@@ -49,5 +47,7 @@ def ablation(
         without.append((decimal(low, up=False), decimal(high, up=True)))
     floats = np.array([[[float(x.mid()) for x in row] for row in part.tolist()] for part in parts])
     additions = floats.transpose(1, 0, 2)  # (T, H, m)
-    known = np.isfinite(additions).all()
-    return Ablation(tuple(without), carried(np.array(largest).T, additions) if known else None)
+    if not np.isfinite(additions).all():
+        T = len(additions)
+        return Ablation(tuple(without), np.full(T, -1), np.zeros(T))
+    return Ablation(tuple(without), *carried(additions))

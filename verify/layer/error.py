@@ -122,7 +122,7 @@ def audit_layer(
         peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
         progress("layer: heads taken out", 1, 5)
-        worth = ablation(attention, features, [[float(1 - x.mid()) for x in r] for r in off_peak])
+        worth = ablation(attention, features)
     progress("layer: errors", 2, 5)
     error, memorizes = errors(attention, limit)
     progress("layer: rank", 3, 5)

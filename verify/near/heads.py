@@ -64,12 +64,11 @@ def heads(
     key, query, value, output = shape.split(weights)
     p = attend(contexts, queries, key, query, times)[0]  # (T, n, H)
     scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
-    return carried(p.max(axis=1), (p[..., None] * scores).sum(axis=1))
+    return Heads(p.max(axis=1), *carried((p[..., None] * scores).sum(axis=1)))
 
 
-def carried(largest: FloatArray, contributions: FloatArray) -> Heads:
-    """largest: (T, H) softmax weights. contributions: (T, H, m) of the heads to the output."""
+def carried(contributions: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The carrier of each example and its share. contributions: (T, H, m) of heads to outputs."""
     sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
-    share = sizes.max(axis=1) / np.where(total > 0, total, 1.0)
-    return Heads(largest, sizes.argmax(axis=1), share)
+    return sizes.argmax(axis=1), sizes.max(axis=1) / np.where(total > 0, total, 1.0)
