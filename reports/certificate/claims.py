@@ -37,9 +37,10 @@ ARGUMENTS = {
     "point theorem for Newton's map. Also taken on trust: the paper's definition of an attention "
     "layer.",
     "every-labelling": "Not computed, but argued on a few lines at the head of every_labelling.py "
-    "there: that near a zero with independent derivatives all small outputs are reached (the "
-    "implicit function theorem), and that values can be scaled. Also taken on trust: the paper's "
-    "definition of an attention layer, and that exp(k ln 2) is 2 to the power of k.",
+    "there and proved in Coq (docs/kernel.md: all_labels, accepted_every_labelling): that near a "
+    "zero with independent derivatives all small outputs are reached, and that values can be "
+    "scaled. Also taken on trust: the paper's definition of an attention layer, and that "
+    "exp(k ln 2) is 2 to the power of k.",
     "network": "Not computed, but taken on trust: what the blocks of a network compute "
     "(docs/certificate.md), and that exp(k ln 2) is 2 to the power of k.",
     "outputs-within": "Not computed, but argued at the head of near.py and arithmetic.py there "

@@ -35,7 +35,7 @@ BELIEVED = {
     "dependent-set": "The sum is the claim",
     "impossible": "(docs/kernel.md: tied_features, impossible): that inputs tied in this way",
     "interpolation-near": "Banach's fixed point theorem",
-    "every-labelling": "the implicit function theorem",
+    "every-labelling": "(docs/kernel.md: all_labels, accepted_every_labelling)",
 }
 EVERY = CASES | {
     "interpolation-near": lambda: near_cases.case("distinct"),

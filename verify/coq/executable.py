@@ -7,7 +7,6 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Collection
 from pathlib import Path
 
 from attncert.constructions.errors import InputError
@@ -17,12 +16,10 @@ from attncert.verify.checker.claims import parse
 __all__ = [
     "PACKAGES",
     "SOURCES",
-    "STATED",
     "build",
     "check_file",
     "executable",
     "home",
-    "require_stated",
 ]
 
 SOURCES = Path(__file__).resolve().parent.parent / "kernel"
@@ -30,10 +27,6 @@ PACKAGES = (  # of Debian 12 and Ubuntu
     "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "
     "libzarith-ocaml-dev make"
 )
-STATED = (
-    "interpolation", "interpolation-near", "full-rank", "dependent-set", "impossible", "network",
-    "outputs-within",
-)  # fmt: skip
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 _LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
@@ -100,8 +93,6 @@ def check_file(
     the claim: over limit.
     """
     claim, dims, outside = _heading(path, limit_seconds, limit_mib)
-    if claim is not None:
-        require_stated("--verified", claim)
     program = executable()
     limits = [_whole(limit_seconds), _whole(limit_mib)]
     if not all(limits):
@@ -122,12 +113,6 @@ def check_file(
         if outside and status == "unusable":
             message = "this checker reads no certificate with a data_file"
     return Verdict(status, claim, f"verified: {message}", dims)
-
-
-def require_stated(option: str, claim: str, stated: Collection[str] = STATED) -> None:
-    """Raises InputError for a claim that is not one of these."""
-    if claim not in stated:
-        raise InputError(option, f"used for a claim that Coq states: {', '.join(stated)}", claim)
 
 
 def _heading(

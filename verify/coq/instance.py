@@ -21,7 +21,7 @@ from attncert.constructions.exact.hashing import distinct
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Verdict, check_file, need
 from attncert.verify.checker.claims import judge
 from attncert.verify.checker.reading import integer
-from attncert.verify.coq.executable import home, require_stated
+from attncert.verify.coq.executable import home
 
 __all__ = ["KernelCheck", "check", "instance", "theorem_of"]
 
@@ -60,7 +60,9 @@ def instance(
     verdict = check_file(path, limit_seconds, limit_mib, judged)
     if verdict.status != "holds":
         return verdict, None
-    require_stated("--kernel", str(verdict.claim), _THEOREMS)
+    if verdict.claim not in _THEOREMS:
+        must = f"used for a claim that has instances in Coq: {', '.join(_THEOREMS)}"
+        raise InputError("--kernel", must, str(verdict.claim))
     return verdict, theorem_of(certificates[0])
 
 

@@ -104,13 +104,10 @@ def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path
     assert f" /\\\n  saturates {value} s c /\\\n  rounded {value} r.\n" in theorem
 
 
-def test_a_claim_that_coq_does_not_state_is_one_line(tmp_path: Path) -> None:
-    path = written(case("pair"), tmp_path)
-    for judge in (instance.instance, executable.check_file):  # built or not
-        with pytest.raises(attncert.InputError, match="must be used for a claim that Coq states"):
-            judge(path)
-    alone = {"interpolation-near", "network", "outputs-within"}  # no instances
-    assert set(executable.STATED) == {*instance._THEOREMS, *alone}
+def test_a_claim_without_instances_is_one_line(tmp_path: Path) -> None:
+    path = written(case("pair"), tmp_path)  # built or not
+    with pytest.raises(attncert.InputError, match="must be used for a claim that has instances"):
+        instance.instance(path)
 
 
 def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
@@ -121,7 +118,12 @@ def test_a_false_certificate_is_no_theorem(tmp_path: Path) -> None:
 
 def test_verified_by_the_command_line(tmp_path: Path, shell: Shell) -> None:
     needed()
-    for certificate in (CASES["impossible"](), CASES["full-rank"](), near_case("shared")):
+    for certificate in (
+        CASES["impossible"](),
+        CASES["full-rank"](),
+        near_case("shared"),
+        case("pair"),
+    ):
         said = shell.runs("check", written(certificate, tmp_path), "--verified").out
         assert said.startswith("holds: verified: ")
     wrong = changed(CASES["dependent-set"](), "relation.coefficients.0", "101")

@@ -11,6 +11,7 @@ Local Notation length := List.length.
 Inductive claim :=
   | Interpolation (before : list (block (mat Z))) (c : cert Z)
   | FullRank (before : list (block (mat Z))) (prime : Z) (c : cert Z)
+  | EveryLabelling (before : list (block (mat Z))) (prime : Z) (c : cert Z)
   | InterpolationNear (before : list (block (mat Z))) (radius : frac Z) (unknowns : list nat) (inverse : mat Z) (c : cert Z)
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
   | Impossible (relation : vec Z) (c : cert Z)
@@ -26,6 +27,7 @@ Definition states (x : certificate) : Prop :=
   match claimed x with
   | Interpolation before c => exists c', behind before c c' /\ (data_ok id c' /\ readout_ok id c' /\ interpolates id c') /\ steered c'
   | FullRank before _ c => exists c', behind before c c' /\ (data_ok id c' /\ full_rank id c') /\ steered c'
+  | EveryLabelling before _ c => (exists c', behind before c c' /\ (data_ok id c' /\ readout_ok id c' /\ every_labelling id c')) /\ steering x = None
   | InterpolationNear before radius _ _ c => (exists c', behind before c c' /\
       (data_ok id c' /\ readout_ok id c' /\ denom_ok id radius /\ interpolates_near id radius c')) /\ steering x = None
   | DependentSet N d vectors indices coefficients =>
@@ -110,6 +112,7 @@ Definition rounded_kind := codes "rounded".
 Definition ln_2 := codes "ln 2".
 Definition claim_interpolation := codes "interpolation".
 Definition claim_full_rank := codes "full-rank".
+Definition claim_every := codes "every-labelling".
 Definition claim_near := codes "interpolation-near".
 Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
@@ -119,7 +122,7 @@ Definition layer_key := codes "layer".
 Definition network_key := codes "network".
 Definition within_key := codes "within".
 Definition keys_interpolation := layer_key :: map codes ["groups"]%string.
-Definition keys_full_rank := layer_key :: map codes ["groups"; "rank"]%string.
+Definition keys_ranked := layer_key :: map codes ["groups"; "rank"]%string.
 Definition keys_near := layer_key :: map codes ["near"]%string.
 Definition keys_relation := [codes "relation"].
 Definition keys_inputs := map codes ["contexts"; "queries"; "labels"]%string.
@@ -224,7 +227,8 @@ Definition opened (doc : json) : result parts :=
       | _ => No Unusable
       end in
     if is_text claim_interpolation name then read claim_interpolation keys_interpolation keys_inputs dims_layer
-    else if is_text claim_full_rank name then read claim_full_rank keys_full_rank keys_inputs dims_layer
+    else if is_text claim_full_rank name then read claim_full_rank keys_ranked keys_inputs dims_layer
+    else if is_text claim_every name then read claim_every keys_ranked keys_inputs dims_layer
     else if is_text claim_near name then read claim_near keys_near keys_inputs dims_layer
     else if is_text claim_dependent_set name then read claim_dependent_set keys_relation keys_vectors dims_vectors
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
@@ -426,7 +430,8 @@ Definition near_of (p : parts) : result claim :=
     Got (InterpolationNear before radius unknowns inverse c)
   | _ => No Unusable
   end.
-Definition full_rank_of (p : parts) : result claim :=
+(* The prime, and a layer of which so many rows are said to be independent. *)
+Definition ranked_of (readout : bool) (rows : Z) (p : parts) : result (list (block (mat Z)) * Z * cert Z) :=
   match own_parts p with
   | [layer; groups; rank] =>
     let* parts := fields keys_rank rank in
@@ -435,12 +440,17 @@ Definition full_rank_of (p : parts) : result claim :=
       let* q := number_of prime in
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
-      let* _ := need Wrong (between 0 largest_size rank && Nat.eqb (Z.to_nat rank) (nth 0 (dims p) 0%nat)) in
-      let* (before, _, c) := layer_of false ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (FullRank before (numer q) c)
+      let* _ := need Wrong (rank =? rows) in
+      let* (before, _, c) := layer_of readout ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (before, numer q, c)
     | _ => No Unusable
     end
   | _ => No Unusable
   end.
+Definition size_at (p : parts) (i : nat) : Z := Z.of_nat (nth i (dims p) 0%nat).
+Definition full_rank_of (p : parts) : result claim :=
+  let* (before, prime, c) := ranked_of false (size_at p 0) p in Got (FullRank before prime c).
+Definition every_labelling_of (p : parts) : result claim :=
+  let* (before, prime, c) := ranked_of true (size_at p 0 * size_at p 3) p in Got (EveryLabelling before prime c).
 Definition dependent_set_of (p : parts) : result claim :=
   match own_parts p, data p, dims p with
   | [relation], [vectors], [N; d] =>
@@ -491,7 +501,8 @@ Definition content (p : parts) : result claim :=
   else if same (name p) claim_full_rank then full_rank_of p
   else
     let* _ := need Unusable (is_null (saturation_part p)) in
-    if same (name p) claim_near then near_of p
+    if same (name p) claim_every then every_labelling_of p
+    else if same (name p) claim_near then near_of p
     else if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
     else if same (name p) claim_network then network_of p
     else if same (name p) claim_outputs_within then outputs_within_of p

@@ -2,7 +2,7 @@
 From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
-Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound.
+Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound every_labelling every_labelling_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -32,6 +32,13 @@ Theorem full_rank_proved u p c : full_rank_verified u p c = true -> data_ok id c
 Proof.
   unfold full_rank_verified. rewrite andb_true_iff. intros [H1 H2].
   split; [exact (data_okb_ok id above_0 above_0_ok c H1)|]. exact (check_full_rank_sound u p c H2).
+Qed.
+Definition every_labelling_verified (gcd : Z -> Z -> Z) (u : units Z) (p : Z) (c : cert Z) : bool :=
+  data_okb above_0 c && readout_okb above_0 c && check_every_labelling gcd u p c.
+Theorem every_labelling_proved gcd u p c : every_labelling_verified gcd u p c = true -> data_ok id c /\ readout_ok id c /\ every_labelling id c.
+Proof.
+  unfold every_labelling_verified. rewrite !andb_true_iff. intros [[H1 H2] H3]. apply (data_okb_ok id above_0 above_0_ok) in H1.
+  split; [exact H1|]. split; [exact (readout_okb_ok id above_0 above_0_ok c H2)|]. exact (check_every_labelling_sound gcd u p c H1 H3).
 Qed.
 Theorem dependent_set_proved uv uf N d vectors indices coefficients :
   dependent_set_verified uv uf N d vectors indices coefficients = true ->
@@ -94,6 +101,8 @@ Definition advanced (x : claim) : result claim :=
       let* _ := need Unusable (inputs_okb above_0 c') in Got (Interpolation before c')
   | FullRank before p c => let* c' := derived common gcd before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (FullRank before p c')
+  | EveryLabelling before p c => let* c' := derived common gcd before c in
+      let* _ := need Unusable (inputs_okb above_0 c') in Got (EveryLabelling before p c')
   | InterpolationNear before radius unknowns inverse c => let* c' := derived common gcd before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (InterpolationNear before radius unknowns inverse c')
   | x => Got x
@@ -102,6 +111,7 @@ Definition check_claim (x : claim) : result unit :=
   match x with
   | Interpolation _ c => need Wrong (interpolation_verified (units_of c) c)
   | FullRank _ p c => need Wrong (full_rank_verified (units_of c) p c)
+  | EveryLabelling _ p c => need Wrong (every_labelling_verified gcd (units_of c) p c)
   | InterpolationNear _ radius unknowns inverse c => near_verified common radius unknowns inverse c
   | DependentSet N d vectors indices coefficients =>
       need Wrong (dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients)
@@ -128,6 +138,8 @@ Proof.
     apply need_got in Hx; exists c'; split; [exact (derived_sound _ _ _ _ _ Hc)|]; split;
     [first [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx)]
     |destruct s; [exact (saturation_proved _ _ _ Hs)|exact I]].
+  { apply bind_got in Ha as (c' & Hc & Ha). apply bind_got in Ha as (v & _ & Ha). injection Ha as <-. split; [|destruct s; [discriminate|reflexivity]].
+    cbn in Hx. apply need_got in Hx. exists c'. split; [exact (derived_sound _ _ _ _ _ Hc)|exact (every_labelling_proved _ _ _ _ Hx)]. }
   { apply bind_got in Ha as (c' & Hc & Ha). apply bind_got in Ha as (v & _ & Ha). injection Ha as <-. split; [|destruct s; [discriminate|reflexivity]].
     exists c'. split; [exact (derived_sound _ _ _ _ _ Hc)|exact (near_proved _ _ _ _ _ _ Hx)]. }
   all: injection Ha as <-; split; [|destruct s; [discriminate|reflexivity]]; cbn in Hx.
@@ -184,5 +196,12 @@ Theorem accepted_interpolation_near f x before radius unknowns inverse c :
   judge f = Got x -> claimed x = InterpolationNear before radius unknowns inverse c -> exists c', behind before c c' /\ interpolates_near id radius c'.
 Proof.
   intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. destruct H as [[(c' & B & _ & _ & _ & G) _] _]. now exists c'.
+Qed.
+(* These bytes are accepted, so whatever the labels, there are real weights that output them: on the data in the file, or
+   on the real states that the blocks before the layer make of them. *)
+Theorem accepted_every_labelling f x before prime c :
+  judge f = Got x -> claimed x = EveryLabelling before prime c -> exists c', behind before c c' /\ every_labelling id c'.
+Proof.
+  intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. destruct H as [[(c' & B & _ & _ & G) _] _]. now exists c'.
 Qed.
 End Judge.
