@@ -10,6 +10,7 @@ import griffe
 
 FIELD = re.compile(r"^([A-Za-z_][\w.]*(?:, [\w.]+)*):(?=\s)")
 CODE = re.compile(r"(`[^`]*`)")
+PAGE = re.compile(r"\bdocs/[\w-]+\.md\b")
 
 
 class Docstrings(griffe.Extension):
@@ -31,10 +32,17 @@ def markdown(paragraph: str) -> str:
     '```pycon\n>>> 1 + 1\n2\n```'
     >>> markdown("What.\nlabels:  (T, m),\n         or <none>")
     'What.\n\n**labels**: (T, m),\nor &lt;none>'
+    >>> markdown("Source: docs/networks.md.")
+    '**Source**: [docs/networks.md](docs/networks.md).'
     """
     if paragraph.startswith(">>>"):
         return f"```pycon\n{paragraph}\n```"
     lines = [FIELD.sub(r"\n**\1**:", line) for line in paragraph.splitlines()]
     text = "\n".join(re.sub(r"(?<=\S) {2,}", " ", line.lstrip(" ")) for line in lines)
     parts = CODE.split(text.strip())
-    return "".join(x if x.startswith("`") else x.replace("<", "&lt;") for x in parts)
+    return "".join(x if x.startswith("`") else linked(x.replace("<", "&lt;")) for x in parts)
+
+
+def linked(text: str) -> str:
+    """Pages of the site as links."""
+    return PAGE.sub(r"[\g<0>](\g<0>)", text)

@@ -113,6 +113,7 @@ def test_every_public_name_is_in_the_reference(browser: Any, site: str) -> None:
         assert {f"attncert.{name}" for name in attncert.__all__} <= set(ids)
         assert window.locator("article .highlight .gp").count() > 40
         assert "option(" not in window.locator("article").inner_text()
+        assert window.locator("article a[href='docs/networks.html']").count() >= 4
 
 
 def verdict(window: Any) -> dict[str, str]:
