@@ -88,7 +88,8 @@ def written(node: Node) -> str:
         case "softbreak":
             return "\n"
         case "code_inline":
-            return f"\\texttt{{{latex_verbatim(node.content)}}}"
+            name = latex_verbatim(node.content).replace(r"\_", r"\_\allowbreak{}")
+            return f"\\texttt{{{name}}}"
         case "math_inline":
             return latex(f"${node.content}$")
         case "math_inline_double":
