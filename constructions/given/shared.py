@@ -94,18 +94,17 @@ def search(
     Shapes as for `descend`, NumPy; xp: the array library that does the steps; limits: as there.
     """
     widths = shape.head_width, shape.value_width, shape.m
-    seeded = isinstance(begin, int) and times is None
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
-    if not (seeded and turns and widths == (1, 1, 1)):
-        own = None if times is None else xp.asarray(times)
-        x = begin if isinstance(begin, int) else xp.asarray(begin)
-        E, X, y = map(xp.asarray, (contexts, queries, labels))
-        return descend(E, X, y, shape, x, times=own, **limits)
-    white = Whitened.of(contexts, queries)
-    weights = start(white.contexts, white.queries, labels, shape, begin)
-    E, X, y, x = map(xp.asarray, (white.contexts, white.queries, labels, weights))
-    descent = descend(E, X, y, shape, x, **{"patience": _PATIENCE} | limits)
-    return replace(descent, weights=white.back(descent.weights, shape))
+    if isinstance(begin, int) and times is None and turns and widths == (1, 1, 1):
+        white = Whitened.of(contexts, queries)
+        weights = start(white.contexts, white.queries, labels, shape, begin)
+        E, X, y, x = map(xp.asarray, (white.contexts, white.queries, labels, weights))
+        descent = descend(E, X, y, shape, x, **{"patience": _PATIENCE} | limits)
+        return replace(descent, weights=white.back(descent.weights, shape))
+    own = None if times is None else xp.asarray(times)
+    x = begin if isinstance(begin, int) else xp.asarray(begin)
+    E, X, y = map(xp.asarray, (contexts, queries, labels))
+    return descend(E, X, y, shape, x, times=own, **limits)
 
 
 def start(
