@@ -19,7 +19,7 @@ from machine import peak_mebibytes
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.weights.load import Selection, of_state
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.layer.layer import layer as layer_on
 from attncert.verify.questions.layer import LayerQuestion
 
@@ -41,7 +41,7 @@ def state(model: str) -> dict[str, AnyArray]:
     return found
 
 
-def weights(model: str) -> Weights:
+def weights(model: str) -> StoredLayer:
     arrays = state(model)
 
     def read(choose: object) -> dict[str, AnyArray]:
@@ -51,7 +51,7 @@ def weights(model: str) -> Weights:
     return of_state(read, model, model, Selection(heads=HEADS))
 
 
-def outputs(layer: Weights, contexts: AnyArray, queries: AnyArray, mask: AnyArray) -> AnyArray:
+def outputs(layer: StoredLayer, contexts: AnyArray, queries: AnyArray, mask: AnyArray) -> AnyArray:
     """In float64, from the very matrices that are audited."""
     x, e = (np.concatenate([y, np.ones((*y.shape[:-1], 1))], axis=-1) for y in (contexts, queries))
     total = np.zeros((len(e), D)) + _floats(layer.offset)

@@ -20,7 +20,7 @@ from attncert.constructions.weights.model_types import model_type
 from attncert.constructions.weights.naming import Place, choose, places
 from attncert.constructions.weights.namings import NAMINGS
 from attncert.constructions.weights.projections import of_projections
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 
 FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMINGS))
 
@@ -69,7 +69,7 @@ def load_weights(
     format: str = "auto",
     prefix: str | None = None,
     heads: int | None = None,
-) -> Weights | Network:
+) -> StoredLayer | Network:
     """The layer in a file, a model's folder or standard input ("-"), as `attncert layer`
     reads it; or the network in a network.json or certificate, if it is not one layer.
 
@@ -82,7 +82,7 @@ def load_weights(
     config = _configuration(source) if format == "auto" else None
     selection = Selection(format, prefix, heads, config)
     torch = partial(_of_arrays, reader=files.from_torch_file, selection=selection)
-    readers: loading.Readers[Weights | Network] = {
+    readers: loading.Readers[StoredLayer | Network] = {
         "npz": partial(_of_arrays, reader=files.from_npz, selection=selection),
         "safetensors": partial(_of_arrays, reader=files.from_safetensors, selection=selection),
         "json": partial(_of_json, selection=selection),
@@ -99,7 +99,7 @@ def of_state(
     name: str,
     source: str,
     selection: Selection,
-) -> Weights:
+) -> StoredLayer:
     """The selected layer. read: of arrays by name, those that a choice among all names takes.
     Raises InputError."""
     selected: list[Place | None] = []
@@ -138,11 +138,13 @@ def _json(file: BinaryIO, name: str, source: str) -> Any:
 
 def _of_arrays(
     file: BinaryIO, name: str, source: str, *, reader: Reader, selection: Selection
-) -> Weights:
+) -> StoredLayer:
     return of_state(lambda choose: reader(file, source, choose), name, source, selection)
 
 
-def _of_json(file: BinaryIO, name: str, source: str, *, selection: Selection) -> Weights | Network:
+def _of_json(
+    file: BinaryIO, name: str, source: str, *, selection: Selection
+) -> StoredLayer | Network:
     content = file.read(files.MAX_BYTES + 1)
     if len(content) > files.MAX_BYTES:
         raise InputError(source, f"of at most {files.MAX_BYTES} bytes", "larger")
@@ -154,7 +156,7 @@ def _of_json(file: BinaryIO, name: str, source: str, *, selection: Selection) ->
     return _own(own.of_json(document, name, source), selection)
 
 
-def _own(weights: Weights, selection: Selection) -> Weights:
+def _own(weights: StoredLayer, selection: Selection) -> StoredLayer:
     """Our own format says how many heads there are."""
     _same_heads(selection, len(weights.layer.heads), "the file")
     return weights

@@ -47,7 +47,7 @@ class ModelType:
         return numbers.pop() if len(numbers) == 1 else None
 
     def scale(self, config: Mapping[str, Any]) -> str:
-        """Of the logits, as `Weights` has it."""
+        """Of the logits, as `StoredLayer` has it."""
         switched = bool(self.divided) and option(config, self.divided) is False
         return "none" if self.divided == "no" or switched else "sqrt-d"
 

@@ -9,7 +9,7 @@ from attncert.constructions.errors import InputError, whole
 from attncert.constructions.weights.files import Choose, of_tensor
 from attncert.constructions.weights.load import Selection, of_state
 from attncert.constructions.weights.model_types import TORCH
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 _OF_TORCH = ("num_heads", "add_zero_attn")
@@ -19,7 +19,7 @@ _WAY_OUT = 'format="hf"'
 
 def of_module(
     module: Any, heads: int | None = None, prefix: str | None = None, format: str = "auto"
-) -> Weights:
+) -> StoredLayer:
     """`Weights.from_torch`."""
     if not hasattr(module, "state_dict"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")

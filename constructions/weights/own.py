@@ -29,7 +29,7 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_EXAMPLES
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
-from attncert.constructions.weights.weights import Weights, kinds
+from attncert.constructions.weights.stored import StoredLayer, kinds
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
 _PARTS = tuple(_NAMES.values())
@@ -37,13 +37,13 @@ NAMES = frozenset((*_NAMES, *_PARTS, "groups"))
 _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
-def of_json(document: Any, name: str, source: str) -> Weights:
+def of_json(document: Any, name: str, source: str) -> StoredLayer:
     """The layer in a JSON value, a certificate for example. Raises InputError."""
     weights = of_arrays(_json(document, source), name, source)
     return replace(weights, unit=_unit(document), groups=_groups(document))
 
 
-def of_named(arrays: Mapping[str, AnyArray], name: str, source: str) -> Weights:
+def of_named(arrays: Mapping[str, AnyArray], name: str, source: str) -> StoredLayer:
     """The layer of the arrays of a file, groups among them. Raises InputError."""
     some = dict(arrays)
     numbered = some.pop("groups", None)
@@ -51,7 +51,7 @@ def of_named(arrays: Mapping[str, AnyArray], name: str, source: str) -> Weights:
     return replace(weights, groups=_by_head(numbered, len(weights.layer.heads)))
 
 
-def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> Weights:
+def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
     """The layer of these arrays, named and shaped as above. Raises InputError.
 
     >>> one = np.ones((3, 2), dtype=np.float16)
@@ -85,7 +85,7 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
         ),
         output.reshape((H * values, output.shape[-1])).matrix(),
     )
-    return Weights(layer, kinds(named), name)
+    return StoredLayer(layer, kinds(named), name)
 
 
 def _json(document: Any, source: str) -> dict[str, Any]:

@@ -18,14 +18,14 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError, require_positive
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.naming import Place
-from attncert.constructions.weights.weights import Weights, kinds
+from attncert.constructions.weights.stored import StoredLayer, kinds
 
 _PARTS = ("query", "key", "value")
 
 
 def of_projections(
     place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
-) -> Weights:
+) -> StoredLayer:
     """arrays: those of the layer at this place, by full name. heads: H. Raises InputError."""
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
@@ -64,7 +64,7 @@ def of_projections(
             matrices.append(matrix)
         layer_heads.append(Head(*matrices))
     layer = Layer(tuple(layer_heads), output.matrix().transpose())
-    return Weights(
+    return StoredLayer(
         layer,
         kinds(arrays),
         name,

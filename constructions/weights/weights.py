@@ -1,48 +1,19 @@
-"""Weights from elsewhere, exact, with what their format says about how they are used.
-
-A layer with biases (PyTorch's and most others) computes, for one query e and tokens x_i,
-
-    logits_i = scale · (Kᵀx_i + b_K)·(Qᵀe + b_Q)
-    output = Σ_h O_hᵀ Σ_i p_i (V_hᵀx_i + b_V,h) + b_O.
-
-Append a 1 to every token and to the query. Then Q with the row b_Qᵀ below it, and V with the row
-b_Vᵀ, are matrices without a bias that do the same: Σ_i p_i = 1. The term b_K·(Qᵀe + b_Q) is the
-same for all i and cancels in softmax, so the row below K is 0. What is left is b_O: taken off the
-labels, it leaves every error as it is. So a layer with biases on (E, e, y) is, exactly, a layer
-without on ([E 1], [e 1], y - b_O), and everything that is known of those applies (ours).
-"""
+"""Weights as users ask for them: of a file, or of a PyTorch module in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from flint import fmpq_mat, fmpz
-
-from attncert.constructions.brief import in_brief
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import InputError
-from attncert.constructions.foreign import safe_name
-from attncert.constructions.layer import Layer
+from attncert.constructions.network.network import Network
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.modules import of_module
+from attncert.constructions.weights.stored import StoredLayer
 
-_MOST_PREFIX = 200  # characters
 
-
-@dataclass(frozen=True)
-class Weights:
-    """An attention layer from elsewhere, exactly as it is stored.
-
-    layer: exact; over [x 1] and [e 1] where `biased`. dtype: how its numbers were stored, e.g.
-    "float16". name: of the file, made safe by `foreign.safe_name`.
-
-    unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
-    √d). groups: which examples each head is for (None: not said). offset: b_O, 1×m, or None.
-    format, prefix: where they were found, the prefix made safe. type: of the model, where its
-    configuration was read (`model_types.py`); "": what the layer does is assumed.
+class Weights(StoredLayer):
+    """An attention layer from elsewhere, exactly as it is stored (`StoredLayer`).
 
     Arithmetic: exact, floats as the rationals they are; `unit` and `scale` are of the logits.
     Raises InputError. Source: docs/models-and-layers.md.
@@ -52,26 +23,23 @@ class Weights:
     ('hf', 'float32', 3)
     """
 
-    layer: Layer
-    dtype: str
-    name: str = "layer"
-    unit: str = "e"
-    scale: str = "none"
-    groups: tuple[tuple[int, ...], ...] | None = None
-    biased: bool = False
-    offset: fmpq_mat | None = None
-    format: str = "attncert"
-    prefix: str = ""
-    type: str = ""
+    @classmethod
+    def from_torch(
+        cls,
+        module: Any,
+        heads: int | None = None,
+        prefix: str | None = None,
+        format: str = "auto",
+    ) -> Weights:
+        """The attention weights of a PyTorch module.
 
-    def __repr__(self) -> str:
-        return in_brief(
-            self, self.name, layer=self.layer, dtype=self.dtype, format=self.format, unit=self.unit
-        )
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", safe_name(self.name, "layer"))
-        object.__setattr__(self, "prefix", safe_name(self.prefix, "", _MOST_PREFIX))
+        module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
+        docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
+        output projections, fused or not: then it is assumed that nothing else acts. prefix: of the
+        layer, where the module has several. heads: where no attribute of the module says. Raises
+        InputError.
+        """
+        return cls(**vars(of_module(module, heads, prefix, format)))
 
     @classmethod
     def load(
@@ -82,79 +50,7 @@ class Weights:
         heads: int | None = None,
     ) -> Weights:
         """The layer in a file, as `attncert layer` reads it. Raises InputError."""
-        from attncert.constructions.weights.load import load_weights
-
-        weights = load_weights(source, format, prefix, heads)
-        if not isinstance(weights, cls):
+        stored = load_weights(source, format, prefix, heads)
+        if isinstance(stored, Network):
             raise InputError(str(source), "the weights of one layer", "a network of other blocks")
-        return weights
-
-    @staticmethod
-    def from_torch(
-        module: Any, heads: int | None = None, prefix: str | None = None, format: str = "auto"
-    ) -> Weights:
-        """The attention weights of a PyTorch module.
-
-        module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
-        docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
-        output projections, fused or not: then it is assumed that nothing else acts. prefix: of the
-        layer, where the module has several. heads: where no attribute of the module says. Raises
-        InputError.
-        """
-        from attncert.constructions.weights.modules import of_module
-
-        return of_module(module, heads, prefix, format)
-
-    def on(self, data: Dataset) -> Dataset:
-        """The data as `layer` takes them: with biases ([E 1], [e 1], y - b_O), else the same.
-
-        Raises InputError where the widths differ.
-        """
-        self._require_widths(data)
-        if not self.biased:
-            return data
-        stated = data.stated
-        if stated is not None and self.offset is not None:
-            shift = fmpq_mat(data.T, 1, [1] * data.T) * self.offset
-            stated = _array(data.label_matrix - shift)
-        return replace(
-            data, contexts=_with_ones(data.contexts), queries=_with_ones(data.queries),
-            stated=stated,
-        )  # fmt: skip
-
-    def _require_widths(self, data: Dataset) -> None:
-        """One error, in terms of the data: a file of another width is wrong as a whole."""
-        ones = int(self.biased)
-        for h, head in enumerate(self.layer.heads):
-            for part in ("query", "key", "value"):
-                matrix = getattr(head, part)
-                if matrix.nrows() != data.d + ones:
-                    must = f"of d = {data.d} rows, the width of the data's tokens and queries"
-                    raise InputError(
-                        f"layer: {part} of head {h + 1}", must, int(matrix.nrows()) - ones
-                    )
-        output = self.layer.output
-        if output is not None and output.ncols() != data.m:
-            must = f"of m = {data.m} columns, the width of the data's labels"
-            raise InputError("layer: output", must, int(output.ncols()))
-
-
-def kinds(arrays: Mapping[str, Any]) -> str:
-    """The dtypes of some arrays, in words."""
-    return ", ".join(
-        sorted({str(x.dtype) if isinstance(x, np.ndarray) else "rational" for x in arrays.values()})
-    )
-
-
-def _with_ones(array: ExactArray) -> ExactArray:
-    """The last axis longer by one entry, a 1."""
-    ones = np.full((*array.shape[:-1], 1), array.denominator, dtype=object)
-    if array.denominator < 2**62:
-        ones = ones.astype(np.int64)
-    return ExactArray(np.concatenate([array.numerators, ones], axis=-1), array.denominator)
-
-
-def _array(matrix: fmpq_mat) -> ExactArray:
-    numerators, denominator = matrix.numer_denom()
-    shape = (int(matrix.nrows()), int(matrix.ncols()))
-    return ExactArray(narrow([int(x) for x in numerators.entries()], shape), int(fmpz(denominator)))
+        return cls(**vars(stored))

@@ -17,7 +17,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import half_the_gap
@@ -27,7 +27,7 @@ DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
 STATES = random_states(6, 3, 4)
 
 
-def small_layer(tmp_path: Path, **more: Any) -> Weights:
+def small_layer(tmp_path: Path, **more: Any) -> StoredLayer:
     arrays: dict[str, Any] = {name: np.ones((1, 2, 1)) for name in ("query", "key", "value")}
     arrays |= {"output": np.ones((1, 1))} | more
     np.savez_compressed(tmp_path / "x.npz", **arrays)

@@ -19,7 +19,7 @@ import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, path_errors
 from attncert.constructions.foreign import escaped, printable, safe_name
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.words.text import markdown
 from attncert.verify.kruskal.vectors import Vectors
 
@@ -64,7 +64,7 @@ def test_a_name_is_one_component_and_no_markup(text: str) -> None:
 @given(TEXTS)
 def test_every_name_is_made_safe_where_it_enters(text: str) -> None:
     one = Dataset.of([[1]], [[1]], [1], text)
-    layer = Weights(None, "float16", text)  # type: ignore[arg-type]
+    layer = StoredLayer(None, "float16", text)  # type: ignore[arg-type]
     for name in (one.name, Vectors.of([[1]], text).name, layer.name):
         assert name and set(name) <= SAFE
 

@@ -19,7 +19,7 @@ from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.layer.mask import read_mask
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
@@ -37,7 +37,7 @@ DATA = {"contexts": [[[1, 0, 2, 1], [0, 1, 1, 3]]], "queries": [[1, 2, 0, 1], [3
         "labels": [5, "1/3"]}  # fmt: skip
 
 
-def entries(stored: Weights) -> Any:
+def entries(stored: StoredLayer) -> Any:
     layer = stored.layer
     assert layer.output is not None
     parts = [m.tolist() for head in layer.heads for m in (head.key, head.query, head.value)]
@@ -80,7 +80,7 @@ def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
     stored = load_weights(path)
     assert (stored.unit, stored.groups) == ("ln2", proof.groups)
     assert proof.layer is not None
-    assert entries(stored) == entries(Weights(proof.layer, ""))
+    assert entries(stored) == entries(StoredLayer(proof.layer, ""))
 
 
 def test_groups_in_every_format(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from attncert.cli import main
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording, record
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
@@ -146,7 +147,7 @@ def test_files_that_ask_for_much(tmp_path: Path) -> None:
     one = torch.eye(2)
     state: dict[str, Any] = {f"{x}_proj.weight": one for x in ("q", "k", "v", "out")}
 
-    def read(content: Any) -> Weights:
+    def read(content: Any) -> StoredLayer:
         torch.save(content, tmp_path / "x.pt")
         return load_weights(tmp_path / "x.pt", heads=1)
 

@@ -17,6 +17,7 @@ from attncert.constructions.weights.model_types import TORCH
 from attncert.constructions.weights.naming import places
 from attncert.constructions.weights.namings import NAMINGS
 from attncert.constructions.weights.recording import Recording, record
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
 
 _WIDTH, _HEADS, _WORDS = 12, 3, 20
@@ -96,7 +97,7 @@ def batch(found: Any, rng: Any) -> dict[str, Any]:
 
 def recorded(
     name: str, seed: int, folder: Path, kind: str = "float64", **options: Any
-) -> tuple[Recording, list[Weights]]:
+) -> tuple[Recording, list[StoredLayer]]:
     """A case: what a layer of the model saw and put out; the layer from the module and the file."""
     import torch
 
@@ -118,7 +119,7 @@ def _layers(names: Any) -> list[str]:
     return [x for x in shown if "pooler" not in x and "head" not in x]
 
 
-def _stored(folder: Path, found: Any, prefix: str) -> Weights:
+def _stored(folder: Path, found: Any, prefix: str) -> StoredLayer:
     """From the file, where its name may be another: they are in the same order."""
     from safetensors import safe_open
 
@@ -127,7 +128,7 @@ def _stored(folder: Path, found: Any, prefix: str) -> Weights:
     return load_weights(folder, prefix=names[_layers(found.state_dict()).index(prefix)])
 
 
-def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[Weights]]:
+def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[StoredLayer]]:
     import torch
 
     layer = torch.nn.MultiheadAttention(_WIDTH, _HEADS, batch_first=True, **options).double().eval()
@@ -142,7 +143,7 @@ def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[Weig
     return taken, [Weights.from_torch(layer)]
 
 
-def difference(taken: Recording, weights: Weights) -> float:
+def difference(taken: Recording, weights: StoredLayer) -> float:
     """The largest between the outputs as recorded and those of the layer as read, relative to the
     largest output."""
     largest = np.abs(taken.outputs).max()

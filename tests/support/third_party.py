@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.layer.attention import Attention
 
 State = dict[str, Any]
@@ -62,7 +62,7 @@ class ThirdParty:
         return mixed @ w["o"].T + w["bo"]
 
 
-def gaps(weights: Weights, data: Dataset, **options: Any) -> Any:
+def gaps(weights: StoredLayer, data: Dataset, **options: Any) -> Any:
     """Output less label, (T, m), float64, as the audit has it."""
     attention = Attention.of(weights, data, **options)
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]

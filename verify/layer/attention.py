@@ -25,7 +25,7 @@ from attncert.constructions.network import arithmetic, blocks
 from attncert.constructions.network.arithmetic import BALLS, RATIONAL
 from attncert.constructions.network.network import Network
 from attncert.constructions.network.states import States, beside
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify import features
 
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
@@ -52,7 +52,7 @@ class Attention:
     @classmethod
     def of(
         cls,
-        weights: Weights,
+        weights: StoredLayer,
         data: Dataset,
         unit: str | None = None,
         scale: str | None = None,

@@ -21,7 +21,7 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
@@ -54,7 +54,7 @@ class LayerAnswer(Answer):
 
     question: LayerQuestion
     data: Dataset
-    weights: Weights
+    weights: StoredLayer
     attention: Attention
     masked: bool
     audit: LayerAudit | None = None
@@ -66,7 +66,7 @@ class LayerAnswer(Answer):
 
 
 def layer(
-    weights: Weights | Network | str | os.PathLike[str],
+    weights: StoredLayer | Network | str | os.PathLike[str],
     data: Dataset | Recording,
     question: LayerQuestion | None = None,
     progress: StageProgress = silent,
@@ -118,9 +118,9 @@ def layer(
 
 
 def _stored(
-    weights: Weights | Network | str | os.PathLike[str], question: LayerQuestion
-) -> Weights | Network:
-    if not isinstance(weights, Weights | Network):
+    weights: StoredLayer | Network | str | os.PathLike[str], question: LayerQuestion
+) -> StoredLayer | Network:
+    if not isinstance(weights, StoredLayer | Network):
         return load_weights(weights, question.format, question.prefix, question.heads)
     for name in ("prefix", "heads"):
         if getattr(question, name) is not None:
@@ -148,7 +148,7 @@ def _examples(
     return visible_rows(examples, mask[: examples.T, : examples.n]), recorded, True
 
 
-def _require_groups(stored: Weights, data: Dataset) -> None:
+def _require_groups(stored: StoredLayer, data: Dataset) -> None:
     """Raises InputError where the groups of the file are not of these examples."""
     groups, heads = stored.groups, len(stored.layer.heads)
     if groups is None:

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
@@ -35,7 +35,7 @@ _SOURCE = "ours; docs/models-and-layers.md"
 
 
 def read_claim(
-    stored: Weights, attention: Attention, recorded: Recorded | None, masked: bool = False
+    stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
     """What the layer computes is what is audited: by its outputs, its type, or assumed. None for
     our own format, which says it.
@@ -60,7 +60,7 @@ def read_claim(
     return Claim(ids.LAYER_READ, statement, Level.ASSUMED, source=_SOURCE)
 
 
-def _reproduced(stored: Weights, attention: Attention, recorded: Recorded) -> Claim:
+def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -> Claim:
     with ctx.workprec(_BITS):
         gaps = attention.outputs() - arb_mat(_offset_taken(stored, recorded.outputs))
         largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
@@ -85,7 +85,7 @@ def _reproduced(stored: Weights, attention: Attention, recorded: Recorded) -> Cl
     )  # fmt: skip
 
 
-def _offset_taken(stored: Weights, outputs: FloatArray) -> fmpq_mat:
+def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
     """The outputs less b_O, as the layer without biases has them."""
     exact = fmpq_mat([[_exact(x) for x in row] for row in outputs.tolist()])
     if stored.offset is None:

@@ -18,7 +18,7 @@ from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.own import of_arrays
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
@@ -54,7 +54,7 @@ def audited(arrays: Arrays, data: Dataset = DATA, **options: Any) -> LayerAudit:
     return audit_layer(Attention.of(of_arrays(arrays), data, **options), limit=limit)
 
 
-def answered(weights: Weights, data: Dataset, **options: Any) -> LayerAnswer:
+def answered(weights: StoredLayer, data: Dataset, **options: Any) -> LayerAnswer:
     return layer(weights, data, LayerQuestion(**options))
 
 

@@ -19,7 +19,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.own import of_arrays
-from attncert.constructions.weights.weights import Weights
+from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
@@ -38,7 +38,7 @@ OFF = np.array([0.01, 0.5, 0.02, 0.3, 0.0])[:, None]  # from the outputs to the 
 DATA = Dataset.of(CONTEXTS, QUERIES, OUTPUTS + OFF)
 
 
-def weights_of(layer: ThirdParty, folder: Path, **options: Any) -> Weights:
+def weights_of(layer: ThirdParty, folder: Path, **options: Any) -> StoredLayer:
     np.savez(folder / "layer.npz", **layer.state)
     return load_weights(folder / "layer.npz", heads=layer.heads, **options)
 
@@ -256,7 +256,7 @@ def test_the_first_examples_and_their_masks(files: Path) -> None:
     assert every["masked"] and len(every["errors"]) == T
 
 
-def answered(weights: Weights, data: Dataset = DATA, **options: Any) -> LayerAnswer:
+def answered(weights: StoredLayer, data: Dataset = DATA, **options: Any) -> LayerAnswer:
     return layer(weights, data, LayerQuestion(**options))
 
 
