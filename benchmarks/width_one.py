@@ -67,7 +67,7 @@ def main() -> None:
     print(markdown(result))
 
 
-def _small_integers(heads: int, n: int, d: int, shared: bool) -> Any:
+def small_integers(heads: int, n: int, d: int, shared: bool) -> Any:
     """H(n-1) + 1 random examples, in one byte a number."""
     import numpy as np
 
@@ -91,7 +91,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
         data = digits()
     else:
         shared = case["contexts"] == "shared"
-        data = _small_integers(case["H"], case["n"], case["d"], shared)
+        data = small_integers(case["H"], case["n"], case["d"], shared)
     spent: dict[str, float] = {}
     stage, since = "", time.perf_counter()
 
