@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import chain
@@ -47,6 +48,7 @@ from support.given_oracle import (
     plain,
     rank,
     rank_mod,
+    reached,
     subsets,
     zero_groups,
 )  # fmt: skip
@@ -244,6 +246,25 @@ def groups_case(rng: random.Random) -> Outcome:
     }
 
 
+def labels_case(rng: random.Random) -> Outcome:
+    """Theorems 11 to 13: random labels from where J is onto, from where it is not, from a zero."""
+    d, H, T = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 6)
+    group = [(draw_matrix(rng, 2, d, 2), draw_matrix(rng, 1, d, 2)[0]) for _ in range(T)]
+    examples, heads = list[Example](group), [draw_head(rng, d, 1, 1, 1, 2) for _ in range(H)]
+    heads = [replace(head, outputs=[[1]]) for head in heads]
+    labels = [rng.randint(-99, 99) for _ in examples]
+    opposite = [replace(head, outputs=[[-1]]) for head in heads]
+    whole, double = jacobian_rank(examples, heads), [*heads, *opposite]
+    tried = {"halving": jacobian_rank(examples, double) >= whole}
+    if whole == T:
+        tried["onto: reached"] = reached(examples, heads, labels)
+        tried["zero: outputs"] = not any(map(any, outputs(examples, double)))
+        tried["zero: reached"] = reached(examples, double, labels)
+    elif bound([examples], H, 1, 1, 1) < T:
+        tried["never onto: not reached"] = not reached(examples, heads, labels)
+    return tried
+
+
 def conjecture_case(rng: random.Random) -> Outcome:
     """Conjecture 10, and the simple formula without (L) and (L')."""
     d, H, m, n = rng.randint(1, 5), rng.randint(1, 4), rng.randint(2, 7), rng.randint(2, 5)
@@ -370,6 +391,7 @@ TARGETS: attacks.Targets = {
     "pairs": pairs_case,
     "pairs-shared": shared_pairs_case,
     "groups": groups_case,
+    "labels": labels_case,
     "conjecture": conjecture_case,
     "capacity": capacity_case,
     "every-labelling": labelling_case,

@@ -15,11 +15,8 @@ from support.given_oracle import (
     Example,
     Head,
     Span,
-    apply,
     bound,
-    columns,
     conjectured_rank,
-    dot,
     draw_head,
     draw_matrix,
     feature_rank,
@@ -32,6 +29,7 @@ from support.given_oracle import (
     outputs,
     pair_jacobian,
     rank_mod,
+    real_outputs,
     zero_groups,
 )  # fmt: skip
 
@@ -45,21 +43,6 @@ CONTEXTS = {
 
 def queries(rng: random.Random, T: int, d: int = 4) -> list[list[int]]:
     return draw_matrix(rng, T, d, 2**40)
-
-
-def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]:
-    """By real arithmetic, label coordinates one after the other; softmax in base 2."""
-    total = []
-    for context, query in examples:
-        y = [mpmath.mpf(0)] * len(heads[0].outputs[0])
-        for head in heads:
-            logits = apply(context, apply(head.keys, apply(columns(head.queries), query)))
-            powers = [mpmath.power(2, k) for k in logits]
-            z = [dot(powers, c) / sum(powers) for c in columns(context)]
-            hidden = apply(columns(head.values), z)
-            y = [a + b for a, b in zip(y, apply(columns(head.outputs), hidden), strict=True)]
-        total += y
-    return total
 
 
 def test_the_oracle_differentiates_the_layer() -> None:
@@ -253,9 +236,15 @@ def uncancelled(right: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
+def same_sign(right: Callable[..., Any]) -> Callable[..., Any]:
+    """The doubled heads, without opposite outputs."""
+    return lambda head, **_: right(head, outputs=[[1]])
+
+
 @pytest.mark.parametrize(
     ("target", "cases", "name", "mistake"),
     [
+        ("labels", 4, "replace", same_sign),
         ("law", 30, "bound", one_more),
         ("universal", 60, "bound", all_alone),
         ("pairs-shared", 150, "placed", always),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from math import comb
 
+import mpmath
 from flint import fmpq, fmpq_mat, nmod_mat
 
 from attncert.constructions.data.dataset import Dataset
@@ -145,6 +146,64 @@ def generic_rank(
     """At weights drawn from large integers."""
     d = len(examples[0][1])
     return jacobian_rank(examples, [draw_head(rng, d, w, d_v, m) for _ in range(H)])
+
+
+# In real numbers, softmax in base 2 -------------------------------------------------------------
+
+
+def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]:
+    """By real arithmetic, label coordinates one after the other; softmax in base 2."""
+    total = []
+    for context, query in examples:
+        y = [mpmath.mpf(0)] * len(heads[0].outputs[0])
+        for head in heads:
+            logits = apply(context, apply(head.keys, apply(columns(head.queries), query)))
+            powers = [mpmath.power(2, k) for k in logits]
+            z = [dot(powers, c) / sum(powers) for c in columns(context)]
+            hidden = apply(columns(head.values), z)
+            y = [a + b for a, b in zip(y, apply(columns(head.outputs), hidden), strict=True)]
+        total += y
+    return total
+
+
+def reached(examples: list[Example], heads: list[Head], labels: list[int]) -> bool:
+    """Does Gauss and Newton's iteration from these weights end at their outputs + λ·labels for some
+    small λ > 0? Derivatives by differences; 60 digits."""
+    parts = [(head.keys, head.queries, head.values) for head in heads]
+    first = [mpmath.mpf(x) for part in parts for matrix in part for row in matrix for x in row]
+
+    def at(x: list[mpmath.mpf]) -> list[mpmath.mpf]:
+        entries = iter(x)
+        moved = [
+            Head(
+                *([[next(entries) for _ in row] for row in matrix] for matrix in part), head.outputs
+            )
+            for head, part in zip(heads, parts, strict=True)
+        ]
+        return real_outputs(examples, moved)
+
+    def ends(x: list[mpmath.mpf], aim: list[mpmath.mpf]) -> bool:
+        h = mpmath.mpf(10) ** -25
+        for _ in range(12):
+            now = at(x)
+            rest = mpmath.matrix([a - y for a, y in zip(aim, now, strict=True)])
+            if mpmath.norm(rest) < mpmath.mpf(10) ** -40:
+                return True
+            if max(map(abs, x)) > 10**4:
+                return False
+            moved = [at([*x[:k], x[k] + h, *x[k + 1 :]]) for k in range(len(x))]
+            J = mpmath.matrix([[(y[t] - now[t]) / h for y in moved] for t in range(len(aim))])
+            square = J * J.T + mpmath.mpf(10) ** -50 * mpmath.eye(len(aim))  # never singular
+            step = J.T * mpmath.lu_solve(square, rest)
+            x = [a + b for a, b in zip(x, step, strict=True)]
+        return False
+
+    with mpmath.workdps(60):
+        begin = at(first)
+        return any(
+            ends(first, [a + mpmath.ldexp(y, -k) for a, y in zip(begin, labels, strict=True)])
+            for k in (6, 20, 40, 60)
+        )
 
 
 # The laws of docs/given-labels.md, from the data alone ------------------------------------------
