@@ -45,16 +45,22 @@ _ARITHMETIC = "exact, SymPy: log(2) and exp, then polynomials over ℤ in the la
 _SOURCE = "ours: symbolic labels (verify/interpolation/symbolic.py)"
 
 
-def symbolic(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> Claim:
+def symbolic(
+    data: Dataset, layer: Layer, right_inverse: fmpq_mat, *, limit: int = WORK_LIMIT
+) -> Claim:
     """Whether the layer's keys and queries, with the readout R·y, fit all labels y.
 
     data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; right_inverse: R,
     (H·d)×T, rows head by head, with Z R = I claimed and checked here. Returns the claim
     "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
     identity fails, or the first entry where value·output is not R·Y; *undecided* where SymPy finds
-    a softmax weight that is not rational. Ask `feasible` before.
+    a softmax weight that is not rational, or where `work` is above `limit` (ask `feasible` before).
     """
     values, output = layer.readout
+    estimate = work(data, layer, right_inverse)
+    if estimate > limit:
+        reason = f"about {estimate:.1e} word products, more than the limit of {limit:.1e}"
+        return _claim(Level.UNDECIDED, {}, {"reason": reason})
     polynomials, *labels = ring(sympy.symbols(f"y1:{data.T + 1}"), ZZ)
     unit, forms = _readout_forms(right_inverse, polynomials, labels)
     rows = _features(data, layer)

@@ -310,6 +310,8 @@ def test_limits_are_stated_and_kept() -> None:
     estimate = symbolic.work(p.data, p.layer, p.right_inverse)
     assert symbolic.feasible(p.data, p.layer, p.right_inverse)
     assert not symbolic.feasible(p.data, p.layer, p.right_inverse, estimate - 1)
+    claim = symbolic.symbolic(p.data, p.layer, p.right_inverse, limit=estimate - 1)
+    assert claim.level is Level.UNDECIDED
     full = multiprecision.multiprecision(p.data, p.layer)
     claim = multiprecision.multiprecision(
         p.data, p.layer, max_bits=full.numbers["precision_bits"] - 1
