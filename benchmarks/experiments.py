@@ -12,6 +12,7 @@ counts as memorized; "not found" is no impossibility. Of shares there are 16, up
 above 1,000, 11, up to 95 %; for one shared context every 2 %, up to N.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
+    [--found FOLDER]
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import math
 import tempfile
 import time
 from bisect import bisect_right
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,36 +43,81 @@ from attncert.verify.fast import check as fast
 from attncert.verify.near.certify import MOST_UNKNOWNS, Near, certify, near_certificate
 from attncert.verify.near.fitted import tries
 from attncert.verify.near.heads import heads
+from attncert.verify.rank.residues import to_host
 
 OUT = Path(__file__).parent / "results" / "experiments.json"
 SIZES = "n", "d", "heads", "head_width", "m"
 
 
-def row_of(point: Point, share: float) -> dict[str, Any]:
+def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, Any]:
     """Search, certificate, check; where the largest T found has no certificate, below it again.
 
     share: of N, where the search begins; it costs time where it is far off, and nothing else.
+    found: what was found on a GPU before.
     """
-    row: dict[str, Any] = asdict(point) | {"bounds": point.bounds(), "T": None, "tried": []}
-    row |= {"certificates": [], "outcome": "not found"}
-    candidates, found = point.candidates(), dict[int, Descent | None]()
-    high = len(candidates)
-    begin = max(bisect_right(candidates, share * point.law / point.m + 0.5) - 1, 0)
-    while high > 0:
-        low = -1
+    found = found or Found(point)
+    row: dict[str, Any] = asdict(point) | {"bounds": point.bounds(), "T": None}
+    row |= {"tried": found.tried, "certificates": [], "outcome": "not found"}
+    high = len(found.candidates)
+    while (high := found.largest(share, high)) >= 0:
+        T = found.candidates[high]
+        best = found.weights[T]
+        if best is not None and certified(point, T, best, row):
+            break
+    return row
+
+
+class Found:
+    """What was tried for a point: weights for every T that was, None where none were found."""
+
+    def __init__(self, point: Point, xp: Any = np) -> None:
+        self.point, self.xp, self.candidates = point, xp, point.candidates()
+        self.weights: dict[int, Descent | None] = {}
+        self.tried: list[dict[str, Any]] = []
+
+    def largest(self, share: float, high: int) -> int:
+        """The number of the largest candidate below `high` with weights, by bisection; or -1."""
+        low, asked = -1, share * self.point.law / self.point.m + 0.5
+        begin = max(bisect_right(self.candidates, asked) - 1, 0)
         while high - low > 1:
             near = [i for i in (begin, begin + 1, begin - 1) if low < i < high]
-            T = candidates[middle := near[0] if near else (low + high) // 2]
-            if T not in found:
-                found[T] = weights_for(point, T, row["tried"])
-            low, high = (low, middle) if found[T] is None else (middle, high)
-        if low < 0:
-            break
-        best = found[candidates[low]]
-        if best is not None and certified(point, candidates[low], best, row):
-            break
-        high = low
-    return row
+            T = self.candidates[middle := near[0] if near else (low + high) // 2]
+            if T not in self.weights:
+                self.weights[T] = weights_for(self.point, T, self.tried, self.xp)
+            low, high = (low, middle) if self.weights[T] is None else (middle, high)
+        return low
+
+
+def keep(found: Found, folder: Path) -> None:
+    """The weights and what was tried for them, as a file of the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    told = json.dumps({"point": asdict(found.point), "tried": found.tried})
+    weights = {
+        str(T): np.zeros(0) if descent is None else descent.weights
+        for T, descent in found.weights.items()
+    }
+    point = found.point
+    name = f"{point.contexts}-{point.labels}-{point.n}-{point.d}-{point.heads}.npz"
+    np.savez(folder / name, told=told, **weights)
+
+
+def kept(folder: Path) -> dict[Point, Found]:
+    """What `keep` left there, by points."""
+    points = {}
+    for path in sorted(folder.glob("*.npz")):
+        with np.load(path) as file:
+            told = json.loads(str(file["told"]))
+            found = Found(Point(**told["point"]))
+            found.tried = told["tried"]
+            errors = {row["T"]: row["error"] for row in found.tried}
+            for name in file.files:
+                if name != "told" and len(file[name]):
+                    descent = Descent(found.point.shape(), file[name], True, errors[int(name)], ())
+                    found.weights[int(name)] = descent
+                elif name != "told":
+                    found.weights[int(name)] = None
+        points[found.point] = found
+    return points
 
 
 def share_near(point: Point, rows: list[dict[str, Any]]) -> float:
@@ -112,14 +158,14 @@ def certified(point: Point, T: int, best: Descent, row: dict[str, Any]) -> bool:
     return True
 
 
-def weights_for(point: Point, T: int, tried: list[dict[str, Any]]) -> Descent | None:
+def weights_for(point: Point, T: int, tried: list[dict[str, Any]], xp: Any = np) -> Descent | None:
     data = data_of(point, T)
     arrays = data.contexts.floats(), data.queries.floats(), data.labels.floats()
     most = MAX_STEPS if point.shared else MAX_STEPS // 2
     for seed in range(1 if point.law > LARGE else tries(point.heads)):
-        start = time.process_time()
+        start, begun = time.process_time(), time.perf_counter()
         with np.errstate(all="ignore"):
-            result = search(*arrays, point.shape(), seed, max_steps=most)
+            result = search(*arrays, point.shape(), seed, max_steps=most, xp=xp)
         tried.append(
             {
                 "T": T,
@@ -128,10 +174,11 @@ def weights_for(point: Point, T: int, tried: list[dict[str, Any]]) -> Descent | 
                 "steps": len(result.steps) - 1,
                 "error": float(f"{result.error:.2g}"),
                 "processor_seconds": round(time.process_time() - start, 3),
+                "seconds": round(time.perf_counter() - begun, 3),
             }
         )
         if result.converged:
-            return result
+            return replace(result, weights=to_host(result.weights))
     return None
 
 
@@ -183,6 +230,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, then stop")
     parser.add_argument("--series", help="only these points; beside: Adam, and heads at equal T")
     parser.add_argument("--steps", type=int, default=50_000, help="of Adam (needs torch)")
+    parser.add_argument("--found", type=Path, help="only points with weights kept in this folder")
     parser.add_argument("--note", help="what else the machine did")
     options = parser.parse_args()
     path, begin = Path(options.resume), time.monotonic()
@@ -203,11 +251,13 @@ def main() -> None:
         write(result, str(path))
         for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():
             keep("trained", row)
-    for point in pending(result["rows"], options.series):
+    there = kept(options.found) if options.found else {}
+    for point in there or pending(result["rows"], options.series):
         if time.monotonic() - begin > options.budget:
             break
         print(point, flush=True)
-        row = row_of(point, share_near(point, result["rows"])) | {"peak_MiB": peak_mebibytes()}
+        share = share_near(point, result["rows"])
+        row = row_of(point, share, there.get(point)) | {"peak_MiB": peak_mebibytes()}
         keep("rows", row, lambda old, point=point: key(old) == point)
 
 

@@ -106,6 +106,7 @@ def one_process(number: int, options: argparse.Namespace, seconds: float) -> lis
 def inside(options: argparse.Namespace) -> int:
     """The rows of one part in this process, until one fails or has not the time left."""
     deadline = time.monotonic() + options.seconds
+    place.results = options.out
     if options.dry:
         place.load_stand_in()
     machine, store = place.description(), store_of(options.part, options)

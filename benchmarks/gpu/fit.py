@@ -14,7 +14,7 @@ from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.given.zeros import draw_groups
 from attncert.verify.rank.whole_layer.jacobian_rows import jacobian_rank
-from gpu.rows import START, Row, rounded, timed
+from gpu.rows import START, Row, beside_floor, rounded, timed
 
 # T, n, d, heads, on the CPU too, expected seconds on the GPU
 FITS = [
@@ -60,7 +60,11 @@ def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
 
     found, times = timed(job, 1 if device == "GPU" and T < 5000 else 0)
     row = times | {"T": T, "heads": heads, "steps": len(found.steps) - 1, "error_left": found.error}
-    row["seconds_per_step"] = rounded((seen[-1] - seen[0]) / max(1, len(seen) - 1))
+    per_step = (seen[-1] - seen[0]) / max(1, len(seen) - 1)
+    row["seconds_per_step"] = rounded(per_step)
+    if device == "GPU":  # J Jᵀ and its elimination
+        weights = found.shape.free
+        row |= beside_floor(2 * T**2 * weights + 2 / 3 * T**3, per_step)
     if not found.converged:
         row["error"] = f"no fit: {found.why}"
     return row
@@ -75,4 +79,7 @@ def ranked(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
     job = lambda: jacobian_rank(data, layer, xp=namespace(device))  # noqa: E731
     found, times = timed(job, 1 if device == "GPU" else 0)
     row = times | {"rank": found.rank, "rows": found.rows, "prime": found.prime}
+    if device == "GPU":
+        weights = layer.head_width * 2 * d * len(layer.heads)
+        row |= beside_floor(T**2 * weights - T**3 / 3, times["seconds"])
     return row if found.full else row | {"error": f"rank {found.rank} of {found.rows}"}

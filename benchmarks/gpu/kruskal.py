@@ -11,7 +11,7 @@ import numpy as np
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.engine import run
-from gpu.rows import START, Row, timed
+from gpu.rows import START, Row, beside_floor, timed
 
 CASES = [(2000, 768, 197, 20_000), (2000, 768, None, 1000)]  # N, d, k or permutations, how many
 DRY = [(24, 9, 7, 8), (24, 9, None, 4)]
@@ -42,6 +42,7 @@ def measure(n: int, d: int, k: int | None, count: int) -> dict[str, Any]:
 
         said[device], times = timed(job, 1 if device == "cuda" else 0)
         row[device] = times
+    row |= beside_floor(2 / 3 * (k or d) ** 3 * count, row["cuda"]["seconds"])
     row |= {"drawn": count, "says": said["cuda"]}
     if said["cuda"] != said["cpu"]:
         row["error"] = f"the CPU says {said['cpu']}"

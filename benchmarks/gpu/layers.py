@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from rank_layers import example, result
+from rank_layers import example, multiplications, result
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64, safe_primes_below
 from attncert.verify.rank.whole_layer.layer import layer_rank
-from gpu.rows import START, Row, timed
+from gpu.rows import START, Row, beside_floor, timed
 
 # heads, n, d, contexts shared, on the CPU too, expected seconds on the GPU beside making the data
 CASES = [
@@ -50,7 +50,10 @@ def measure(heads: int, n: int, d: int, shared: bool, device: str) -> dict[str, 
         return layer_rank(data, layer, device=device, memory=MEMORY, primes=primes)
 
     found, times = timed(job, 1 if device == "cuda" and data.T < 20_000 else 0)
-    row = times | result(times.get("seconds", times["first_s"]), found)
+    seconds = times.get("seconds", times["first_s"])
+    row = times | result(seconds, found)
+    if device == "cuda":
+        row |= beside_floor(2 * multiplications(data, layer, found), seconds)
     if found.rank != data.T:
         row["error"] = f"rank {found.rank} of {data.T}"
     return row | {"heads": heads, "n": n, "d": d}

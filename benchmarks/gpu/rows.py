@@ -1,12 +1,20 @@
-"""What is measured: a part has rows, a row has a name, an expected time and a job."""
+"""What is measured: a part has rows, a row has a name, an expected time and a job.
+
+The *floor* of a row is the time that its multiplications and additions take at the rate of one
+large float64 product on the same card, measured in the same process.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 START = 15.0
 """Seconds for a new process: imports, CUDA's context, compiled code. Said to be an estimate."""
@@ -52,6 +60,27 @@ def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
         "items": done,
         "seconds": rounded(seconds),
     }
+
+
+@functools.cache
+def product_rate() -> float:
+    """Operations per second of the card's own float64 product, 8,192 × 8,192 random numbers."""
+    cupy = importlib.import_module("cupy")
+    size = 8192 if cupy.cuda.runtime.runtimeGetVersion() else 256
+    left, right = (cupy.asarray(np.random.default_rng(i).random((size, size))) for i in (0, 1))
+
+    def job() -> None:
+        cupy.matmul(left, right)
+        cupy.cuda.Device().synchronize()
+
+    return 2.0 * size**3 / timed(job, 5)[1]["seconds"]
+
+
+def beside_floor(operations: float, seconds: float) -> dict[str, Any]:
+    """operations: the least that the row must do, in the given seconds."""
+    floor = operations / product_rate()
+    found = {"floor_s": floor, "times_floor": seconds / floor, "float64_per_s": product_rate()}
+    return {name: rounded(x) for name, x in found.items()}
 
 
 def rounded(x: float) -> float:
