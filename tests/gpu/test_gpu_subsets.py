@@ -77,7 +77,7 @@ def test_the_product_is_exact_and_touches_nothing_else(
     stack = matrices(40, 40, P)
     multipliers = matrices(40 - stop, stop - base, P)
     there = gpu.cupy.asarray(stack)
-    kernels.subtract(there, base, stop, start, gpu.cupy.asarray(multipliers))
+    kernels.subtract(there, (base, stop), (stop, 40), start, gpu.cupy.asarray(multipliers))
     whole = stack.astype(np.int64).astype(object)
     product = multipliers.astype(np.int64).astype(object) @ whole[:, base:stop, start:]
     whole[:, stop:, start:] -= product

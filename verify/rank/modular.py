@@ -41,7 +41,6 @@ __all__ = [
     "modular_rank",
 ]
 
-DEFAULT_MEMORY = 1 << 31
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 
@@ -84,7 +83,8 @@ class IndependenceTester:
     table:       (N, d), see `residues.as_table`: floats are taken exactly. device: auto, cpu, cuda.
     coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
     them in all calls together; "projected" and "systematic" force it. Array engines project.
-    memory: bytes that copies of the table and matrices may take. seed: of the random coordinates.
+    memory: bytes that copies of the table and matrices may take, by default 2 GiB, or a quarter of
+    what a GPU has free. seed: of the random coordinates.
     threads: CPU threads; all cores of the process unless given.
     """
 
@@ -94,7 +94,7 @@ class IndependenceTester:
         *,
         device: DeviceChoice = "auto",
         seed: int = 0,
-        memory: int = DEFAULT_MEMORY,
+        memory: int | None = None,
         coordinates: str = "auto",
         expected: int = 0,
         threads: int | None = None,

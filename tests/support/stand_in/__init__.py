@@ -82,6 +82,7 @@ def _cupy() -> dict[str, types.ModuleType]:
     device.Device, device.get_cublas_handle = Device, lambda: 1
     cupy.__version__ = f"{NAMES['version']} ({NAME})"
     cupy.ndarray, cupy.linalg, cupy.fft, cupy.cuda = ndarray, linalg, fft, cuda
+    cupy.fuse = lambda function: function
     cupy.RawKernel, cupy.get_default_memory_pool = RawKernel, _Pool
     modules = (cupy, linalg, fft, cuda, device)
     return {module.__name__: module for module in modules}

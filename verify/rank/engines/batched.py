@@ -1,14 +1,18 @@
 """The elimination of `cpu.py` on a whole stack of matrices, in any array library.
 
-The same algorithm, ordered for batches: after a panel is finished, *all* later rows subtract its
-contribution at once (right-looking), one batched product per panel. The namespace `xp` is taken
-from the input (array API standard: NumPy, CuPy, array-api-strict); two steps, the panel and the
-product, may be replaced by faster ones (`cuda.py`).
+The same algorithm, ordered for batches: when rows are finished, *all* later rows subtract their
+contribution at once (right-looking), one batched product per group of rows. The namespace `xp` is
+taken from the input (array API standard: NumPy, CuPy, array-api-strict); two steps, the panel and
+the product, may be replaced by faster ones (`cuda.py`).
 
-**Bound.** An entry of a later row starts balanced and receives one product per pivot row, `width`
-(the panel's height) of them per panel, and `width` more when its own panel is cleared. It is
-reduced before the next panel could exceed `lazy_terms`: with T = lazy_terms(p, t), after every
-floor(T / width) - 1 panels (Lemma 2 of `arithmetic.py`). T >= 2 * width is required.
+A product with few pivot rows only moves memory. So the panels of a group of rows are first
+subtracted from the group's other rows, earlier ones too: that leaves an identity in its pivot
+columns, and all later rows then subtract the whole group at once.
+
+**Bound.** An entry of a later row starts balanced and receives one product per pivot row, `group`
+of them per group, and `group` more when its own group is eliminated. It is reduced before the next
+group could exceed `lazy_terms`: with T = lazy_terms(p, t), after every floor(T / group) - 1 groups
+(Lemma 2 of `arithmetic.py`), where 2 * group <= T.
 """
 
 from __future__ import annotations
@@ -20,6 +24,11 @@ from array_api_compat import array_namespace
 from attncert.verify.rank.engines.arithmetic import inverse, lazy_terms, modulus, reduce
 
 WIDTH = 16  # rows per panel
+GROUP = 4 * WIDTH  # rows whose products with later rows are one, at most
+
+
+Rows = tuple[int, int]
+"""The first, and the one after the last."""
 
 
 class Kernels(Protocol):
@@ -34,8 +43,8 @@ class Kernels(Protocol):
         """
         ...
 
-    def subtract(self, stack: Any, base: int, stop: int, start: int, multipliers: Any) -> None:
-        """stack[:, stop:, start:] -= multipliers @ stack[:, base:stop, start:]."""
+    def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
+        """stack[:, others, start:] -= factors @ stack[:, pivots, start:], first and last rows."""
         ...
 
 
@@ -59,9 +68,9 @@ class ArrayKernels:
         stack[:, base:stop, start:] = reduce(rows, p)
         return xp.concat(columns, axis=1), xp.concat(independent, axis=1)
 
-    def subtract(self, stack: Any, base: int, stop: int, start: int, multipliers: Any) -> None:
-        later = stack[:, stop:, start:]
-        stack[:, stop:, start:] = later - multipliers @ stack[:, base:stop, start:]
+    def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
+        product = factors @ stack[:, slice(*pivots), start:]
+        stack[:, slice(*others), start:] = stack[:, slice(*others), start:] - product
 
 
 ARRAY = ArrayKernels()
@@ -82,33 +91,70 @@ def prefixes(stack: Any, p: int, kernels: Kernels = ARRAY) -> Any:
     count, m, n = stack.shape
     dtype = str(stack.dtype).rsplit(".", 1)[-1]
     modulus(p, dtype, terms=2 * WIDTH)
-    limit = lazy_terms(p, dtype) // WIDTH - 1
+    terms = lazy_terms(p, dtype)
+    group = min(GROUP, terms // (2 * WIDTH) * WIDTH)
     alive = xp.ones((count,), dtype=xp.bool, device=stack.device)
     lengths = xp.zeros((count,), dtype=xp.int64, device=stack.device)
     start = pending = 0
-    for base in range(0, m, WIDTH):
+    for base in range(0, m, group):
         if start == n:  # every column has its pivot: the rest depends on what came before
             break
-        stop = min(base + WIDTH, m)
-        columns, independent = kernels.panel(stack, base, stop, start, p)
-        for i in range(stop - base):
-            alive = alive & independent[:, i]
-            lengths = lengths + xp.astype(alive, xp.int64)
+        stop, first = min(base + group, m), start
+        columns, independent, start = _eliminate(stack, base, stop, first, p, kernels)
+        all_of_them = xp.all(independent, axis=1)
+        leading = xp.argmin(xp.astype(independent, xp.int8), axis=1)
+        leading = xp.where(all_of_them, xp.full_like(leading, stop - base), leading)
+        lengths = lengths + xp.where(alive, leading, xp.zeros_like(leading))
+        alive = alive & all_of_them
         if stop == m:
             break
-        in_order = xp.arange(stop - base, device=stack.device)[None, :] == columns
-        if bool(xp.all(in_order & independent)):
-            factors = reduce(stack[:, stop:, start : start + stop - base], p)
-            start += stop - base
+        later = stack[:, stop:, first:]
+        if start - first == stop - base:  # every row has the next column in turn for its pivot
+            factors = reduce(later[:, :, : stop - base], p)
         else:
-            factors = reduce(_columns(xp, stack[:, stop:, start:], columns), p)
+            factors = reduce(_columns(xp, later, columns), p)
             factors = xp.where(independent[:, None, :], factors, xp.zeros_like(factors))
-        if pending == limit:
-            stack[:, stop:, start:] = reduce(stack[:, stop:, start:], p)
+        if pending == terms // group - 1:
+            stack[:, stop:, first:] = reduce(later, p)
             pending = 0
-        kernels.subtract(stack, base, stop, start, factors)
+        kernels.subtract(stack, (base, stop), (stop, m), first, factors)
         pending += 1
     return lengths
+
+
+def _eliminate(
+    stack: Any, base: int, stop: int, first: int, p: int, kernels: Kernels
+) -> tuple[Any, Any, int]:
+    """Eliminate the rows base:stop among themselves, panel by panel, leaving them balanced.
+
+    Returns as `Kernels.panel`, columns counted from `first`; and where the columns start in which
+    later rows may have entries.
+    """
+    xp = array_namespace(stack)
+    start = first
+    found = []
+    for top in range(base, stop, WIDTH):
+        bottom = min(top + WIDTH, stop)
+        if start == stack.shape[2]:
+            none = xp.zeros((stack.shape[0], stop - top), dtype=xp.int64, device=stack.device)
+            found.append((none, xp.astype(none, xp.bool)))
+            break
+        columns, independent = kernels.panel(stack, top, bottom, start, p)
+        found.append((columns + (start - first), independent))
+        in_order = xp.arange(bottom - top, device=stack.device)[None, :] == columns
+        generic = bool(xp.all(in_order & independent))
+        for rows in ((base, top), (bottom, stop)):
+            if rows[0] < rows[1]:
+                others = stack[:, rows[0] : rows[1], start:]
+                factors = others[:, :, : bottom - top] if generic else _columns(xp, others, columns)
+                factors = reduce(factors, p)
+                factors = xp.where(independent[:, None, :], factors, xp.zeros_like(factors))
+                kernels.subtract(stack, (top, bottom), rows, start, factors)
+        start += (bottom - top) * generic
+    if stop - base > WIDTH:
+        stack[:, base:stop, first:] = reduce(stack[:, base:stop, first:], p)
+    columns, independent = (xp.concat(parts, axis=1) for parts in zip(*found, strict=True))
+    return columns, independent, start
 
 
 def _columns(xp: Any, rows: Any, columns: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The two heavy steps of `batched.py` on a CUDA device, through CuPy. Not measured on a GPU yet.
+"""The two heavy steps of `batched.py` on a CUDA device, through CuPy.
 
 The panel runs in one kernel, one thread block per matrix, columns in registers
 (`cuda_source.py`); the product is cuBLAS' strided-batched dgemm, in place, with alpha = -1 and
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify.rank.engines.batched import WIDTH
+from attncert.verify.rank.engines.batched import WIDTH, Rows
 from attncert.verify.rank.engines.cuda_source import SOURCE
 
 
@@ -86,11 +86,11 @@ class CudaKernels:
         )
         return columns, independent
 
-    def subtract(self, stack: Any, base: int, stop: int, start: int, multipliers: Any) -> None:
+    def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
         """Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory."""
         count, m, n = stack.shape
-        multipliers = self._cupy.ascontiguousarray(multipliers)
-        inner = multipliers.shape[2]
+        factors = self._cupy.ascontiguousarray(factors)
+        rows, inner = factors.shape[1:]
         alpha, beta = np.array(-1.0), np.array(1.0)  # float64 in host memory
         handle = self._cupy.cuda.device.get_cublas_handle()
         mode = self._cublas.getPointerMode(handle)
@@ -101,17 +101,17 @@ class CudaKernels:
                 self._cublas.CUBLAS_OP_N,
                 self._cublas.CUBLAS_OP_N,
                 n - start,
-                m - stop,
+                rows,
                 inner,
                 alpha.ctypes.data,
-                stack.data.ptr + 8 * (base * n + start),
+                stack.data.ptr + 8 * (pivots[0] * n + start),
                 n,
                 m * n,
-                multipliers.data.ptr,
+                factors.data.ptr,
                 inner,
-                (m - stop) * inner,
+                rows * inner,
                 beta.ctypes.data,
-                stack.data.ptr + 8 * (stop * n + start),
+                stack.data.ptr + 8 * (others[0] * n + start),
                 n,
                 m * n,
                 count,
@@ -130,8 +130,9 @@ class CudaKernels:
         """The largest products the bound allows, against integers: refuses emulated doubles."""
         cupy, extreme = self._cupy, PRIMES_FLOAT64[0] // 2
         stack = cupy.full((1, 2 * WIDTH, WIDTH), float(extreme))
+        factors = cupy.full((1, WIDTH, WIDTH), float(extreme))
         for _ in range(15):
-            self.subtract(stack, 0, WIDTH, 0, cupy.full((1, WIDTH, WIDTH), float(extreme)))
+            self.subtract(stack, (0, WIDTH), (WIDTH, 2 * WIDTH), 0, factors)
         want = extreme - 15 * WIDTH * extreme**2
         if not bool((stack[:, WIDTH:, :] == float(want)).all()):
             raise RuntimeError("cuBLAS dgemm is not exact on integers below 2^53 on this device")

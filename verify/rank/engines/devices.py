@@ -16,6 +16,8 @@ from attncert.verify.questions.values import DeviceChoice
 
 __all__ = ["Device", "DeviceChoice", "choose_device"]
 
+DEFAULT_MEMORY = 1 << 31
+
 Kind: TypeAlias = Literal["cpu", "cuda"]
 
 
@@ -40,13 +42,15 @@ class Device:
         """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
         return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
 
-    def memory(self, memory: int) -> int:
-        """`memory` bytes, or what the GPU has free where that is less."""
+    def memory(self, memory: int | None = None) -> int:
+        """`memory` bytes, or what the GPU has free where that is less; None: 2 GiB, and of a GPU
+        a quarter of what is free."""
         if self.kind == "cpu":
-            return memory
+            return memory or DEFAULT_MEMORY
         cupy = _load_cupy()
         free, _ = cupy.cuda.runtime.memGetInfo()
-        return min(memory, free + cupy.get_default_memory_pool().free_bytes())
+        free += cupy.get_default_memory_pool().free_bytes()
+        return min(memory or free // 4, free)
 
 
 def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:

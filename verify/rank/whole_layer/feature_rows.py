@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_mat
 
-from attncert.constructions.arrays import AnyArray, FloatArray
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head, Layer
@@ -88,21 +88,25 @@ class FeatureRows:
         Raises SumVanishes, and features.NotIntegral where a logit is not an integer.
         """
         xp, p, data = self._xp, self.p, self.data
-        weights = self.softmax(start, stop)
-        block = None if data.shared else data.contexts.stored[start:stop]
+        block = None if data.shared else self._block(start, stop)
+        weights = self.softmax(start, stop, block)
         b, heads, n = weights.shape
         if block is None:
             mixed = matmul(xp.reshape(weights, (b * heads, n)), self._context, p)
         else:
-            mixed = matmul(weights, xp.asarray(residues(block, p)), p)  # (b, H, d)
+            mixed = matmul(weights, self._residues(block, p), p)  # (b, H, d)
             mixed = self._narrow(xp.reshape(mixed, (b * heads, data.d)))
         mixed = xp.reshape(mixed, (b, heads, self.width))
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
 
-    def softmax(self, start: int, stop: int) -> Any:
-        """Softmax weights modulo p, (b, H, n) balanced float64. Raises as `rows` does."""
+    def softmax(self, start: int, stop: int, block: Any = None) -> Any:
+        """Softmax weights modulo p, (b, H, n) balanced float64. Raises as `rows` does.
+
+        block: the contexts of these examples, if they are at hand.
+        """
         xp, p = self._xp, self.p
-        block = None if self.data.shared else self.data.contexts.stored[start:stop]
+        if block is None and not self.data.shared:
+            block = self._block(start, stop)
         weights = self._powers(self._logits(start, stop, block))
         if self.data.times is not None:
             times = xp.asarray(self.data.times[start:stop].astype(np.float64))
@@ -112,7 +116,7 @@ class FeatureRows:
             raise SumVanishes(p)
         return reduce(weights * inverse(sums, p)[:, :, None], p)
 
-    def _logits(self, start: int, stop: int, block: AnyArray | None) -> Any:
+    def _logits(self, start: int, stop: int, block: Any) -> Any:
         """Logits modulo p - 1, (b, H, n) balanced; block: contexts of these examples, if own."""
         xp, m, data = self._xp, self._mod, self.data
         if self._exact:
@@ -123,10 +127,23 @@ class FeatureRows:
             left = xp.permute_dims(xp.reshape(self._left, (data.n, self.heads, -1)), (1, 0, 2))
             table = matmul(left, xp.permute_dims(right, (1, 2, 0)), m)  # (H, n, b)
             return xp.permute_dims(table, (2, 0, 1))
-        rows = xp.reshape(xp.asarray(residues(block, m)), (-1, data.d))
+        rows = xp.reshape(self._residues(block, m), (-1, data.d))
         left = xp.reshape(matmul(rows, self._keys, m), (stop - start, data.n, self.heads, -1))
         table = matmul(xp.permute_dims(left, (0, 2, 1, 3)), right[:, :, :, None], m)
         return table[:, :, :, 0]
+
+    def _block(self, start: int, stop: int) -> Any:
+        """Contexts of these examples: on the device where their residues are the numbers
+        themselves, modulo p and p - 1; else as they are stored."""
+        block = self.data.contexts.stored[start:stop]
+        if block.dtype.kind != "i" or max(-int(block.min()), int(block.max())) >= self.p // 2:
+            return block
+        return self._xp.astype(self._xp.asarray(block), self._xp.float64)
+
+    def _residues(self, block: Any, m: int) -> Any:
+        """Of what `_block` returns, modulo p or p - 1."""
+        host = isinstance(block, np.ndarray) and block.dtype != np.float64
+        return self._xp.asarray(residues(block, m)) if host else block
 
     def _exact_logits(self, start: int, stop: int) -> FloatArray:
         part = self.data.take(range(start, stop))
