@@ -26,6 +26,7 @@ from attncert.constructions.network.network import Network
 from attncert.verify.near.balls import BallArray
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
+_AT_ONCE = 512  # examples whose balls are held
 
 
 def errors(data: Dataset, layer: Layer, bits: int) -> BallArray:
@@ -69,22 +70,54 @@ class _Run:
         self.output = [arb_mat(whole[h * self.d_v : (h + 1) * self.d_v]) for h in range(self.H)]
         queries = arb_mat(data.query_matrix)
         self.q = [queries * query for query in self.matrices["query"]]  # T×d_h
-        self.w = [
-            (q * key.transpose()).tolist()
-            for q, key in zip(self.q, self.matrices["key"], strict=True)
-        ]
         mixed = [v * o for v, o in zip(self.matrices["value"], self.output, strict=True)]
         columns = [x for matrix in mixed for x in matrix.transpose().tolist()]
         self.mixed = arb_mat(columns).transpose()  # VO of all heads: d×(H·m)
 
     def jacobian(self, unknowns: Sequence[int]) -> BallArray:
         T, d, m, H = self.data.T, self.data.d, self.data.m, self.H
-        gammas: list[list[list[arb]]] = [[] for _ in range(H)]  # by head: rows (t, j)
+        whole = BallArray(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
+        e = BallArray.of(arb_mat(self.data.query_matrix).entries(), (T, d))
+        q = [BallArray.of(q.entries(), (T, self.d_h)) for q in self.q]
+        chosen = np.asarray(unknowns, dtype=np.int64)
+
+        def put(rows: slice, first: int, block: BallArray) -> None:
+            """Columns for the weights first, first + 1, ...: those that are unknowns."""
+            block = block.reshape(len(block.mid), m, -1)
+            where = np.flatnonzero((chosen >= first) & (chosen < first + block.mid.shape[2]))
+            columns = chosen[where] - first
+            whole.mid[rows, :, where] = block.mid[:, :, columns]
+            whole.rad[rows, :, where] = block.rad[:, :, columns]
+
+        for begin in range(0, T, _AT_ONCE):
+            rows = slice(begin, min(begin + _AT_ONCE, T))
+            gammas, features = self._examples(rows)
+            for h in range(H):
+                by_key, by_query, by_value, by_output = self._blocks(
+                    h, gammas[h], features[h], e[rows], q[h][rows]
+                )
+                start = h * self.part
+                put(rows, start, by_key)
+                put(rows, start + d * self.d_h, by_query)
+                put(rows, start + 2 * d * self.d_h, by_value)
+                put(rows, H * self.part + h * self.d_v * m, by_output)
+        return whole.reshape(T * m, len(unknowns))
+
+    def _examples(self, rows: slice) -> tuple[list[list[list[arb]]], list[list[list[arb]]]]:
+        """By head: the rows γ of each example and label, and z of each example."""
+        m, H = self.data.m, self.H
+        gammas: list[list[list[arb]]] = [[] for _ in range(H)]
         features: list[list[list[arb]]] = [[] for _ in range(H)]
-        for t in range(T):
+        w = [
+            (arb_mat(q.tolist()[rows]) * key.transpose()).tolist()
+            for q, key in zip(self.q, self.matrices["key"], strict=True)
+        ]
+        for t, *directions in zip(range(rows.start, rows.stop), *w, strict=True):
             context = arb_mat(self.data.context(t))
-            directions = arb_mat([w[t] for w in self.w])
-            p = [BALLS.softmax(row, "1", 1) for row in (directions * context.transpose()).tolist()]
+            p = [
+                BALLS.softmax(row, "1", 1)
+                for row in (arb_mat(directions) * context.transpose()).tolist()
+            ]
             scores = (context * self.mixed).transpose().tolist()
             means = [[_dot(p[h], scores[h * m + j]) for j in range(m)] for h in range(H)]
             g = [
@@ -96,39 +129,33 @@ class _Run:
             for h in range(H):
                 gammas[h] += gamma[h * m : (h + 1) * m]
                 features[h].append(z[h])
-        whole = BallArray(np.zeros((T, m, len(unknowns))), np.zeros((T, m, len(unknowns))))
-        e = BallArray.of(arb_mat(self.data.query_matrix).entries(), (T, d))
-        chosen = np.asarray(unknowns, dtype=np.int64)
+        return gammas, features
 
-        def put(first: int, block: BallArray) -> None:
-            """Columns for the weights first, first + 1, ...: those that are unknowns."""
-            where = np.flatnonzero((chosen >= first) & (chosen < first + block.mid.shape[2]))
-            columns = chosen[where] - first
-            whole.mid[:, :, where] = block.mid[:, :, columns]
-            whole.rad[:, :, where] = block.rad[:, :, columns]
-
-        for h in range(H):
-            gamma_h, z_h = arb_mat(gammas[h]), arb_mat(features[h])
-            gamma_b = BallArray.of(gamma_h.entries(), (T, m, d))
-            q = BallArray.of(self.q[h].entries(), (T, self.d_h))
-            back = BallArray.of((gamma_h * self.matrices["key"][h]).entries(), (T, m, self.d_h))
-            z_b = BallArray.of(z_h.entries(), (T, d))
-            v = BallArray.of((z_h * self.matrices["value"][h]).entries(), (T, self.d_v))
-            o = BallArray.of(self.output[h].transpose().entries(), (m, self.d_v))
-            start = h * self.part
-            by_key = gamma_b[:, :, :, None] * q[:, None, None, :]
-            put(start, by_key.reshape(T, m, -1))
-            by_query = e[:, None, :, None] * back[:, :, None, :]
-            put(start + d * self.d_h, by_query.reshape(T, m, -1))
-            by_value = z_b[:, None, :, None] * o[None, :, None, :]
-            put(start + 2 * d * self.d_h, by_value.reshape(T, m, -1))
-            start = H * self.part + h * self.d_v * m
-            if any(start <= k < start + self.d_v * m for k in unknowns):
-                by_output = np.zeros((2, T, m, self.d_v, m))
-                for j in range(m):
-                    by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
-                put(start, BallArray(by_output[0], by_output[1]).reshape(T, m, -1))
-        return whole.reshape(T * m, len(unknowns))
+    def _blocks(
+        self,
+        h: int,
+        gamma: list[list[arb]],
+        z: list[list[arb]],
+        e: BallArray,
+        q: BallArray,
+    ) -> tuple[BallArray, BallArray, BallArray, BallArray]:
+        """Derivatives by key, query, value and output of head h; each (examples, m, ...)."""
+        T, d, m = len(z), self.data.d, self.data.m
+        back = arb_mat(gamma) * self.matrices["key"][h]
+        v = BallArray.of((arb_mat(z) * self.matrices["value"][h]).entries(), (T, self.d_v))
+        o = BallArray.of(self.output[h].transpose().entries(), (m, self.d_v))
+        gamma_b = BallArray.of((x for row in gamma for x in row), (T, m, d))
+        z_b = BallArray.of((x for row in z for x in row), (T, d))
+        back_b = BallArray.of(back.entries(), (T, m, self.d_h))
+        by_output = np.zeros((2, T, m, self.d_v, m))
+        for j in range(m):
+            by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
+        return (
+            gamma_b[:, :, :, None] * q[:, None, None, :],
+            e[:, None, :, None] * back_b[:, :, None, :],
+            z_b[:, None, :, None] * o[None, :, None, :],
+            BallArray(by_output[0], by_output[1]),
+        )
 
 
 def _boxed(matrix: fmpq_mat | None, first: int, moving: frozenset[int], reach: arb) -> arb_mat:
