@@ -13,7 +13,7 @@ products and exponentials; the outer products are float64 with radii (`balls.py`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -58,6 +58,7 @@ class _Run:
         self.data, self.H = data, len(layer.heads)
         self.d_h, self.d_v = layer.head_width, layer.value_width or 0
         self.part = 2 * data.d * self.d_h + data.d * self.d_v
+        self.output_moves = any(k >= self.H * self.part for k in moving)
         widths = {"key": self.d_h, "query": self.d_h, "value": self.d_v}
         self.matrices: dict[str, list[arb_mat]] = {name: [] for name in widths}
         first = 0
@@ -93,14 +94,9 @@ class _Run:
             rows = slice(begin, min(begin + _AT_ONCE, T))
             gammas, features = self._examples(rows)
             for h in range(H):
-                by_key, by_query, by_value, by_output = self._blocks(
-                    h, gammas[h], features[h], e[rows], q[h][rows]
-                )
-                start = h * self.part
-                put(rows, start, by_key)
-                put(rows, start + d * self.d_h, by_query)
-                put(rows, start + 2 * d * self.d_h, by_value)
-                put(rows, H * self.part + h * self.d_v * m, by_output)
+                of_head = self._blocks(h, gammas[h], features[h], e[rows], q[h][rows])
+                for first, block in of_head:
+                    put(rows, first, block)
         return whole.reshape(T * m, len(unknowns))
 
     def _examples(self, rows: slice) -> tuple[list[list[list[arb]]], list[list[list[arb]]]]:
@@ -138,24 +134,24 @@ class _Run:
         z: list[list[arb]],
         e: BallArray,
         q: BallArray,
-    ) -> tuple[BallArray, BallArray, BallArray, BallArray]:
-        """Derivatives by key, query, value and output of head h; each (examples, m, ...)."""
-        T, d, m = len(z), self.data.d, self.data.m
-        back = arb_mat(gamma) * self.matrices["key"][h]
-        v = BallArray.of((arb_mat(z) * self.matrices["value"][h]).entries(), (T, self.d_v))
-        o = BallArray.of(self.output[h].transpose().entries(), (m, self.d_v))
+    ) -> Iterator[tuple[int, BallArray]]:
+        """Derivatives by key, query, value and output of head h, each (examples, m, ...), behind
+        the number of its first weight."""
+        T, d, m, start = len(z), self.data.d, self.data.m, h * self.part
         gamma_b = BallArray.of((x for row in gamma for x in row), (T, m, d))
+        yield start, gamma_b[:, :, :, None] * q[:, None, None, :]
+        products = arb_mat(gamma) * self.matrices["key"][h]
+        back = BallArray.of(products.entries(), (T, m, self.d_h))
+        yield start + d * self.d_h, e[:, None, :, None] * back[:, :, None, :]
         z_b = BallArray.of((x for row in z for x in row), (T, d))
-        back_b = BallArray.of(back.entries(), (T, m, self.d_h))
-        by_output = np.zeros((2, T, m, self.d_v, m))
-        for j in range(m):
-            by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
-        return (
-            gamma_b[:, :, :, None] * q[:, None, None, :],
-            e[:, None, :, None] * back_b[:, :, None, :],
-            z_b[:, None, :, None] * o[None, :, None, :],
-            BallArray(by_output[0], by_output[1]),
-        )
+        o = BallArray.of(self.output[h].transpose().entries(), (m, self.d_v))
+        yield start + 2 * d * self.d_h, z_b[:, None, :, None] * o[None, :, None, :]
+        if self.output_moves:
+            v = BallArray.of((arb_mat(z) * self.matrices["value"][h]).entries(), (T, self.d_v))
+            by_output = np.zeros((2, T, m, self.d_v, m))
+            for j in range(m):
+                by_output[0, :, j, :, j], by_output[1, :, j, :, j] = v.mid, v.rad
+            yield self.H * self.part + h * self.d_v * m, BallArray(by_output[0], by_output[1])
 
 
 def _boxed(matrix: fmpq_mat | None, first: int, moving: frozenset[int], reach: arb) -> arb_mat:
