@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         return refuse(why)
     place.name_the_package()
     status = run(options)
-    summary.write(options.out, options.dry)
+    summary.write(options.out, options.dry, document=options.out == RESULTS)
     return status
 
 

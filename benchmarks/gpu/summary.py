@@ -1,4 +1,4 @@
-"""The table at the end: GPU, CPU of the same machine, and torch on the same GPU."""
+"""The tables at the end: GPU, its floor, CPU of the same machine, and torch on the same GPU."""
 
 from __future__ import annotations
 
@@ -6,53 +6,69 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cases import table
+from cases import into_document, table
 
 from gpu.parts import PARTS
 from gpu.store import DRY
 
 NOT_YET = "not measured on a GPU yet"
-AIMS = {"N=2000 k=197": 100_000, "N=2000 k=768": 10_000}  # subsets per second, on an H200
-LAYER_AIM = ("T=12545 shared", 60.0)  # seconds
-TORCH_AIM = 20  # times torch, batched
 
 
-def write(folder: Path, dry: bool) -> None:
-    """table.md beside the files of results."""
+def write(folder: Path, dry: bool, document: bool) -> None:
+    """table.md beside the files of results; document: into docs/performance.md, too."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "table.md").write_text((f"{DRY}\n\n" if dry else "") + markdown(folder))
+    text = markdown(folder)
+    (folder / "table.md").write_text((f"{DRY}\n\n" if dry else "") + text + "\n")
+    if document:
+        into_document("gpu", text)
 
 
 def markdown(folder: Path) -> str:
     """What is there; rows that are not say so.
 
-    >>> markdown(Path("/nowhere")).count(NOT_YET) > 3
-    True
+    >>> markdown(Path("/nowhere")).count(NOT_YET)
+    3
     """
-    found = {part: _rows(folder, number, part) for number, part in enumerate(PARTS, 1)}
-    parts = [_subsets(found["subsets"]), _pairs(found), _tests(found["tests"]), _failed(found)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    files = {part: _file(folder, number, part) for number, part in enumerate(PARTS, 1)}
+    found = {part: file["rows"] for part, file in files.items()}
+    parts = [_machine(files), _subsets(found["subsets"]), _pairs(found)]
+    parts += [_experiments(found["experiments"]), _failed(found)]
+    return "\n\n".join(part for part in parts if part)
 
 
-def _rows(folder: Path, number: int, part: str) -> dict[str, Any]:
+def _file(folder: Path, number: int, part: str) -> dict[str, Any]:
     path = folder / f"{number}-{part}.json"
-    return json.loads(path.read_text())["rows"] if path.exists() else {}
+    return json.loads(path.read_text()) if path.exists() else {"rows": {}}
+
+
+def _machine(files: dict[str, dict[str, Any]]) -> str:
+    """Device, versions, day, and what the tests said."""
+    file, rows = files["subsets"], files["tests"]["rows"].values()
+    if "machine" not in file:
+        return f"Tests: {NOT_YET}."
+    machine, day = file["machine"], file["date"].split()[0]
+    device, packages = machine["device"], machine["packages"]
+    ran, failed = sum(row["tests"] for row in rows), sum(len(row["failed"]) for row in rows)
+    rate = next((row["float64_per_s"] for row in file["rows"].values() if "floor_s" in row), 0.0)
+    return (
+        f"{device['name']}, driver {device['driver']}, CuPy {device['cupy']}, CUDA "
+        f"{device['runtime_cuda']}, torch {packages['torch']}, {machine['cores']} cores; {day}. "
+        f"Tests: {ran} ran, {failed} failed. One float64 product: {rate / 1e12:.1f} TFLOP/s."
+    )
 
 
 def _subsets(rows: dict[str, Any]) -> str:
-    headings = ["subsets", "GPU/s", "aim", "CPU/s", "torch batched/s", "torch single/s",
-                "GPU to CPU", f"to torch batched (aim {TORCH_AIM})"]  # fmt: skip
-    names = [name.removesuffix(" GPU") for name in rows if name.endswith(" GPU")] or list(AIMS)
+    headings = ["subsets", "GPU/s", "times floor", "CPU/s", "GPU to CPU", "torch/s", "to torch"]
     lines = []
-    for name in names:
-        ours, cpu, batched, single = (
-            rows.get(f"{name} {way}", {}).get("per_second")
-            for way in ("GPU", "CPU", "torch batched", "torch single")
-        )
-        aim = f"{AIMS[name]:,}" if name in AIMS else "-"
-        lines.append([name, _number(ours), aim, _number(cpu), _number(batched), _number(single),
-                      _ratio(ours, cpu), _ratio(ours, batched)])  # fmt: skip
-    return table(headings, lines)
+    for name in (name.removesuffix(" GPU") for name in rows if name.endswith(" GPU")):
+        ways = "GPU", "CPU", "torch batched", "torch single"
+        rates = [rows.get(f"{name} {way}", {}).get("per_second") for way in ways]
+        torch = max(filter(None, rates[2:]), default=None)
+        floor = rows[f"{name} GPU"].get("times_floor")
+        beside = [_number(rates[1]), _ratio(rates[0], rates[1])]
+        beside += [_number(torch), _ratio(rates[0], torch)]
+        lines.append([name, _number(rates[0]), _number(floor), *beside])
+    return table(headings, lines or [["N=2000 k=197", NOT_YET, *["-"] * 5]])
 
 
 def _pairs(found: dict[str, dict[str, Any]]) -> str:
@@ -63,15 +79,22 @@ def _pairs(found: dict[str, dict[str, Any]]) -> str:
         for name, row in found[part].items():
             if name.endswith(gpu):
                 base = name.removesuffix(gpu)
-                there, here = _seconds(row), _seconds(found[part].get(base + cpu, {}))
-                aim = f"{LAYER_AIM[1]:g} s" if base == LAYER_AIM[0] else "-"
-                ratio = _ratio(here, there)
-                lines.append([part, base, _number(there), aim, _number(here), ratio])
+                lines.append([part, base, row, found[part].get(base + cpu, {})])
     for name, row in found["kruskal"].items():
-        there, here = (_seconds(row.get(device, {})) for device in ("cuda", "cpu"))
-        lines.append(["kruskal", name, _number(there), "-", _number(here), _ratio(here, there)])
-    lines = lines or [["layers", LAYER_AIM[0], NOT_YET, f"{LAYER_AIM[1]:g} s", "-", "-"]]
-    return table(["part", "what", "GPU, s", "aim", "CPU, s", "CPU to GPU"], lines)
+        lines.append(["kruskal", name, row["cuda"] | row, row["cpu"]])
+    rows = [
+        [part, name, _number(_seconds(row)), _number(row.get("times_floor")),
+         _number(_seconds(other)), _ratio(_seconds(other), _seconds(row))]
+        for part, name, row, other in lines
+    ]  # fmt: skip
+    headings = ["part", "what", "GPU, s", "times floor", "CPU, s", "CPU to GPU"]
+    return table(headings, rows or [["layers", "T=12545 shared", NOT_YET, *["-"] * 3]])
+
+
+def _experiments(rows: dict[str, Any]) -> str:
+    """The largest T with weights for the labels, and how long the search for it took."""
+    points = [f"{name} {row['T']:,} ({_number(row['seconds'])} s)" for name, row in rows.items()]
+    return f"Experiments, T found: {', '.join(points)}." if points else ""
 
 
 def _seconds(row: dict[str, Any]) -> float | None:
@@ -79,12 +102,6 @@ def _seconds(row: dict[str, Any]) -> float | None:
         row = row.get(row["command"].split()[1], {})
     found: float | None = row.get("seconds", row.get("first_s"))
     return found
-
-
-def _tests(rows: dict[str, Any]) -> str:
-    lines = [[name, row.get("tests", "-"), len(row.get("failed", {})), row.get("skipped", "-")]
-             for name, row in rows.items()]  # fmt: skip
-    return table(["tests", "run", "failed", "skipped"], lines or [["gpu", NOT_YET, "-", "-"]])
 
 
 def _failed(found: dict[str, dict[str, Any]]) -> str:
@@ -95,7 +112,7 @@ def _failed(found: dict[str, dict[str, Any]]) -> str:
 
 
 def _number(x: float | None) -> str:
-    return NOT_YET if x is None else f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+    return "-" if x is None else f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
 
 
 def _ratio(a: float | None, b: float | None) -> str:
