@@ -15,12 +15,13 @@ NOT_YET = "not measured on a GPU yet"
 
 
 def write(folder: Path, dry: bool, document: bool) -> None:
-    """table.md beside the files of results; document: into docs/performance.md, too."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Into docs/performance.md, or as table.md beside the files of results."""
     text = markdown(folder)
-    (folder / "table.md").write_text((f"{DRY}\n\n" if dry else "") + text + "\n")
     if document:
         into_document("gpu", text)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "table.md").write_text((f"{DRY}\n\n" if dry else "") + text + "\n")
 
 
 def markdown(folder: Path) -> str:
