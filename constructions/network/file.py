@@ -23,7 +23,7 @@ from attncert.constructions.numerals import numeral
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
 # Kinds, and for each key the attribute that it is.
 _KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward}
-_KEYS = {
+_KEYS: dict[type[Any], dict[str, str]] = {
     Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
                 "output": "output", "mask": "mask", "residual": "residual"},
     FeedForward: {x: x for x in ("of", "activation", "weights", "bias", "residual")},
