@@ -37,7 +37,7 @@ class Ablation:
 
 def ablation(attention: Attention, features: Sequence[arb_mat]) -> Ablation:
     """features: of each head, at the working precision."""
-    parts = attention.contributions(features)
+    parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
     without = []

@@ -116,8 +116,9 @@ def audit_layer(
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):
-        weights = attention.weights()
-        features = attention.features(weights)
+        states = attention.states
+        weights = attention.block.weights(states)
+        features = attention.block.features(states, weights)
         sigma = least_singular_value(beside(features, BALLS))
         peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
