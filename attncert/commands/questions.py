@@ -32,11 +32,13 @@ _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 @dataclass(frozen=True)
 class _Entry:
     """function: of what it is asked of, question and progress, returns an Answer. load: of DATA.
-    Both as module:name, imported when the command runs."""
+    Both as module:name, imported when the command runs. loads_by: what the question says to load.
+    """
 
     question: type[Question]
     function: str
     load: str = _DATA
+    loads_by: tuple[str, ...] = ("unlabelled",)
 
 
 _QUESTIONS = (
@@ -44,8 +46,8 @@ _QUESTIONS = (
     _Entry(Fit, "attncert.verify.near.fitted:fit"),
     _Entry(Capacity, "attncert.verify.capacity.capacity:capacity"),
     _Entry(Compare, "attncert.verify.network.compare:compare"),
-    _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
-    _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
+    _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS, ()),
+    _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS, ("tokens",)),
     _Entry(Attack, "attncert.verify.attack.search:attack"),
     _Entry(Audit, "attncert.verify.audit.audit:audit"),
     _Entry(LayerQuestion, "attncert.verify.layer.layer:layer"),
@@ -60,11 +62,12 @@ def _run(
 
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
     if path := sources.get("data"):  # weights and folders are read by the function
-        arguments["data"] = _imported(entry.load)(path, **question.loader_arguments)
+        options = {option: getattr(question, option) for option in entry.loads_by}
+        arguments["data"] = _imported(entry.load)(path, **options)
         data = arguments["data"].name
         name = data if question.command == "prove" else f"{data}-{question.command}"
     answer_of, folder = _imported(entry.function), report_folder(out, name)
-    require_apart(question.log_file, folder)
+    require_apart(getattr(question, "log", None), folder)
 
     def make(progress: Any) -> Report:
         return report(answer_of(*arguments.values(), question, progress))

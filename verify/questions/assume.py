@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from attncert.verify.questions.kruskal import WORK
 from attncert.verify.questions.question import Question, option
@@ -40,7 +39,3 @@ class Assume(Question):
     float32: int = option(5000, _COUNT, "random subsets of the paper's own test", group=_TESTS)
     work: float = option(1.0, WORK, "counted work of the search for circuits", group=_TESTS)
     seed: int = option(0, SEED, "random seed of subsets and bases")
-
-    @property
-    def loader_arguments(self) -> Mapping[str, Any]:
-        return {"tokens": self.tokens}

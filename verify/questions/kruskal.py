@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
@@ -65,11 +64,3 @@ class Kruskal(Question):
     def drawn(self) -> int:
         """Random subsets, or permutations."""
         return _SUBSETS if self.subsets is None else self.subsets
-
-    @property
-    def loader_arguments(self) -> Mapping[str, Any]:
-        return {}
-
-    @property
-    def log_file(self) -> str | None:
-        return self.log
