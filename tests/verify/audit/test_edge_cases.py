@@ -23,7 +23,7 @@ import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random
 from attncert.constructions.progress import silent
-from attncert.reports.audit.tables import cases_table
+from attncert.reports.audit.page import cases_table
 from attncert.reports.prove.figures import draw
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
 from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
