@@ -7,7 +7,7 @@ The questions put to any weights, constructed or trained, rounded or not:
                 the readout is to blame for an error
     saturation  the largest softmax weight of each head and example, enclosed
     groups      which head carries which example (heads.py)
-    ablation    the error without each head, and which example it gives most to (ablation.py)
+    ablation    the error without each head, and which example it gives most to (heads.py)
     scale       where the layer does not memorize, whether it does with another scale
     Theorem 1   capacity, rank of M_h, the partition condition for these groups, and saturation of
                 the examples of earlier heads
@@ -41,10 +41,11 @@ from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, listed, widened
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
-from attncert.verify.layer.ablation import Ablation, ablation
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.heads import (
+    Ablation,
     HeadView,
+    ablation,
     head_view,
     peak,
     theorem_claims,
