@@ -25,8 +25,7 @@ from functools import cache, cached_property
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
@@ -120,7 +119,7 @@ def audit_layer(
         states = attention.states
         weights = attention.block.weights(states)
         features = attention.block.features(states, weights)
-        sigma = least_singular_value(beside(features, BALLS))
+        sigma = smallest_singular_value(beside(features, BALLS), BITS)
         peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
         progress("layer: heads taken out", 1, 5)
@@ -340,22 +339,6 @@ def _decimal(x: Fraction, *, up: bool) -> str:
 
 
 # Rank.
-
-
-def least_singular_value(features: arb_mat) -> SingularValue:
-    """σ_T of Z in two bounds; where no full rank was certified, ||wZ|| for a unit vector w that is
-    nearly singular (float64; any w is sound) is the upper one."""
-    sigma = smallest_singular_value(features, BITS)
-    if sigma.lower > 0 or features.nrows() > features.ncols():
-        return sigma
-    floats = np.array([[float(x.mid()) for x in row] for row in features.tolist()])
-    if not np.isfinite(floats).all():
-        return sigma
-    w = arb_mat([np.linalg.svd(floats)[0][:, -1].tolist()])
-    square = sum((x * x for x in (w * features).entries()), arb(0))
-    length = sum((x * x for x in w.entries()), arb(0))
-    upper = float((square / length).sqrt().upper())
-    return replace(sigma, upper=min(sigma.upper, float(np.nextafter(upper, np.inf))))
 
 
 def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
