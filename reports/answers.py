@@ -22,17 +22,6 @@ from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 
-__all__ = [
-    "PageParts",
-    "envelope",
-    "in_notebook",
-    "parts_of",
-    "report",
-    "report_page",
-    "verdict",
-    "write_report",
-]
-
 FORMAT = "attncert-answer/1"
 
 

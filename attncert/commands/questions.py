@@ -22,8 +22,6 @@ from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
 
-__all__ = ["COMMANDS"]
-
 _DATA = "attncert.constructions.data.loading:load"
 _INPUTS = "attncert.verify.assume.loading:load_inputs"
 _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"

@@ -15,8 +15,6 @@ from attncert.verify.claims.ids import OUT_OF_TIME, ClaimId
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
-__all__ = ["Answer", "Subject", "unanswered"]
-
 
 class Named(Protocol):
     """What a question is about: data with a name."""

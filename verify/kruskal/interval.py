@@ -30,8 +30,6 @@ from attncert.verify.rank.modular import modular_rank
 from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import Log
 
-__all__ = ["Interval", "RankBound", "close", "settled"]
-
 _LIKELY, _LITTLE = 0.01, 0.01  # a chance; and of what is left, what less likely searches have
 
 Watch = Callable[[Interval], None]

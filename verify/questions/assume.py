@@ -9,8 +9,6 @@ from attncert.verify.questions.kruskal import WORK
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, SIZE, whole
 
-__all__ = ["Assume"]
-
 _COUNT = whole(0, 10**7)
 _LAYER, _TESTS = "layer", "tests"
 

@@ -9,8 +9,6 @@ from attncert.verify.methods.names import ATTACKED, OWN
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, text, whole
 
-__all__ = ["Attack"]
-
 
 @dataclass(frozen=True)
 class Attack(Question):

@@ -9,8 +9,6 @@ from attncert.verify.methods.names import LAYERS
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, SWITCH, text
 
-__all__ = ["Audit"]
-
 
 @dataclass(frozen=True)
 class Audit(Question):

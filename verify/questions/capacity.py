@@ -8,8 +8,6 @@ from typing import ClassVar
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, SIZE
 
-__all__ = ["Capacity"]
-
 
 @dataclass(frozen=True)
 class Capacity(Question):

@@ -9,8 +9,6 @@ from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, counts, duration, grid
 
-__all__ = ["Compare"]
-
 
 @dataclass(frozen=True)
 class Compare(Question):

@@ -16,8 +16,6 @@ from attncert.verify.questions.values import (
     whole,
 )
 
-__all__ = ["OPTIMIZERS", "Fit"]
-
 OPTIMIZERS = ("lm", "adam")
 _MOST_STEPS = 10**9
 

@@ -15,8 +15,6 @@ from attncert.verify.questions.values import (
     whole,
 )
 
-__all__ = ["WORK", "Kruskal"]
-
 WORK = number("a number of nominal seconds above 0, up to 10^7", 0, 10**7, above=True)
 _SUBSETS = 1000
 _MACHINES = "machines"

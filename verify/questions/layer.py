@@ -8,8 +8,6 @@ from typing import ClassVar
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SIZE, TEXT, exact, one_of, path
 
-__all__ = ["SCALES", "UNITS", "LayerQuestion"]
-
 SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
 _WEIGHTS, _ATTENTION, _VERDICT = "weights", "attention", "verdict"
 

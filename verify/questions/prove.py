@@ -24,8 +24,6 @@ from attncert.verify.questions.values import (
     whole,
 )
 
-__all__ = ["A1_WORK", "ClaimChoice", "Prove"]
-
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)

@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 
 from attncert.verify.questions.values import Rule, whole
 
-__all__ = ["Option", "Options", "Question", "arguments", "flag", "option", "options"]
-
 
 @dataclass(frozen=True)
 class Option:

@@ -12,24 +12,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
 
-__all__ = [
-    "DEVICES",
-    "SEED",
-    "SIZE",
-    "SWITCH",
-    "TEXT",
-    "Rule",
-    "counts",
-    "duration",
-    "exact",
-    "grid",
-    "number",
-    "one_of",
-    "path",
-    "text",
-    "whole",
-]
-
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10**7  # seconds: four months

@@ -36,8 +36,6 @@ from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.features import related_rows
 
-__all__ = ["Columns", "bound_claims", "column_bound", "columns"]
-
 _MOST = 2**22  # T·H·d up to which vectors are drawn
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 

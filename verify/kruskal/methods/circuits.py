@@ -39,8 +39,6 @@ from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.residues import residues
 from attncert.verify.scale.threads import parallel_map
 
-__all__ = ["depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
-
 _DEEPEST = 4
 _CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
 _POINT, _FLOP = 9e-9, 4e-11  # seconds, one thread
