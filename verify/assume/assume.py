@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent, timed
-from attncert.verify.assume.claims import claims, equal_pair
-from attncert.verify.assume.following import float32_claim, label_claims
+from attncert.verify.assume.claims import claims, equal_pair, float32_claim, label_claims
 from attncert.verify.assume.groups import Placed, grouped
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.paper_test import Float32Test, float32_test
