@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.questions.kruskal import WORK
 from attncert.verify.questions.question import Question, option
@@ -23,9 +22,9 @@ class Assume(Question):
     'attncert assume DATA --heads 12 --float32 0'
     """
 
-    command: ClassVar[str] = "assume"
-    example: ClassVar[str] = "attncert assume digits --heads 8 --head-width 4"
-    data: ClassVar[str] = "folder of attncert embed, .npz or .json of data, or: digits"
+    command = "assume"
+    example = "attncert assume digits --heads 8 --head-width 4"
+    data = "folder of attncert embed, .npz or .json of data, or: digits"
 
     heads: int | None = option(None, SIZE, "H; default: as the manifest says", group=_LAYER)
     head_width: int | None = option(None, SIZE, "d_h; default: the manifest's", group=_LAYER)

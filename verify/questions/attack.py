@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.methods.names import ATTACKED, OWN
 from attncert.verify.questions.question import Question, option
@@ -20,9 +19,9 @@ class Attack(Question):
     'attncert attack --construction paper --cases 300'
     """
 
-    command: ClassVar[str] = "attack"
-    example: ClassVar[str] = "attncert attack --construction paper --cases 300"
-    data: ClassVar[str] = ""
+    command = "attack"
+    example = "attncert attack --construction paper --cases 300"
+    data = ""
 
     construction: str = option("width-one", text(*ATTACKED), " | ".join((*ATTACKED, OWN)))
     cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "how many data sets to draw")

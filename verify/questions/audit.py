@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.methods.names import LAYERS
 from attncert.verify.questions.question import Question, option
@@ -20,9 +19,9 @@ class Audit(Question):
     'attncert audit --construction paper --quick'
     """
 
-    command: ClassVar[str] = "audit"
-    example: ClassVar[str] = "attncert audit digits --examples 25 --quick"
-    optional: ClassVar[bool] = True
+    command = "audit"
+    example = "attncert audit digits --examples 25 --quick"
+    optional = True
 
     construction: str | None = option(
         None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
@@ -20,8 +19,8 @@ class Compare(Question):
     'attncert compare DATA --sizes 25,97'
     """
 
-    command: ClassVar[str] = "compare"
-    example: ClassVar[str] = "attncert compare digits --examples 25"
+    command = "compare"
+    example = "attncert compare digits --examples 25"
 
     sizes: str | None = option(
         None,

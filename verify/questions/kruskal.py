@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
@@ -30,9 +29,9 @@ class Kruskal(Question):
     'attncert kruskal DATA --k 5 --work 20'
     """
 
-    command: ClassVar[str] = "kruskal"
-    example: ClassVar[str] = "attncert kruskal digits --k 4"
-    data: ClassVar[str] = ".json, .npz, .npy, .csv of vectors, -, or: digits"
+    command = "kruskal"
+    example = "attncert kruskal digits --k 4"
+    data = ".json, .npz, .npy, .csv of vectors, -, or: digits"
 
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "only ask: is every set of k independent?"
