@@ -31,8 +31,7 @@ from attncert.verify.kruskal.shards.draws import sequences
 from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.questions.assume import Assume
-from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.kruskal import Assume, Kruskal
 
 _SHARE = 100  # of the float32 test's subsets, so many times fewer at every further k
 _FURTHER = 3  # sizes between n and d

@@ -27,7 +27,7 @@ from attncert.verify.assume.loading import load_inputs
 from attncert.verify.assume.spectra import AgainstRounding, spectra
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.questions.assume import Assume
+from attncert.verify.questions.kruskal import Assume
 
 QUICK = Assume(subsets=50, permutations=20, work=0.2, float32=100)
 
