@@ -73,8 +73,7 @@ def _run(
 
 def _imported(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+    return getattr(importlib.import_module(module), name)
 
 
 COMMANDS = [command_of(entry.question, partial(_run, entry)) for entry in _QUESTIONS]

@@ -154,8 +154,7 @@ def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int
 
 def _subspace_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
     curve = _moment_queries(rng, T, n, n, bound)
-    embedded: ObjectArray = curve @ _full_rank(rng, n, d, bound).astype(object)
-    return embedded
+    return curve @ _full_rank(rng, n, d, bound).astype(object)
 
 
 def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:

@@ -92,8 +92,7 @@ def _block(block: Any, where: str) -> Block:
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", ", ".join(map(str, block)))
         parts = {name: _READERS.get(key, _word)(block[key], key) for key, name in keys.items()}
-        made: Block = _KINDS[kind](**parts)
-        return made
+        return _KINDS[kind](**parts)
     except InputError as error:
         raise InputError(f"{where}: {error.argument}", error.must, error.got) from None
 

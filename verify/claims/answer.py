@@ -98,13 +98,11 @@ class Answer:
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the report to `folder`; returns the paths of its files. Raises InputError."""
-        paths: list[Path] = face("report", self, folder)
-        return paths
+        return face("report", self, folder)
 
     def _repr_markdown_(self) -> str | None:
         """In a notebook: the verdict."""
-        text: str | None = face("answer", self)
-        return text
+        return face("answer", self)
 
 
 def unanswered(question: Question, reason: str) -> Answer:

@@ -384,5 +384,4 @@ def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
 def _whole(matrix: fmpq_mat) -> list[list[Any]]:
     """The same rows times a common denominator: ranks and relations stay as they are."""
     numerators, _ = matrix.numer_denom()
-    table: list[list[Any]] = numerators.tolist()
-    return table
+    return numerators.tolist()

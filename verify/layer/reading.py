@@ -113,8 +113,7 @@ def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -
         if not unit:
             return x
         fraction, exponent = np.frexp(x)
-        rounded: FloatArray = np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
-        return rounded
+        return np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
 
     data = attention.data
     factor = kind(float(attention.factor.mid()) / math.log(2))  # which W_Q has in it

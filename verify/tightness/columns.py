@@ -88,8 +88,7 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
     factors = rng.integers(0, p, (data.T, heads, data.n - 1))
     scale = rng.integers(0, p, (data.T, 1, 1))
     vectors = (scale * rows[:, :1] + factors @ differences) % p
-    table: IntArray = vectors.reshape(data.T, heads * data.d)
-    return table
+    return vectors.reshape(data.T, heads * data.d)
 
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
