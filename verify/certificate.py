@@ -197,10 +197,8 @@ def _require_short(matrices: Iterable[fmpq_mat | None]) -> None:
         raise TooLarge(f"its numbers have {size}, and the checker reads {MAX_FILE_BYTES:,} bytes")
 
 
-def strings(matrix: fmpq_mat | None) -> list[list[str]]:
+def strings(matrix: fmpq_mat) -> list[list[str]]:
     """Rows of "p" or "p/q" in lowest terms."""
-    if matrix is None:
-        raise ValueError("the layer has no readout")
     return [[numeral(x) for x in row] for row in matrix.tolist()]
 
 
