@@ -91,14 +91,13 @@ def _block(block: Any, where: str) -> Block:
         keys = _KEYS[_KINDS[kind]]
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", ", ".join(map(str, block)))
-        parts = {name: _READERS.get(key, _word)(block[key], key) for key, name in keys.items()}
+        parts = {
+            name: _READERS[key](block[key], key) if key in _READERS else block[key]
+            for key, name in keys.items()
+        }
         return _KINDS[kind](**parts)
     except InputError as error:
         raise InputError(f"{where}: {error.argument}", error.must, error.got) from None
-
-
-def _word(word: Any, key: str) -> Any:
-    return word
 
 
 def _flag(flag: Any, key: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from attncert.reports.answers import PageParts
@@ -31,7 +30,10 @@ def page_parts(answer: Comparison) -> PageParts:
         "last": answer.floors[-1],
         "sentences": lines,
     }
-    files = partial(_figures, answer)
+
+    def files() -> dict[str, bytes]:
+        return {figure_file("compare"): draw(answer)}
+
     return PageParts("compare.md.j2", context, exhibits(answer), files, lines)
 
 
@@ -53,10 +55,6 @@ def exhibits(answer: Comparison) -> dict[str, Any]:
         ],
         "floors": [asdict(floor) for floor in answer.floors],
     }
-
-
-def _figures(answer: Comparison) -> dict[str, bytes]:
-    return {figure_file("compare"): draw(answer)}
 
 
 def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:

@@ -142,7 +142,8 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     witness: dict[str, Any] = {}
     if rank.rank > most:
         size = min(rank.rank, most + 1)
-        rows, columns = _minor(labels.tolist(), rank.rows, size)
+        rows = list(rank.rows[:size])
+        columns = list(rational.rank(labels[rows]).columns)  # in which these stay independent
         minor = fmpz_mat([[int(labels[t, j]) for j in columns] for t in rows]).det()
         witness = {
             "rows": rows[:_SHOWN],
@@ -161,12 +162,3 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
         source="ours; docs/tightness.md, section 5",
         about=About.THESE_LABELS,
     )
-
-
-def _minor(
-    table: list[list[int]], independent: tuple[int, ...], size: int
-) -> tuple[list[int], list[int]]:
-    """The first `size` of these independent rows, and columns in which they stay independent."""
-    rows = list(independent[:size])
-    columns = rational.rank([table[t] for t in rows]).columns
-    return rows, list(columns)
