@@ -9,7 +9,7 @@ different labels are refused.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from math import lcm
@@ -161,13 +161,13 @@ def hashed(vectors: fmpq_mat) -> list[Hashed]:
     return [Hashed(part for x in row for part in (int(x.p), int(x.q))) for row in vectors.tolist()]
 
 
-def firsts(rows: list[Hashed]) -> list[int]:
+def firsts(rows: Sequence[Hashable]) -> list[int]:
     """For each row the place of the first that is equal."""
-    places: dict[Hashed, int] = {}
+    places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 
 
-def conflict(inputs: list[Hashed], labels: fmpq_mat) -> tuple[int, int] | None:
+def conflict(inputs: Sequence[Hashable], labels: fmpq_mat) -> tuple[int, int] | None:
     """Two rows that are equal, with different labels, if there are any."""
     rows = labels.tolist()
     return next(((s, t) for t, s in enumerate(firsts(inputs)) if rows[s] != rows[t]), None)
