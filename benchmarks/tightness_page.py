@@ -25,7 +25,7 @@ from attncert.verify.certificate import canonical_bytes, certificate, produced_b
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.columns import column_bound
-from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.limits import label_rank
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal

@@ -267,9 +267,8 @@ def powers_of_two(logits: Iterable[int]) -> list[int]:
     return [1 << (k - low) for k in logits]
 
 
-def to_float(matrix: fmpq_mat | None) -> FloatArray:
+def to_float(matrix: fmpq_mat) -> FloatArray:
     """Nearest float64 of each entry, ±inf beyond the largest."""
-    assert matrix is not None
     numerators, denominator = matrix.numer_denom()
     whole = narrow([int(x) for x in numerators.entries()], (matrix.nrows(), matrix.ncols()))
     return ExactArray(whole, int(denominator)).floats()

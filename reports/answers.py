@@ -22,17 +22,6 @@ from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 
-__all__ = [
-    "PageParts",
-    "envelope",
-    "in_notebook",
-    "parts_of",
-    "report",
-    "report_page",
-    "verdict",
-    "write_report",
-]
-
 FORMAT = "attncert-answer/1"
 
 
@@ -93,8 +82,7 @@ def parts_of(answer: Answer) -> PageParts:
     """By `page_parts` in reports/COMMAND/page.py, or in the folder that the answer names."""
     folder = answer.report_folder or answer.question.command
     page_module = importlib.import_module(f"attncert.reports.{folder}.page")
-    parts: PageParts = page_module.page_parts(answer)
-    return parts
+    return page_module.page_parts(answer)
 
 
 def verdict(answer: Answer) -> str:

@@ -12,18 +12,6 @@ from typing import Any
 
 from attncert.constructions.brief import in_brief
 
-__all__ = [
-    "FIGURES",
-    "FILES",
-    "HTML_MARK",
-    "HTML_PAGE",
-    "MARK",
-    "PAGE",
-    "Report",
-    "figure_file",
-    "is_report_file",
-]
-
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
 HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
 

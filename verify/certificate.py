@@ -3,11 +3,16 @@
 Only the writing is here. The checker (verify/checker) reads the file with code of its own, and
 refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
 which raises `TooLarge` instead.
+
+Of more numbers than a certificate holds, or where `--data-file` says so, the data are in a file
+beside it, of which it says name, size and SHA-256: canonical JSON as long as verify/checker reads
+it, an .npz of integers beyond (attncert check --fast).
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import re
@@ -19,7 +24,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.brief import in_brief
-from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.dataset import ARGUMENTS, Dataset
 from attncert.constructions.layer import LAYER_BLOCK, Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
@@ -32,6 +37,7 @@ MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
 
+INSIDE = 2**22  # numbers of the data that a certificate holds itself
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
 
 
@@ -197,10 +203,8 @@ def _require_short(matrices: Iterable[fmpq_mat | None]) -> None:
         raise TooLarge(f"its numbers have {size}, and the checker reads {MAX_FILE_BYTES:,} bytes")
 
 
-def strings(matrix: fmpq_mat | None) -> list[list[str]]:
+def strings(matrix: fmpq_mat) -> list[list[str]]:
     """Rows of "p" or "p/q" in lowest terms."""
-    if matrix is None:
-        raise ValueError("the layer has no readout")
     return [[numeral(x) for x in row] for row in matrix.tolist()]
 
 
@@ -248,3 +252,29 @@ def layer_body(
 def produced_by(command: str, seed: int) -> dict[str, Any]:
     """What a certificate says of its origin: no paths, no times."""
     return {"version": version("attncert"), "command": command, "seed": seed}
+
+
+def data_file(data: Dataset, always: bool = False) -> DataFile | None:
+    """The file for these data; None where the certificate is to hold them: up to INSIDE numbers,
+    unless it is `always` wanted. Raises TooLarge where no checker would read the file.
+
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
+    >>> data_file(data), data_file(data, always=True)
+    (None, {'name': 'certificate-data.json', 'bytes': 93})
+    """
+    arrays = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
+    arrays |= {"labels": data.stated} if data.stated is not None else {}
+    numbers = sum(array.stored.size for array in arrays.values())
+    if numbers <= INSIDE or data.origin.inputs is not None:
+        if not always:
+            return None
+        text = canonical_bytes(data.canonical())
+        require_readable(text)
+        return DataFile("certificate-data.json", text)
+    if data.ragged:
+        raise TooLarge(f"the data have {numbers:,} numbers, in contexts of different lengths")
+    if any(array.denominator > 1 or array.stored.dtype == object for array in arrays.values()):
+        raise TooLarge(f"the data have {numbers:,} numbers, not all of them integers of 64 bits")
+    out = io.BytesIO()
+    np.savez(out, **{name: array.stored for name, array in arrays.items()})
+    return DataFile("certificate-data.npz", out.getvalue())

@@ -6,8 +6,6 @@ import os
 
 from attncert.verify.checker import Verdict, check_file
 
-__all__ = ["check"]
-
 
 def check(path: str | os.PathLike[str]) -> Verdict:
     """Re-derive everything a certificate claims, from the file alone.

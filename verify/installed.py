@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 
-__all__ = ["repository", "version", "versions"]
-
 
 @cache
 def version(package: str) -> str:

@@ -37,8 +37,6 @@ from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 
-__all__ = ["prove", "prove_layer"]
-
 LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more than one thread
 
 

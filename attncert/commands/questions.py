@@ -11,18 +11,14 @@ from typing import Any
 
 from attncert.terminal.options import Sources, command_of
 from attncert.terminal.output import deliver, report_folder, require_apart
-from attncert.verify.questions.assume import Assume
-from attncert.verify.questions.attack import Attack
-from attncert.verify.questions.audit import Audit
+from attncert.verify.questions.audit import Attack, Audit
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Fit
-from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.kruskal import Assume, Kruskal
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
-
-__all__ = ["COMMANDS"]
 
 _DATA = "attncert.constructions.data.loading:load"
 _INPUTS = "attncert.verify.assume.loading:load_inputs"
@@ -32,11 +28,13 @@ _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 @dataclass(frozen=True)
 class _Entry:
     """function: of what it is asked of, question and progress, returns an Answer. load: of DATA.
-    Both as module:name, imported when the command runs."""
+    Both as module:name, imported when the command runs. loads_by: what the question says to load.
+    """
 
     question: type[Question]
     function: str
     load: str = _DATA
+    loads_by: tuple[str, ...] = ("unlabelled",)
 
 
 _QUESTIONS = (
@@ -44,8 +42,8 @@ _QUESTIONS = (
     _Entry(Fit, "attncert.verify.near.fitted:fit"),
     _Entry(Capacity, "attncert.verify.capacity.capacity:capacity"),
     _Entry(Compare, "attncert.verify.network.compare:compare"),
-    _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS),
-    _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS),
+    _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS, ()),
+    _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS, ("tokens",)),
     _Entry(Attack, "attncert.verify.attack.search:attack"),
     _Entry(Audit, "attncert.verify.audit.audit:audit"),
     _Entry(LayerQuestion, "attncert.verify.layer.layer:layer"),
@@ -60,11 +58,12 @@ def _run(
 
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
     if path := sources.get("data"):  # weights and folders are read by the function
-        arguments["data"] = _imported(entry.load)(path, **question.loader_arguments)
+        options = {option: getattr(question, option) for option in entry.loads_by}
+        arguments["data"] = _imported(entry.load)(path, **options)
         data = arguments["data"].name
         name = data if question.command == "prove" else f"{data}-{question.command}"
     answer_of, folder = _imported(entry.function), report_folder(out, name)
-    require_apart(question.log_file, folder)
+    require_apart(getattr(question, "log", None), folder)
 
     def make(progress: Any) -> Report:
         return report(answer_of(*arguments.values(), question, progress))
@@ -74,8 +73,7 @@ def _run(
 
 def _imported(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+    return getattr(importlib.import_module(module), name)
 
 
 COMMANDS = [command_of(entry.question, partial(_run, entry)) for entry in _QUESTIONS]

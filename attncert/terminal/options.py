@@ -12,8 +12,6 @@ import typer.core
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Option, Options, arguments, flag, options
 
-__all__ = ["GroupedHelp", "Sources", "command_of", "naming_options"]
-
 Sources: TypeAlias = dict[str, str | None]  # DATA, and what else a question is asked of
 
 _Record = TypeVar("_Record", bound=Options)

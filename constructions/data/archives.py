@@ -173,5 +173,4 @@ def _header(member: IO[bytes], key: str) -> _Header:
 
 def _array(member: IO[bytes]) -> AnyArray:
     """The array of a header that was looked at."""
-    array: AnyArray = npy.read_array(member, allow_pickle=False)
-    return array
+    return npy.read_array(member, allow_pickle=False)

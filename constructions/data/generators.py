@@ -1,7 +1,7 @@
 """Data sets for tests, examples and attacks: seeded, exact, and with their properties stated.
 
-`random` and `gaussian` promise nothing. `family` gives contexts of rank n (A2 holds) and queries of
-a named kind, most of them hard in some way. The same arguments and seed give the same data set.
+`random` promises nothing. `family` gives contexts of rank n (A2 holds) and queries of a named kind,
+most of them hard in some way. The same arguments and seed give the same data set.
 """
 
 from __future__ import annotations
@@ -48,23 +48,6 @@ def random(
         return ExactArray.of([Fraction(p, q) for p, q in pairs]).reshape(shape)
 
     return Dataset(draw(1 if shared else T, n, d), draw(T, d), draw(T, m), "random")
-
-
-def gaussian(
-    T: int,
-    n: int,
-    d: int,
-    *,
-    m: int = 1,
-    shared: bool = False,
-    dtype: type[np.floating] = np.float32,
-    seed: int = 0,
-) -> Dataset:
-    """Standard normal floats, taken exactly: dyadic rationals, in general position but for luck."""
-    rng = np.random.default_rng(seed)
-    shapes = (1 if shared else T, n, d), (T, d), (T, m)
-    E, e, y = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
-    return Dataset.of(E, e, y, "gaussian")
 
 
 def family(
@@ -171,8 +154,7 @@ def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int
 
 def _subspace_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
     curve = _moment_queries(rng, T, n, n, bound)
-    embedded: ObjectArray = curve @ _full_rank(rng, n, d, bound).astype(object)
-    return embedded
+    return curve @ _full_rank(rng, n, d, bound).astype(object)
 
 
 def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:

@@ -21,8 +21,6 @@ from attncert.constructions.data.dataset import Dataset, Origin, filled_up, requ
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError, require_seed, whole
 
-__all__ = ["KEYS", "Sequences", "of_sequences"]
-
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
 MOST_TOKENS = 2**20  # in all sequences: how often a symbol stands, times a residue, is exact
 MOST_BOUND = 2**31  # of numbers that are drawn

@@ -95,5 +95,4 @@ def null_relation(rows: fmpz_mat) -> list[int] | None:
 def _entrywise(operation: np.ufunc, a: IntegerArray, b: IntegerArray) -> IntegerArray:
     p, q = largest(a), largest(b)
     dtype = np.int64 if max(p + q, p * q) < _LIMIT else object
-    entries: IntegerArray = operation(a.astype(dtype), b.astype(dtype))
-    return entries
+    return operation(a.astype(dtype), b.astype(dtype))

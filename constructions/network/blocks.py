@@ -14,6 +14,7 @@ that is, of activation "identity".
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress, islice
@@ -24,7 +25,7 @@ from flint import fmpq_mat
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
-from attncert.constructions.network.states import States, listed, stacked
+from attncert.constructions.network.states import States, stacked
 
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
 Rows = list[list[Any]]
@@ -32,8 +33,38 @@ RULES = ("softmax", "hardmax", "linear")
 ACTIVATIONS = ("identity", "relu", "threshold")
 
 
+class _Block(ABC):
+    """What it changes is in `of`; what it makes is added to what was there where it is residual."""
+
+    of: str
+    residual: bool
+
+    @property
+    def units(self) -> int:
+        """Hidden units."""
+        return 0
+
+    def after(self, states: States) -> States:
+        """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
+        contexts = states.contexts
+        if self.of == "all":
+            tokens = (States((X,), X, states.arithmetic) for X in contexts)
+            contexts = tuple(self._changed(x, of_tokens=True) for x in tokens)
+        return States(contexts, self._changed(states), states.arithmetic)
+
+    def _changed(self, states: States, *, of_tokens: bool = False) -> Any:
+        made = self._made(states, of_tokens=of_tokens)
+        if self.residual and made.ncols() != states.queries.ncols():
+            raise InputError("residual", "false where the width changes", "true")
+        return made + states.queries if self.residual else made
+
+    @abstractmethod
+    def _made(self, states: States, *, of_tokens: bool) -> Any:
+        """A row for each query. of_tokens: the queries are the tokens of one context."""
+
+
 @dataclass(frozen=True)
-class Attention:
+class Attention(_Block):
     """Heads that read the tokens, for the query or for every vector.
 
     heads:    key k×d_h, query l×d_h, value k×d_v, over ℚ. output: (H·d_v)×m, head by head.
@@ -89,30 +120,16 @@ class Attention:
         parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
         return (*(m for m in parts if m is not None), self.output)
 
-    @property
-    def units(self) -> int:
-        """Hidden units: none."""
-        return 0
-
-    def after(self, states: States) -> States:
-        """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
-        contexts = states.contexts
-        if self.of == "all":
-            tokens = (States((X,), X, states.arithmetic) for X in contexts)
-            contexts = tuple(self._changed(x, self.weights(x, of_tokens=True)) for x in tokens)
-        return States(contexts, self._changed(states, self.weights(states)), states.arithmetic)
-
     def weights(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
-        """For each head and query the weights of the tokens, 0 for those not seen. of_tokens: the
-        queries are the tokens of one context."""
+        """For each head and query the weights of the tokens, 0 for those not seen."""
         table = []
         for head in self.heads:
             query, key = (states.arithmetic.matrix(x) for x in (head.query, head.key))
             rows = list[list[Any]]()
             for queries, context in states.by_context():
                 masks = self._masks(int(context.nrows()), int(queries.nrows()), of_tokens)
-                logits = listed(_logits(queries, query, key, context))
-                pairs = zip(logits, masks, strict=True)
+                logits = _logits(queries, query, key, context)
+                pairs = zip(logits.tolist(), masks, strict=True)
                 rows += [self._shares(row, mask, states) for row, mask in pairs]
             table.append(rows)
         return table
@@ -131,7 +148,7 @@ class Attention:
 
     def contributions(self, features: Sequence[Any], states: States) -> list[Any]:
         """What each head adds to each query: its features times value and output."""
-        rows, contributions = iter(listed(self.output)), []
+        rows, contributions = iter(self.output.tolist()), []
         for head, part in zip(self.heads, features, strict=True):
             assert head.value is not None
             _require_width("value", head.value, part)
@@ -139,10 +156,10 @@ class Attention:
             contributions.append(part * states.arithmetic.matrix(head.value * output))
         return contributions
 
-    def _changed(self, states: States, weights: Sequence[Rows]) -> Any:
+    def _made(self, states: States, *, of_tokens: bool) -> Any:
+        weights = self.weights(states, of_tokens=of_tokens)
         first, *others = self.contributions(self.features(states, weights), states)
-        changed = sum(others, first)
-        return _sum(changed, states.queries) if self.residual else changed
+        return sum(others, first)
 
     def _masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
         """Which of so many tokens each query sees."""
@@ -167,7 +184,7 @@ class Attention:
 
 
 @dataclass(frozen=True)
-class FeedForward:
+class FeedForward(_Block):
     """x·weights + bias, then the activation, of each vector.
 
     weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu" or
@@ -207,26 +224,17 @@ class FeedForward:
         """Hidden units; a block of activation identity has none."""
         return 0 if self.activation == "identity" else int(self.weights.ncols())
 
-    def after(self, states: States) -> States:
-        """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
-        contexts = states.contexts
-        if self.of == "all":
-            contexts = tuple(self._changed(context, states) for context in contexts)
+    def _made(self, states: States, *, of_tokens: bool) -> Any:
         vectors = states.in_rows() if self.of == "row" else states.queries
-        queries = self._changed(vectors, states, states.queries)
-        return States(contexts, queries, states.arithmetic)
-
-    def _changed(self, vectors: Any, states: States, before: Any = None) -> Any:
-        """before: what a residual adds, unless it is the vectors."""
         _require_width("weights", self.weights, vectors)
         matrix, rows = states.arithmetic.matrix, int(vectors.nrows())
         width = int(self.weights.ncols())
         biases = matrix(rows, width, list(matrix(self.bias).entries()) * rows)
-        changed = vectors * matrix(self.weights) + biases
-        if self.activation != "identity":
-            function = getattr(states.arithmetic, self.activation)
-            changed = matrix(rows, width, [function(x) for x in changed.entries()])
-        return _sum(changed, vectors if before is None else before) if self.residual else changed
+        made = vectors * matrix(self.weights) + biases
+        if self.activation == "identity":
+            return made
+        function = getattr(states.arithmetic, self.activation)
+        return matrix(rows, width, [function(x) for x in made.entries()])
 
 
 Block = Attention | FeedForward
@@ -251,9 +259,3 @@ def _logits(queries: Any, query: Any, key: Any, context: Any) -> Any:
     if queries.nrows() < context.nrows():
         return (left * key.transpose()) * context.transpose()
     return left * (context * key).transpose()
-
-
-def _sum(new: Any, before: Any) -> Any:
-    if new.ncols() != before.ncols():
-        raise InputError("residual", "false where the width changes", "true")
-    return new + before

@@ -29,7 +29,6 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.inputs import Inputs
 from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, planes
-from attncert.constructions.network.states import listed
 
 
 def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
@@ -50,10 +49,10 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
 
 def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
     """(p+1)×m, w above v: an affine map that is the label at the members, 0 where no pivot is."""
-    points, labels = listed(inputs.affine), listed(inputs.labels)
+    points, labels = inputs.affine.tolist(), inputs.labels.tolist()
     system, _ = fmpq_mat([[*points[t], *labels[t]] for t in plane.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]
-    for row in listed(system):
+    for row in system.tolist():
         pivot = next(j for j, x in enumerate(row) if x)
         rows[pivot] = row[len(rows) :]
     return fmpq_mat(rows)
@@ -63,7 +62,7 @@ def _units(inputs: Inputs, plane: Plane) -> Iterator[tuple[Form, Form]]:
     """Two for each label, then R(z ± 1)."""
     u, (ahead, behind) = _affine_map(inputs, plane), plane.sides
     factors = []
-    for j, column in enumerate(listed(u.transpose())):
+    for j, column in enumerate(u.transpose().tolist()):
         q = lcm(*(int(x.q) for x in column))
         heights = (inputs.affine * fmpq_mat([[q * x] for x in column])).entries()
         M = max(map(abs, heights)).ceil()

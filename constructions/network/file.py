@@ -23,7 +23,7 @@ from attncert.constructions.numerals import numeral
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
 # Kinds, and for each key the attribute that it is.
 _KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward}
-_KEYS = {
+_KEYS: dict[type[Any], dict[str, str]] = {
     Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
                 "output": "output", "mask": "mask", "residual": "residual"},
     FeedForward: {x: x for x in ("of", "activation", "weights", "bias", "residual")},
@@ -91,15 +91,13 @@ def _block(block: Any, where: str) -> Block:
         keys = _KEYS[_KINDS[kind]]
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", ", ".join(map(str, block)))
-        parts = {name: _READERS.get(key, _word)(block[key], key) for key, name in keys.items()}
-        made: Block = _KINDS[kind](**parts)
-        return made
+        parts = {
+            name: _READERS[key](block[key], key) if key in _READERS else block[key]
+            for key, name in keys.items()
+        }
+        return _KINDS[kind](**parts)
     except InputError as error:
         raise InputError(f"{where}: {error.argument}", error.must, error.got) from None
-
-
-def _word(word: Any, key: str) -> Any:
-    return word
 
 
 def _flag(flag: Any, key: str) -> bool:

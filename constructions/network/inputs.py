@@ -9,7 +9,7 @@ different labels are refused.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from math import lcm
@@ -22,7 +22,7 @@ from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.network.arithmetic import RATIONAL
 from attncert.constructions.network.blocks import FeedForward
 from attncert.constructions.network.network import Network
-from attncert.constructions.network.states import States, listed
+from attncert.constructions.network.states import States
 
 _DRAWS = 8  # of each size of integers
 
@@ -65,7 +65,7 @@ class Inputs:
     @classmethod
     def merged(cls, of: str, vectors: fmpq_mat, labels: fmpq_mat, scale: int = 1) -> Inputs:
         """Rows without conflict, each once."""
-        rows, heights = listed(vectors), listed(labels)
+        rows, heights = vectors.tolist(), labels.tolist()
         examples = sorted(set(firsts(hashed(vectors))))
         vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
         return cls(of, tuple(examples), vectors, labels, scale)
@@ -78,7 +78,7 @@ class Inputs:
     @property
     def affine(self) -> fmpq_mat:
         """K×(p+1): 1, then the vector. Affine forms c + a·x are columns beside it."""
-        return fmpq_mat([[1, *row] for row in listed(self.vectors)])
+        return fmpq_mat([[1, *row] for row in self.vectors.tolist()])
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,7 +109,7 @@ class Line:
             positions = tuple(images[t] for t in order)
             if all(differences(positions)):
                 break
-        labels = listed(inputs.labels)
+        labels = inputs.labels.tolist()
         return cls(inputs, a, tuple(order), positions, tuple(tuple(labels[t]) for t in order))
 
     @property
@@ -158,18 +158,18 @@ def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
 
 def hashed(vectors: fmpq_mat) -> list[Hashed]:
     """One for each row."""
-    return [Hashed(part for x in row for part in (int(x.p), int(x.q))) for row in listed(vectors)]
+    return [Hashed(part for x in row for part in (int(x.p), int(x.q))) for row in vectors.tolist()]
 
 
-def firsts(rows: list[Hashed]) -> list[int]:
+def firsts(rows: Sequence[Hashable]) -> list[int]:
     """For each row the place of the first that is equal."""
-    places: dict[Hashed, int] = {}
+    places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 
 
-def conflict(inputs: list[Hashed], labels: fmpq_mat) -> tuple[int, int] | None:
+def conflict(inputs: Sequence[Hashable], labels: fmpq_mat) -> tuple[int, int] | None:
     """Two rows that are equal, with different labels, if there are any."""
-    rows = listed(labels)
+    rows = labels.tolist()
     return next(((s, t) for t, s in enumerate(firsts(inputs)) if rows[s] != rows[t]), None)
 
 

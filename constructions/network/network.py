@@ -18,7 +18,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.arithmetic import BALLS, RATIONAL, Arithmetic
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
-from attncert.constructions.network.states import States, listed
+from attncert.constructions.network.states import States
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class Network:
         stay. Raises Inexact; InputError for shapes, also where tokens and queries differ in
         width."""
         *_, last = self.states(data)
-        contexts = [listed(context) for context in last.contexts]
+        contexts = [context.tolist() for context in last.contexts]
         return Dataset.of(
-            contexts[0] if data.shared else contexts, listed(last.queries), data.stated, data.name
+            contexts[0] if data.shared else contexts, last.queries.tolist(), data.stated, data.name
         )
 
     @property

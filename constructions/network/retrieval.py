@@ -30,7 +30,6 @@ from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.inputs import Inputs
 from attncert.constructions.network.network import Network
-from attncert.constructions.network.states import listed
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
 
 def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:
     gaps = []
-    for i, products in enumerate(listed(patterns * patterns.transpose())):
+    for i, products in enumerate((patterns * patterns.transpose()).tolist()):
         own = products.pop(i)
         gaps.append(own - max(products) if products else None)
     return tuple(gaps)
@@ -97,8 +96,8 @@ def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:
 
 def _reaches(patterns: fmpq_mat) -> tuple[fmpq, ...]:
     """In each coordinate a least or a largest entry is the farthest."""
-    ends = [(min(column), max(column)) for column in listed(patterns.transpose())]
+    ends = [(min(column), max(column)) for column in patterns.transpose().tolist()]
     return tuple(
         max(max(x - low, high - x) for x, (low, high) in zip(row, ends, strict=True))
-        for row in listed(patterns)
+        for row in patterns.tolist()
     )

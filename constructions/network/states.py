@@ -25,16 +25,12 @@ class States:
         contexts = tuple(matrix(data.context(t)) for t in range(len(data.contexts)))
         return cls(contexts, matrix(data.query_matrix), arithmetic)
 
-    @property
-    def examples(self) -> int:
-        return int(self.queries.nrows())
-
     def by_context(self) -> Iterator[tuple[Any, Any]]:
         """Queries, as rows, and the one context that they have."""
         if len(self.contexts) == 1:
             yield self.queries, self.contexts[0]
             return
-        for query, context in zip(self.rows(), self.contexts, strict=True):
+        for query, context in zip(self.queries.tolist(), self.contexts, strict=True):
             yield self.arithmetic.matrix(1, len(query), query), context
 
     def require_short(self) -> None:
@@ -42,25 +38,15 @@ class States:
         if any(self.arithmetic.bits(x) > MAX_BITS for x in (*self.contexts, self.queries)):
             raise TooLong(f"a number of over {MAX_BITS} bits")
 
-    def rows(self) -> list[list[Any]]:
-        """The queries, as lists."""
-        return listed(self.queries)
-
     def in_rows(self) -> Any:
         """Query and tokens of each example one after the other in one row."""
         rows = []
-        for t, query in enumerate(self.rows()):
+        for t, query in enumerate(self.queries.tolist()):
             context = self.contexts[0 if len(self.contexts) == 1 else t]
             rows.append([*query, *context.entries()])
         if len({len(row) for row in rows}) > 1:
             raise InputError("of", "'query' or 'all' for contexts of different lengths", "'row'")
         return self.arithmetic.matrix(len(rows), len(rows[0]), [x for row in rows for x in row])
-
-
-def listed(matrix: Any) -> list[list[Any]]:
-    """The rows of a matrix."""
-    columns, entries = int(matrix.ncols()), matrix.entries()
-    return [entries[i : i + columns] for i in range(0, len(entries), columns)]
 
 
 def stacked(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:

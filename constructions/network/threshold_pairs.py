@@ -22,7 +22,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.inputs import Inputs, firsts, hashed
 from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, planes
-from attncert.constructions.network.states import listed
 
 
 def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
@@ -38,7 +37,7 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
     kinds = firsts(hashed(inputs.labels))
     (frequent, _), *others = Counter(kinds).most_common()
     pools = [[t for t, kind in enumerate(kinds) if kind == other] for other, _ in others]
-    labels = listed(inputs.labels)
+    labels = inputs.labels.tolist()
     base = fmpq_mat([labels[frequent]])
     if not pools:
         constant = readout(fmpq_mat(inputs.width, base.ncols()), base, inputs.of)

@@ -107,8 +107,7 @@ def features(data: Dataset, keys: FloatArray, queries: FloatArray) -> FloatArray
     """Z (T, H·d) in float64; keys, queries: (H, d, d_h)."""
     contexts = data.contexts.floats()
     weights, _ = attend(contexts, data.queries.floats(), keys, queries, data.times)
-    rows: FloatArray = np.matmul(weights.swapaxes(1, 2), contexts).reshape(data.T, -1)
-    return rows
+    return np.matmul(weights.swapaxes(1, 2), contexts).reshape(data.T, -1)
 
 
 def _require_finite(*arrays: FloatArray) -> None:

@@ -149,8 +149,7 @@ def of_tensor(tensor: Any, name: str) -> AnyArray:
         must = "of float16, bfloat16, float32 or float64, not sparse or quantized"
         raise InputError(name, must, kind)
     plain = tensor.detach().cpu()
-    array: AnyArray = (plain.float() if kind == "bfloat16" else plain).numpy()
-    return array
+    return (plain.float() if kind == "bfloat16" else plain).numpy()
 
 
 def _require_small(count: int, source: str) -> None:

@@ -17,8 +17,7 @@ from attncert.constructions.network.file import of_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights import files, own
 from attncert.constructions.weights.model_types import model_type
-from attncert.constructions.weights.naming import Place, choose, places
-from attncert.constructions.weights.namings import NAMINGS
+from attncert.constructions.weights.naming import NAMINGS, Place, choose, places
 from attncert.constructions.weights.projections import of_projections
 from attncert.constructions.weights.stored import StoredLayer
 

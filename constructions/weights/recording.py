@@ -27,8 +27,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.files import of_tensor
 from attncert.constructions.weights.load import Selection
-from attncert.constructions.weights.naming import Place, places
-from attncert.constructions.weights.namings import NAMINGS
+from attncert.constructions.weights.naming import NAMINGS, Place, places
 
 _MASKS = ("attention_mask", "attn_mask")  # of modules that are not PyTorch's own
 _POSITIONS = ("position_ids", "cache_position")  # where they act, it shows in the outputs

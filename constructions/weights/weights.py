@@ -5,11 +5,18 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.arrays import AnyArray
+from attncert.constructions.errors import InputError, whole
 from attncert.constructions.network.network import Network
-from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.modules import of_module
+from attncert.constructions.weights.files import Choose, of_tensor
+from attncert.constructions.weights.load import Selection, load_weights, of_state
+from attncert.constructions.weights.model_types import TORCH
 from attncert.constructions.weights.stored import StoredLayer
+
+_HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
+_OF_TORCH = ("num_heads", "add_zero_attn")
+_LIBRARY = "transformers.models."
+_WAY_OUT = 'format="hf"'
 
 
 class Weights(StoredLayer):
@@ -54,3 +61,50 @@ class Weights(StoredLayer):
         if isinstance(stored, Network):
             raise InputError(str(source), "the weights of one layer", "a network of other blocks")
         return cls(**vars(stored))
+
+
+def of_module(
+    module: Any, heads: int | None = None, prefix: str | None = None, format: str = "auto"
+) -> StoredLayer:
+    """`Weights.from_torch`."""
+    if not hasattr(module, "state_dict"):
+        raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
+    state = module.state_dict()
+    inner = module.get_submodule(prefix) if prefix and hasattr(module, "get_submodule") else module
+    config = None
+    if format == "auto":
+        config = _configuration(inner) or {"model_type": f"of type {type(inner).__name__}"}
+
+    def read(choose: Choose) -> dict[str, AnyArray]:
+        return {name: of_tensor(state[name], name) for name in choose(list(state))}
+
+    heads = heads if heads is not None else heads_of(inner)
+    selection = Selection(format, prefix, heads, config, "module", _WAY_OUT)
+    return of_state(read, type(module).__name__, "module", selection)
+
+
+def _configuration(module: Any) -> dict[str, Any] | None:
+    """Of torch.nn.MultiheadAttention itself, and of a module of transformers whose parts are, what
+    says how it computes; None: nothing. (A class of one's own in their place may do otherwise.)"""
+    kind = type(module)
+    if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
+        return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}
+    parts = list(module.modules()) if hasattr(module, "modules") else []
+    if not kind.__module__.startswith(_LIBRARY) or not all(map(_of_a_library, parts)):
+        return None
+    configs: list[Any] = [getattr(part, "config", None) for part in parts]
+    return next((dict(x.to_dict()) for x in configs if hasattr(x, "to_dict")), None)
+
+
+def _of_a_library(part: Any) -> bool:
+    return type(part).__module__.startswith(("transformers.", "torch.nn."))
+
+
+def heads_of(module: Any) -> int | None:
+    """What the module, its parts or its configuration say of the number of heads; None: nothing."""
+    children = module.children() if hasattr(module, "children") else ()
+    for part in (module, getattr(module, "config", None), *children):
+        for name in _HEADS:
+            if whole(number := getattr(part, name, None)):
+                return number
+    return None

@@ -13,8 +13,6 @@ from attncert.constructions.foreign import printable
 from attncert.constructions.numerals import fraction, numeral
 from attncert.verify.claims.words import counted, listed
 
-__all__ = ["ARGUMENTS", "CLAIMS", "short"]
-
 _TERMS = 6  # of a relation that is written out
 _LENGTH = 24  # characters of a number that is written out
 # What no checker runs: the mathematics between what is computed and what is claimed.

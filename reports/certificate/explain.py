@@ -26,8 +26,6 @@ from attncert.verify.checker.origin import data_file
 from attncert.verify.checker.reading import same_digests
 from attncert.verify.claims.words import counted
 
-__all__ = ["Explanation", "data_text", "explain", "text"]
-
 _NO_WORDS = "This cannot be explained: a part of the file is not what the format asks for."
 _WIDTH = 88
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)

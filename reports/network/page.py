@@ -33,7 +33,10 @@ def page_parts(proof: NetworkProof) -> PageParts:
     exhibits = {
         "data": about(proof.data),
         "construction": proof.method.name,
-        "blocks": [_about(block) for block in built.network.blocks] if built else [],
+        "blocks": [
+            {"block": _kind(block), "of": block.of, "hidden units": block.units}
+            for block in (built.network.blocks if built else ())
+        ],
     }
     return PageParts("network.md.j2", context, exhibits)
 
@@ -80,7 +83,3 @@ def _kind(block: Block) -> str:
         return f"attention by {block.rule}, {counted(len(block.heads), 'head')}"
     plain = block.activation == "identity"
     return "affine map" if plain else f"affine map and {block.activation}"
-
-
-def _about(block: Block) -> dict[str, object]:
-    return {"block": _kind(block), "of": block.of, "hidden units": block.units}

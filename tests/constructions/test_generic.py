@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.gaussian import gaussian
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
 from support.small_layers import features, fractions, times, transpose
 from support.strategies import families
@@ -31,7 +32,7 @@ DATA = {
     "permuted": generators.family(9, 3, 4, contexts="permuted", seed=2),
     "two tokens": generators.family(5, 2, 2, shared=True, queries="moment-curve", seed=2),
     "one dimension": Dataset.of([[[2]], [[3]]][:1], [[1]], [4]),
-    "floats": generators.gaussian(5, 3, 4, seed=1),
+    "floats": gaussian(5, 3, 4, seed=1),
 }
 
 

@@ -21,8 +21,7 @@ import attncert
 from attncert.cli import main
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.model_types import BY_NAME, MODEL_TYPES, TORCH, option
-from attncert.constructions.weights.naming import places
-from attncert.constructions.weights.namings import NAMINGS
+from attncert.constructions.weights.naming import NAMINGS, places
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.mask import Recorded

@@ -16,8 +16,7 @@ from support.proof_fixtures import rendered
 
 from attncert.reports.prove import layout
 from attncert.reports.prove.graph import graph
-from attncert.reports.prove.view import MOST_BOXES, diagram, weakest
-from attncert.verify.claims.argument import argued
+from attncert.reports.prove.view import MOST_BOXES, argued, diagram, weakest
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 

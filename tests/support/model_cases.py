@@ -14,8 +14,7 @@ from support.third_party import gaps
 
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.model_types import TORCH
-from attncert.constructions.weights.naming import places
-from attncert.constructions.weights.namings import NAMINGS
+from attncert.constructions.weights.naming import NAMINGS, places
 from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights

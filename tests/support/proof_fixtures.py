@@ -14,6 +14,7 @@ from itertools import cycle, islice
 from unittest.mock import patch
 
 import numpy as np
+from support.gaussian import gaussian
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
@@ -55,7 +56,7 @@ def refused(contexts: object, queries: object, **settings: int) -> Proof:
 
 def full_rank() -> Proof:
     """Float data: rank proved modulo a prime, the interpolation error enclosed."""
-    data = generators.gaussian(3, 3, 3, seed=1)
+    data = gaussian(3, 3, 3, seed=1)
     return prove(replace(data, name="embeddings"), Prove(claim="full-rank", heads=2))
 
 

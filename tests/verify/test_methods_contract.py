@@ -23,7 +23,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
-from attncert.verify.questions.attack import Attack
+from attncert.verify.questions.audit import Attack
 from attncert.verify.questions.prove import Prove
 
 EXAMPLE = "examples.own_construction:METHOD"

@@ -15,6 +15,7 @@ from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.built import changed, with_head
+from support.gaussian import gaussian
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank_mod
 from support.small_layers import outputs
 from support.strategies import datasets, families, numbers
@@ -37,7 +38,7 @@ EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 DISTINCT = generators.family(7, 3, 4, queries="moment-curve", m=2, seed=1)
 SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
-FLOATS = generators.gaussian(5, 3, 4, seed=1)
+FLOATS = gaussian(5, 3, 4, seed=1)
 
 
 def rational() -> Dataset:
@@ -113,7 +114,7 @@ def test_the_three_routes_and_what_they_carry() -> None:
 # Where no exact readout is written down.
 
 
-@pytest.mark.parametrize("data", [FLOATS, generators.gaussian(5, 3, 4, seed=2, shared=True)])
+@pytest.mark.parametrize("data", [FLOATS, gaussian(5, 3, 4, seed=2, shared=True)])
 def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -> None:
     proof = prove(data)
     assert proof.standing is Level.PROVED and proof.setup.claim == "full-rank"

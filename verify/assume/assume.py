@@ -18,8 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent, timed
-from attncert.verify.assume.claims import claims, equal_pair
-from attncert.verify.assume.following import float32_claim, label_claims
+from attncert.verify.assume.claims import claims, equal_pair, float32_claim, label_claims
 from attncert.verify.assume.groups import Placed, grouped
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.paper_test import Float32Test, float32_test
@@ -32,8 +31,7 @@ from attncert.verify.kruskal.shards.draws import sequences
 from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.questions.assume import Assume
-from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.kruskal import Assume, Kruskal
 
 _SHARE = 100  # of the float32 test's subsets, so many times fewer at every further k
 _FURTHER = 3  # sizes between n and d

@@ -184,8 +184,7 @@ def _permuted(rng: np.random.Generator, count: int, n: int, d: int, bound: int) 
 
 
 def _curve(points: Sequence[int], d: int) -> IntArray:
-    powers: IntArray = np.array([[x**k for k in range(d)] for x in points], dtype=np.int64)
-    return powers
+    return np.array([[x**k for k in range(d)] for x in points], dtype=np.int64)
 
 
 def _moment_rows(rng: np.random.Generator, count: int, d: int) -> IntArray:

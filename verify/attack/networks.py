@@ -105,8 +105,7 @@ def conflicts(method: NetworkMethod, data: Dataset) -> list[list[int]]:
 
 def _collinear(rng: np.random.Generator, count: int, d: int, bound: int) -> IntArray:
     start, step = rng.integers(-bound, bound + 1, (2, d))
-    points: IntArray = start + np.arange(count)[:, None] * step
-    return points
+    return start + np.arange(count)[:, None] * step
 
 
 _SHARING = ("shared", "own", "ragged", "permuted")

@@ -47,7 +47,7 @@ from attncert.verify.methods.method import Request
 from attncert.verify.network.claims import memorizes
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.within import certificate, recomputed
-from attncert.verify.questions.attack import Attack
+from attncert.verify.questions.audit import Attack
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer | Network]

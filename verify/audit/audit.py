@@ -22,8 +22,6 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.questions.audit import Audit
 
-__all__ = ["AuditAnswer", "audit", "methods_of"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):

@@ -22,8 +22,6 @@ from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
-__all__ = ["CASES", "CaseVerdict", "claim", "run"]
-
 _I = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
 _RANK_TWO = [[[1, 0, 0], [0, 1, 0]], [[1, 0, 1], [0, 1, 1]]]

@@ -24,8 +24,6 @@ from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 from attncert.verify.tightness.values import too_few_parameters
 
-__all__ = ["Examination", "Strength", "claims", "examine", "limits"]
-
 MOST, QUICK_MOST = 100, 25  # examples looked at
 READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
 _LARGEST = 600  # examples up to which it is asked what no weights can do

@@ -32,8 +32,6 @@ from attncert.verify.questions.capacity import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
 
-__all__ = ["DataCapacity", "capacity"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DataCapacity(Answer):

@@ -48,8 +48,6 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
 )
 from attncert.verify.tightness.relations.rows import few_tied, row_relations
 
-__all__ = ["Jacobian", "Upper", "jacobian"]
-
 MOST_NULL_ROWS = 3000  # rows up to which the left null space is computed
 _DRAWS = 3
 _Sizes = tuple[int, int, int]  # H, d_h, d_v

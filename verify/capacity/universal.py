@@ -23,8 +23,6 @@ from attncert.verify.tightness.columns import Columns, bound_claims, columns
 from attncert.verify.tightness.limits import label_limits
 from attncert.verify.tightness.relations.probes import RankedLayer, best_rank, enough
 
-__all__ = ["Universal", "universal"]
-
 _MOST_FEATURES = 2**22  # T·H·d up to which layers are drawn
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 

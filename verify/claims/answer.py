@@ -15,8 +15,6 @@ from attncert.verify.claims.ids import OUT_OF_TIME, ClaimId
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
-__all__ = ["Answer", "Subject", "unanswered"]
-
 
 class Named(Protocol):
     """What a question is about: data with a name."""
@@ -100,13 +98,11 @@ class Answer:
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the report to `folder`; returns the paths of its files. Raises InputError."""
-        paths: list[Path] = face("report", self, folder)
-        return paths
+        return face("report", self, folder)
 
     def _repr_markdown_(self) -> str | None:
         """In a notebook: the verdict."""
-        text: str | None = face("answer", self)
-        return text
+        return face("answer", self)
 
 
 def unanswered(question: Question, reason: str) -> Answer:

@@ -18,8 +18,6 @@ from attncert.verify.claims.proof import Outline, Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.coq.theorems import names_a_theorem
 
-__all__ = ["missing", "promised", "require_rules", "too_strong", "unnamed", "without_witness"]
-
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
     ids.ALMOST_ALL: Level.ARGUED,

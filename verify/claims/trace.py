@@ -67,8 +67,7 @@ class ProofTrace:
 
     def _repr_svg_(self) -> str | None:
         """In a notebook: the graph, as in a report."""
-        graph: str | None = face("trace", self)
-        return graph
+        return face("trace", self)
 
     def _derive(self, claim: Claim) -> Level:
         if not claim.level.holds:

@@ -13,15 +13,6 @@ from attncert.constructions.errors import InputError
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, Verdict
 from attncert.verify.checker.claims import parse
 
-__all__ = [
-    "PACKAGES",
-    "SOURCES",
-    "build",
-    "check_file",
-    "executable",
-    "home",
-]
-
 SOURCES = Path(__file__).resolve().parent.parent / "kernel"
 PACKAGES = (  # of Debian 12 and Ubuntu
     "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "

@@ -23,8 +23,6 @@ from attncert.verify.checker.claims import judge
 from attncert.verify.checker.reading import integer
 from attncert.verify.coq.executable import home
 
-__all__ = ["KernelCheck", "check", "instance", "theorem_of"]
-
 Number = tuple[int, int]
 Matrix = list[list[Number]]
 _LONGEST = 4000  # bits of a number that is written in decimal: all claims but interpolation

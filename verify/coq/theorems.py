@@ -9,8 +9,6 @@ from functools import cache
 
 from attncert.verify.coq.executable import SOURCES
 
-__all__ = ["in_coq", "manifest", "names_a_theorem"]
-
 
 @cache
 def manifest() -> dict[str, str]:

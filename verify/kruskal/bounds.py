@@ -12,8 +12,6 @@ from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
-__all__ = ["Interval", "RankBound"]
-
 
 class Contradiction(ArithmeticError):
     """Two bounds that cannot both be true: one of the proofs, or a log that it was taken from, is

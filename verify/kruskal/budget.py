@@ -19,7 +19,8 @@ SHARE = 0.2
 SURE = 1.25
 """Times the price: what a search should have, since some data cost more than others."""
 
-_MOST = 10**7  # seconds: the command line takes no larger budget
+MOST = 10**7
+"""Nominal seconds: no command line takes more."""
 
 
 class Budget:
@@ -74,12 +75,20 @@ cores, and 0.1 s were left (of 0.2 s, 0.1 s went to quicker searches). No limit 
         needed = max(price, remaining) * 2 if begun else price
         enough = spent + needed / (1 - SHARE) ** 2
         advice = "No limit would suffice"
-        if enough <= _MOST:
-            step = 10.0 ** (math.floor(math.log10(enough)) - 1)
-            advice = f"A limit of {written(math.ceil(enough / step) * step)} s should suffice"
+        if enough <= MOST:
+            advice = f"A limit of {written(two_digits_up(enough))} s should suffice"
         about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
         return (
             f"The limit stopped the search: all sets of {size} vectors take {about} s "
             f"on two free cores, {how} (of {written(self.work)} s, {spent:.2g} s went to quicker "
             f"searches). {advice}."
         )
+
+
+def two_digits_up(x: float) -> float:
+    """
+    >>> two_digits_up(24.1), two_digits_up(0.0311)
+    (25.0, 0.032)
+    """
+    step = 10.0 ** (math.floor(math.log10(x)) - 1)
+    return math.ceil(x / step) * step

@@ -2,10 +2,17 @@
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
 budget only decides how close the ends come.
+
+`prove` asks of its queries whether every set of k vectors is independent, within counted work. The
+work is nominal (`budget`), so that equal runs end alike on every machine. Going through all sets
+has a price that is known in advance. Where the work covers it the question is answered; where it
+does not, a tenth of the work goes to what may answer it at a lower price: the methods that list no
+sets, and the searches for a dependent one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +21,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
-from attncert.verify.kruskal.budget import CORES, SHARE, SURE, Budget
+from attncert.verify.kruskal.budget import CORES, MOST, SHARE, SURE, Budget, two_digits_up
 from attncert.verify.kruskal.methods import (
     circuits,
     coherence,
@@ -30,9 +37,10 @@ from attncert.verify.rank.modular import modular_rank
 from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import Log
 
-__all__ = ["Interval", "RankBound", "close", "settled"]
-
 _LIKELY, _LITTLE = 0.01, 0.01  # a chance; and of what is left, what less likely searches have
+
+_MARGIN = 1.1  # searches for witnesses end a little after their share
+_BY_LUCK = 0.1  # of the work, where it does not cover all sets
 
 Watch = Callable[[Interval], None]
 
@@ -264,3 +272,48 @@ METHODS: dict[str, Method] = {
     "all sets": _exhaustive,
     "more circuits": partial(_circuits, later=True),
 }
+
+
+def decide_within(
+    vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
+) -> RankBound | None:
+    """What answers whether every k of the vectors are independent: a lower bound of k or more, or
+    an upper bound below k with its witness. None where so much work does not settle it.
+
+    work: nominal seconds, at least 0. Arithmetic and levels: those of the bound. A k that is not
+    from 1 to min(N, d) is not asked.
+
+    >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
+    >>> decide_within(vectors, 2, 1.0).value, decide_within(vectors, 3, 1.0).dependency.indices
+    (2, (0, 1, 4))
+    >>> decide_within(vectors, 3, 0.0) is None
+    True
+    """
+    if not (work and 1 <= k <= min(vectors.N, vectors.d)):
+        return None
+    part = work if work_needed(vectors, k) <= work else work * _BY_LUCK
+    interval = close(vectors, Kruskal(k=k, work=part, seed=seed), progress=progress)
+    independent = interval.answers(k)
+    if independent is None:
+        return None
+    return interval.lower if independent else interval.upper
+
+
+def work_needed(vectors: Vectors, k: int) -> float:
+    """Nominal seconds with which `close` comes to the end of all sets of k, two digits, rounded up;
+    infinite where no command line takes so many.
+
+    Before it begins, both searches for witnesses take their share, and the methods that list
+    nothing and all smaller sizes their price at most.
+
+    >>> queries = Vectors.of([[1, t, t**2, t**3] for t in range(60)])
+    >>> work_needed(queries, 4)
+    0.0082
+    """
+    N, d = vectors.N, vectors.d
+    prices = [coherence.nominal_seconds(N, d), information_sets.nominal_seconds(N, d, min(N, d))]
+    prices += [exhaustive.nominal_seconds(N, d, size) for size in range(1, k + 1)]
+    needed = _MARGIN * sum(prices) / (1 - SHARE) ** 2
+    if needed > MOST:
+        return math.inf
+    return float(f"{two_digits_up(needed):.2g}")

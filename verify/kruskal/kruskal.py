@@ -29,8 +29,7 @@ from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.questions.assume import Assume
-from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.kruskal import Assume, Kruskal
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import Cluster

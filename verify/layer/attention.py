@@ -100,19 +100,10 @@ class Attention:
         below = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
         return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), below))
 
-    # Balls, at the working precision of FLINT's context.
-
-    def weights(self) -> list[blocks.Rows]:
-        """H lists of T lists of softmax weights, enclosed."""
-        return self.block.weights(States.of(self.data, BALLS))
-
-    def features(self, weights: Sequence[blocks.Rows] | None = None) -> list[arb_mat]:
-        """Of each head T×d, enclosed; side by side they are Z."""
-        return self.block.features(States.of(self.data, BALLS), weights)
-
-    def contributions(self, parts: Sequence[arb_mat]) -> list[arb_mat]:
-        """What each head adds to the outputs, H matrices T×m, enclosed: Z_h V_h O_h."""
-        return self.block.contributions(parts, States.of(self.data, BALLS))
+    @property
+    def states(self) -> States:
+        """The data in balls, at the working precision of FLINT's context."""
+        return States.of(self.data, BALLS)
 
     def outputs(self) -> arb_mat:
         """A(E, e) of all examples, T×m, enclosed."""

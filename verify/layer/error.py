@@ -7,7 +7,7 @@ The questions put to any weights, constructed or trained, rounded or not:
                 the readout is to blame for an error
     saturation  the largest softmax weight of each head and example, enclosed
     groups      which head carries which example (heads.py)
-    ablation    the error without each head, and which example it gives most to (ablation.py)
+    ablation    the error without each head, and which example it gives most to (heads.py)
     scale       where the layer does not memorize, whether it does with another scale
     Theorem 1   capacity, rank of M_h, the partition condition for these groups, and saturation of
                 the examples of earlier heads
@@ -25,8 +25,7 @@ from functools import cache, cached_property
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
@@ -41,10 +40,11 @@ from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, listed, widened
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
-from attncert.verify.layer.ablation import Ablation, ablation
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.heads import (
+    Ablation,
     HeadView,
+    ablation,
     head_view,
     peak,
     theorem_claims,
@@ -116,9 +116,10 @@ def audit_layer(
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):
-        weights = attention.weights()
-        features = attention.features(weights)
-        sigma = least_singular_value(beside(features, BALLS))
+        states = attention.states
+        weights = attention.block.weights(states)
+        features = attention.block.features(states, weights)
+        sigma = smallest_singular_value(beside(features, BALLS), BITS)
         peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
         progress("layer: heads taken out", 1, 5)
@@ -340,22 +341,6 @@ def _decimal(x: Fraction, *, up: bool) -> str:
 # Rank.
 
 
-def least_singular_value(features: arb_mat) -> SingularValue:
-    """σ_T of Z in two bounds; where no full rank was certified, ||wZ|| for a unit vector w that is
-    nearly singular (float64; any w is sound) is the upper one."""
-    sigma = smallest_singular_value(features, BITS)
-    if sigma.lower > 0 or features.nrows() > features.ncols():
-        return sigma
-    floats = np.array([[float(x.mid()) for x in row] for row in features.tolist()])
-    if not np.isfinite(floats).all():
-        return sigma
-    w = arb_mat([np.linalg.svd(floats)[0][:, -1].tolist()])
-    square = sum((x * x for x in (w * features).entries()), arb(0))
-    length = sum((x * x for x in w.entries()), arb(0))
-    upper = float((square / length).sqrt().upper())
-    return replace(sigma, upper=min(sigma.upper, float(np.nextafter(upper, np.inf))))
-
-
 def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
     """rank Z = T: mod p, or in balls; refuted by exact rank, or by a bound on all weights."""
     data, heads = attention.data, len(attention.layer.heads)
@@ -399,5 +384,4 @@ def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
 def _whole(matrix: fmpq_mat) -> list[list[Any]]:
     """The same rows times a common denominator: ranks and relations stay as they are."""
     numerators, _ = matrix.numer_denom()
-    table: list[list[Any]] = numerators.tolist()
-    return table
+    return numerators.tolist()

@@ -29,11 +29,11 @@ from attncert.verify.layer.error import (
     at_most,
     errors,
     failing,
-    least_singular_value,
     rank_claim,
 )
 from attncert.verify.layer.heads import peak
 from attncert.verify.questions.values import exact, one_of, whole
+from attncert.verify.rank.ball import smallest_singular_value
 
 Property = dict[str, Any]  # examples and heads from 0, and the conditions, as _RULES read them
 
@@ -105,7 +105,7 @@ def _saturation(on: Attention, stated: Property) -> Claim:
     level, bits = Level.ENCLOSED, stated["saturation"]
     witness: dict[str, Any] | None = None
     with ctx.workprec(BITS):
-        limit, weights = arb(2) ** -bits, on.weights()
+        limit, weights = arb(2) ** -bits, on.block.weights(on.states)
         for h, (t, example) in product(stated["heads"], enumerate(stated["examples"])):
             row, off, _ = peak(weights[h][t])
             place = {"head": h + 1, "example": example, "row": row}
@@ -130,7 +130,7 @@ def _saturation(on: Attention, stated: Property) -> Claim:
 def _rank(on: Attention, stated: Property) -> Claim:
     of_heads = on.of_heads(stated["heads"])
     with ctx.workprec(BITS):
-        features = beside(of_heads.features(), BALLS)
-        claim = rank_claim(of_heads, least_singular_value(features))
+        features = beside(of_heads.block.features(of_heads.states), BALLS)
+        claim = rank_claim(of_heads, smallest_singular_value(features, BITS))
     statement = f"The features $Z$ of these heads have rank $T={on.data.T}$."
     return replace(claim, id=ids.PROPERTY_RANK, statement=statement)

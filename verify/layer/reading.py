@@ -87,14 +87,10 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
 
 def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
     """The outputs less b_O, as the layer without biases has them."""
-    exact = fmpq_mat([[_exact(x) for x in row] for row in outputs.tolist()])
+    exact = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in outputs.tolist()])
     if stored.offset is None:
         return exact
     return exact - fmpq_mat(len(outputs), 1, [1] * len(outputs)) * stored.offset
-
-
-def _exact(x: float) -> fmpq:
-    return fmpq(*x.as_integer_ratio())
 
 
 def _lost(attention: Attention, unit: float) -> float:
@@ -113,8 +109,7 @@ def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -
         if not unit:
             return x
         fraction, exponent = np.frexp(x)
-        rounded: FloatArray = np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
-        return rounded
+        return np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
 
     data = attention.data
     factor = kind(float(attention.factor.mid()) / math.log(2))  # which W_Q has in it

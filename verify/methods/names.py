@@ -4,8 +4,6 @@ Options and help are written from it, and load no construction. A layer's record
 module of its name beside this one, those of networks in verify/network/methods.py.
 """
 
-__all__ = ["ATTACKED", "LAYERS", "NETWORKS", "OURS", "OWN", "RETRIEVAL"]
-
 LAYERS = ("paper", "width-one", "affine", "generic")
 NETWORKS = (
     "relu", "threshold-pairs", "derivative-pairs", "two-layers", "bits", "attention-relu",

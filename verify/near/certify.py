@@ -222,6 +222,3 @@ def near_certificate(
         "inverse": ExactArray.of(near.inverse).strings(),
     }
     return sealed(in_format(body | {"near": content}, near.data))
-
-
-__all__ = ["Near", "certify", "claim", "layer_of", "near_certificate"]

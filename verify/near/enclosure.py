@@ -154,10 +154,8 @@ class _Run:
             yield self.H * self.part + h * self.d_v * m, BallArray(by_output[0], by_output[1])
 
 
-def _boxed(matrix: fmpq_mat | None, first: int, moving: frozenset[int], reach: arb) -> arb_mat:
+def _boxed(matrix: fmpq_mat, first: int, moving: frozenset[int], reach: arb) -> arb_mat:
     """The matrix as balls; entry k, counted by rows from `first`, moves where k is in `moving`."""
-    if matrix is None:
-        raise ValueError("the layer has no readout")
     entries = [
         arb(x) + reach if k in moving else arb(x)
         for k, x in enumerate(matrix.entries(), start=first)

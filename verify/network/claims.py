@@ -9,6 +9,7 @@ from flint import fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.inputs import conflict
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
@@ -17,7 +18,11 @@ from attncert.verify.claims.words import counted
 
 def distinct_inputs(data: Dataset) -> Claim:
     """Equal examples have equal labels, else no function has them. By comparison of all."""
-    pair = conflict(data)
+    examples = [
+        repr((query, 0 if data.shared else data.rows(t).strings()))
+        for t, query in enumerate(data.queries.strings())
+    ]
+    pair = conflict(examples, data.label_matrix)
     return Claim.checked(
         ids.DISTINCT_INPUTS,
         "No two examples have equal queries and contexts, and different labels.",
@@ -26,18 +31,6 @@ def distinct_inputs(data: Dataset) -> Claim:
         numbers={"examples": data.T},
         arithmetic="comparison of fractions",
     )
-
-
-def conflict(data: Dataset) -> tuple[int, int] | None:
-    """Two examples that no function of query and context tells apart, with different labels."""
-    first: dict[str, int] = {}
-    labels = data.labels.strings()
-    for t, query in enumerate(data.queries.strings()):
-        context = 0 if data.shared else data.rows(t).strings()
-        s = first.setdefault(repr((query, context)), t)
-        if labels[s] != labels[t]:
-            return s, t
-    return None
 
 
 def memorizes(data: Dataset, outputs: fmpq_mat | Inexact) -> Claim:

@@ -30,8 +30,6 @@ from attncert.verify.prove import prove
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove
 
-__all__ = ["Comparison", "Entry", "Floor", "compare"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -99,7 +99,7 @@ def _checked(data: Dataset, method: NetworkMethod, built: Any) -> list[Claim]:
     except Inexact as reason:
         return [claims.memorizes(data, reason)]
     conclusion = claims.memorizes(data, states[-1].queries).timed(time.perf_counter() - start)
-    rows = [x.rows() for x in states]
+    rows = [x.queries.tolist() for x in states]
     with errors_of(method, "steps"):
         steps = [step(data, built, rows) for step in method.steps]
     return [*filter(None, steps), conclusion]

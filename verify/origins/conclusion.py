@@ -10,8 +10,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 
-__all__ = ["about_data", "in_words_of"]
-
 
 def about_data(
     data: Dataset,

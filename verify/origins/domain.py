@@ -14,8 +14,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.words import counted
 
-__all__ = ["Domain", "whole_domain"]
-
 
 def whole_domain(data: Dataset) -> Dataset:
     """The data, known as all inputs of their domain. Raises InputError where they are not.

@@ -15,8 +15,6 @@ from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 
-__all__ = ["Rounded", "at_most", "on_grid"]
-
 
 def on_grid(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounded]:
     """The data rounded to multiples of `grid`, and the same as where they come from."""

@@ -26,8 +26,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.words import counted
 
-__all__ = ["Prefixes", "by_class"]
-
 
 def by_class(data: Dataset) -> Dataset:
     """Sequences as the examples of a layer: one of each class, known as such. Other data stay as

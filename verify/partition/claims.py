@@ -32,8 +32,6 @@ from attncert.verify.partition.search import Groups, place
 from attncert.verify.steps import hypotheses
 from attncert.verify.steps.hypotheses import EXACT
 
-__all__ = ["BestPartition", "best_partition", "partition_claims"]
-
 _SUBSETS = 400  # sets of examples looked at to prove that none of that size can be grouped
 _SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 1"
 

@@ -136,5 +136,4 @@ class _Attempt:
         v[free, 0] = self.rng.integers(1, p, d - len(pivots))
         if pivots:
             v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
-        outside: BoolArray = matmul_mod(self.queries, v, p)[:, 0] != 0
-        return outside
+        return matmul_mod(self.queries, v, p)[:, 0] != 0

@@ -27,6 +27,7 @@ from attncert.verify.certificate import (
     TooLarge,
     certificate,
     cost_of_checking,
+    data_file,
     saturation_key,
 )
 from attncert.verify.claims import ids
@@ -38,7 +39,6 @@ from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.layer.attention import Attention
-from attncert.verify.pipeline.data_file import data_file
 from attncert.verify.pipeline.grids import estimated_seconds
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries

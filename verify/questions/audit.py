@@ -1,15 +1,12 @@
-"""The question of `attncert audit`."""
+"""The questions of `attncert audit` and `attncert attack`: do constructions keep their promises?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from attncert.verify.methods.names import LAYERS
+from attncert.verify.methods.names import ATTACKED, LAYERS, OWN
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import SEED, SWITCH, text
-
-__all__ = ["Audit"]
+from attncert.verify.questions.values import SEED, SWITCH, text, whole
 
 
 @dataclass(frozen=True)
@@ -22,9 +19,9 @@ class Audit(Question):
     'attncert audit --construction paper --quick'
     """
 
-    command: ClassVar[str] = "audit"
-    example: ClassVar[str] = "attncert audit digits --examples 25 --quick"
-    optional: ClassVar[bool] = True
+    command = "audit"
+    example = "attncert audit digits --examples 25 --quick"
+    optional = True
 
     construction: str | None = option(
         None,
@@ -33,3 +30,23 @@ class Audit(Question):
     )
     quick: bool = option(False, SWITCH, "fewer cases of the same kinds, in seconds")
     seed: int = option(0, SEED, "random seed of the searches")
+
+
+@dataclass(frozen=True)
+class Attack(Question):
+    """Search small degenerate data for a case where a construction fails.
+
+    Arithmetic and source: see `attncert.attack`. Raises InputError for options out of range.
+
+    >>> Attack("paper", cases=300).line()
+    'attncert attack --construction paper --cases 300'
+    """
+
+    command = "attack"
+    example = "attncert attack --construction paper --cases 300"
+    data = ""
+
+    construction: str = option("width-one", text(*ATTACKED), " | ".join((*ATTACKED, OWN)))
+    cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "how many data sets to draw")
+    start: int = option(0, whole(0, 2**63 - 1, "2^63 - 1"), "first case, to resume a run")
+    seed: int = option(0, SEED, "random seed of the cases")

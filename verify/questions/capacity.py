@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, SIZE
-
-__all__ = ["Capacity"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +18,8 @@ class Capacity(Question):
     'attncert capacity DATA --heads 2'
     """
 
-    command: ClassVar[str] = "capacity"
-    example: ClassVar[str] = "attncert capacity digits --examples 25 --heads 2"
+    command = "capacity"
+    example = "attncert capacity digits --examples 25 --heads 2"
 
     heads: int | None = option(None, SIZE, "heads H; default: the fewest that may suffice")
     head_width: int = option(1, SIZE, "d_h")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, counts, duration, grid
-
-__all__ = ["Compare"]
 
 
 @dataclass(frozen=True)
@@ -22,8 +19,8 @@ class Compare(Question):
     'attncert compare DATA --sizes 25,97'
     """
 
-    command: ClassVar[str] = "compare"
-    example: ClassVar[str] = "attncert compare digits --examples 25"
+    command = "compare"
+    example = "attncert compare digits --examples 25"
 
     sizes: str | None = option(
         None,

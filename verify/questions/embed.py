@@ -15,13 +15,13 @@ _COUNT = 10**6
 class Embed(Options):
     """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
 
-    command: ClassVar[str] = "embed"
-    example: ClassVar[str] = "attncert embed gpt2 text.txt --length 128 --out states"
-    parameters: ClassVar[tuple[str, ...]] = ("model", "inputs")
+    command = "embed"
+    example = "attncert embed gpt2 text.txt --length 128 --out states"
+    parameters = ("model", "inputs")
     model: ClassVar[str] = "name on the Hugging Face hub, or a local folder"
     inputs: ClassVar[str] = "folder of images, text file, or .npy of tokens"
-    folder: ClassVar[str] = "folder for the embeddings"
-    needs_folder: ClassVar[bool] = True
+    folder = "folder for the embeddings"
+    needs_folder = True
 
     layer: int = option(1, whole(0, 10**4), "states after so many layers; 0: raw")
     query: str | None = option(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
@@ -15,8 +14,6 @@ from attncert.verify.questions.values import (
     one_of,
     whole,
 )
-
-__all__ = ["OPTIMIZERS", "Fit"]
 
 OPTIMIZERS = ("lm", "adam")
 _MOST_STEPS = 10**9
@@ -32,8 +29,8 @@ class Fit(Question):
     'attncert fit DATA --heads 2'
     """
 
-    command: ClassVar[str] = "fit"
-    example: ClassVar[str] = "attncert fit digits --examples 12"
+    command = "fit"
+    example = "attncert fit digits --examples 12"
 
     heads: int | None = option(
         None, SIZE, "heads H; default: the fewest that may suffice, then more"

@@ -1,26 +1,25 @@
-"""The question of `attncert kruskal`."""
+"""The questions of `attncert kruskal` and `attncert assume`, which searches as kruskal does."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,
     SEED,
+    SIZE,
     TEXT,
     DeviceChoice,
     number,
     whole,
 )
 
-__all__ = ["WORK", "Kruskal"]
-
 WORK = number("a number of nominal seconds above 0, up to 10^7", 0, 10**7, above=True)
 _SUBSETS = 1000
 _MACHINES = "machines"
+_COUNT = whole(0, 10**7)
+_LAYER, _TESTS = "layer", "tests"
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,9 @@ class Kruskal(Question):
     'attncert kruskal DATA --k 5 --work 20'
     """
 
-    command: ClassVar[str] = "kruskal"
-    example: ClassVar[str] = "attncert kruskal digits --k 4"
-    data: ClassVar[str] = ".json, .npz, .npy, .csv of vectors, -, or: digits"
+    command = "kruskal"
+    example = "attncert kruskal digits --k 4"
+    data = ".json, .npz, .npy, .csv of vectors, -, or: digits"
 
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "only ask: is every set of k independent?"
@@ -66,10 +65,28 @@ class Kruskal(Question):
         """Random subsets, or permutations."""
         return _SUBSETS if self.subsets is None else self.subsets
 
-    @property
-    def loader_arguments(self) -> Mapping[str, Any]:
-        return {}
 
-    @property
-    def log_file(self) -> str | None:
-        return self.log
+@dataclass(frozen=True)
+class Assume(Question):
+    """Judge A1, A2 and general position for DATA; write a report.
+
+    Arithmetic and source: see `attncert.assume`. Raises InputError for options out of range.
+
+    >>> Assume(heads=12, float32=0).line()
+    'attncert assume DATA --heads 12 --float32 0'
+    """
+
+    command = "assume"
+    example = "attncert assume digits --heads 8 --head-width 4"
+    data = "folder of attncert embed, .npz or .json of data, or: digits"
+
+    heads: int | None = option(None, SIZE, "H; default: as the manifest says", group=_LAYER)
+    head_width: int | None = option(None, SIZE, "d_h; default: the manifest's", group=_LAYER)
+    tokens: int | None = option(
+        None, whole(1, 2**31 - 1), "n, where DATA is vectors without contexts", group=_LAYER
+    )
+    subsets: int = option(5000, _COUNT, "random subsets of n queries, exactly", group=_TESTS)
+    permutations: int = option(100, _COUNT, "random permutations, every k exactly", group=_TESTS)
+    float32: int = option(5000, _COUNT, "random subsets of the paper's own test", group=_TESTS)
+    work: float = option(1.0, WORK, "counted work of the search for circuits", group=_TESTS)
+    seed: int = option(0, SEED, "random seed of subsets and bases")

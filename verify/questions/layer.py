@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SIZE, TEXT, exact, one_of, path
-
-__all__ = ["SCALES", "UNITS", "LayerQuestion"]
 
 SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
 _WEIGHTS, _ATTENTION, _VERDICT = "weights", "attention", "verdict"
@@ -24,13 +21,9 @@ class LayerQuestion(Question):
     'attncert layer WEIGHTS DATA --heads 3 --mask MASK --tolerance 0.5'
     """
 
-    command: ClassVar[str] = "layer"
-    example: ClassVar[str] = (
-        "attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3"
-    )
-    weights: ClassVar[str] = (
-        ".npz, .safetensors, .pt, JSON, network.json, a model's folder, or - (stdin)"
-    )
+    command = "layer"
+    example = "attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3"
+    weights = ".npz, .safetensors, .pt, JSON, network.json, a model's folder, or - (stdin)"
 
     format: str = option(
         "auto", TEXT, "of the file: auto, or one of docs/models-and-layers.md", group=_WEIGHTS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
 from attncert.verify.methods.names import OURS, OWN, RETRIEVAL
@@ -24,8 +24,6 @@ from attncert.verify.questions.values import (
     whole,
 )
 
-__all__ = ["A1_WORK", "ClaimChoice", "Prove"]
-
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
@@ -44,8 +42,8 @@ class Prove(Question):
     attncert.InputError: heads: must be a whole number from 1 to 16,384, not 0
     """
 
-    command: ClassVar[str] = "prove"
-    example: ClassVar[str] = "attncert prove digits --examples 25 --heads 8 --head-width 4"
+    command = "prove"
+    example = "attncert prove digits --examples 25 --heads 8 --head-width 4"
 
     construction: str = option(
         "paper",

@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 
 from attncert.verify.questions.values import Rule, whole
 
-__all__ = ["Option", "Options", "Question", "arguments", "flag", "option", "options"]
-
 
 @dataclass(frozen=True)
 class Option:
@@ -83,16 +81,6 @@ class Question(Options):
     def unlabelled(self) -> bool:
         """Whether the data need no labels."""
         return False
-
-    @property
-    def loader_arguments(self) -> Mapping[str, Any]:
-        """For what loads the data: keyword arguments."""
-        return {"unlabelled": self.unlabelled}
-
-    @property
-    def log_file(self) -> str | None:
-        """A file that is written meanwhile: it must lie outside the folder of the report."""
-        return None
 
     def settings(self) -> dict[str, Any]:
         """The options that an answer depends on, JSON-able.

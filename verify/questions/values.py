@@ -12,24 +12,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
 
-__all__ = [
-    "DEVICES",
-    "SEED",
-    "SIZE",
-    "SWITCH",
-    "TEXT",
-    "Rule",
-    "counts",
-    "duration",
-    "exact",
-    "grid",
-    "number",
-    "one_of",
-    "path",
-    "text",
-    "whole",
-]
-
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10**7  # seconds: four months
@@ -43,50 +25,50 @@ _EXACT = re.compile(
 
 @dataclass(frozen=True)
 class Rule:
-    """must: what the value must be, for an error. read: from what was given to the value; raises
-    ValueError. kind: as what a command line hands it over. choices: values that it completes. file:
-    whether other values are paths, which no printed command names."""
+    """must: what the value must be, for an error. fits: whether it is that. kind: as what a command
+    line hands it over. choices: values that it completes. file: whether other values are paths,
+    which no printed command names. read: from what was given to the value; may raise ValueError."""
 
     must: str
-    read: Callable[[Any], Any]
+    fits: Callable[[Any], bool]
     kind: type = str
     choices: tuple[str, ...] = ()
     file: bool = False
+    read: Callable[[Any], Any] = lambda entry: entry
 
     def checked(self, name: str, entry: Any) -> Any:
         """The value. Raises InputError, which says what `name` must be."""
         try:
-            return self.read(entry)
-        except (ValueError, TypeError):
-            raise InputError(name, self.must, entry) from None
+            value = self.read(entry)
+            fits = self.fits(value)
+        except (ValueError, TypeError, OverflowError):
+            fits = False
+        if not fits:
+            raise InputError(name, self.must, entry)
+        return value
 
 
 def whole(low: int, high: int, most: str = "") -> Rule:
     """A whole number in a range.
 
-    >>> whole(1, 10**4).must, whole(1, 10**4).read(7)
-    ('a whole number from 1 to 10,000', 7)
+    >>> whole(1, 10**4).must, whole(1, 10**4).fits(7)
+    ('a whole number from 1 to 10,000', True)
     """
 
-    def read(entry: Any) -> int:
-        if not isinstance(entry, int) or isinstance(entry, bool) or not low <= entry <= high:
-            raise ValueError
-        return entry
+    def fits(entry: Any) -> bool:
+        return isinstance(entry, int) and not isinstance(entry, bool) and low <= entry <= high
 
-    return Rule(f"a whole number from {low:,} to {most or f'{high:,}'}", read, int)
+    return Rule(f"a whole number from {low:,} to {most or f'{high:,}'}", fits, int)
 
 
 def number(must: str, low: float, high: float, *, above: bool = False) -> Rule:
     """A finite number from low (above: excluded) to high."""
 
-    def read(entry: Any) -> float:
-        if isinstance(entry, bool) or not isinstance(entry, int | float):
-            raise ValueError
-        if not low <= entry <= high or (above and entry == low):
-            raise ValueError
-        return entry
+    def fits(entry: Any) -> bool:
+        real = isinstance(entry, int | float) and not isinstance(entry, bool)
+        return real and low <= entry <= high and not (above and entry == low)
 
-    return Rule(must, read, float)
+    return Rule(must, fits, float)
 
 
 def one_of(*names: str) -> Rule:
@@ -94,13 +76,7 @@ def one_of(*names: str) -> Rule:
     >>> one_of("auto", "cpu").must
     'auto or cpu'
     """
-
-    def read(entry: Any) -> str:
-        if entry not in names:
-            raise ValueError
-        return str(entry)
-
-    return Rule(" or ".join(names), read, choices=names)
+    return Rule(" or ".join(names), lambda entry: entry in names, choices=names)
 
 
 def duration() -> Rule:
@@ -113,12 +89,11 @@ def duration() -> Rule:
     def read(entry: Any) -> float:
         if isinstance(entry, str):
             match = _DURATION.fullmatch(entry)
-            entry = float(match[1]) * _UNITS[match[2]] if match else math.nan
-        if isinstance(entry, bool) or not 0 < entry <= _LONGEST:
-            raise ValueError
-        return float(entry)
+            return float(match[1]) * _UNITS[match[2]] if match else math.nan
+        return math.nan if isinstance(entry, bool | bytes) else float(entry)
 
-    return Rule("a positive time such as 90, 60s, 5m or 2h, up to 10^7 s", read)
+    must = "a positive time such as 90, 60s, 5m or 2h, up to 10^7 s"
+    return Rule(must, lambda seconds: 0 < seconds <= _LONGEST, read=read)
 
 
 def grid() -> Rule:
@@ -130,14 +105,12 @@ def grid() -> Rule:
 
     def read(entry: Any) -> str:
         text = str(entry)
-        if text == "auto":
-            return text
-        if not _DECIMAL.fullmatch(text) or Fraction(text) <= 0:
+        if text != "auto" and not _DECIMAL.fullmatch(text):
             raise ValueError
-        return str(Fraction(text))
+        return text if text == "auto" else str(Fraction(text))
 
     must = "auto, or a step above 0 of at most 18 digits, like 1/64 or 0.1"
-    return Rule(must, read)
+    return Rule(must, lambda step: step == "auto" or Fraction(step) > 0, read=read)
 
 
 def exact() -> Rule:
@@ -147,13 +120,10 @@ def exact() -> Rule:
     ('1e-3', '1/3', '-0.0')
     """
 
-    def read(entry: Any) -> str:
-        text = str(entry)
-        if isinstance(entry, bool) or not _EXACT.fullmatch(text) or Fraction(text) < 0:
-            raise ValueError
-        return text
+    def fits(text: str) -> bool:
+        return bool(_EXACT.fullmatch(text)) and Fraction(text) >= 0
 
-    return Rule('a number, at least 0, such as 0.01, 1e-6 or "1/2"', read)
+    return Rule('a number, at least 0, such as 0.01, 1e-6 or "1/2"', fits, read=str)
 
 
 def counts() -> Rule:
@@ -164,46 +134,32 @@ def counts() -> Rule:
     """
 
     def read(entry: Any) -> str:
-        words = entry if isinstance(entry, str) else ",".join(map(str, entry))
-        if not _COUNTS.fullmatch(words):
-            raise ValueError
-        return words
+        return entry if isinstance(entry, str) else ",".join(map(str, entry))
 
-    return Rule("whole numbers above 0 with commas between, such as 25,97 (16 at most)", read)
+    must = "whole numbers above 0 with commas between, such as 25,97 (16 at most)"
+    return Rule(must, lambda words: bool(_COUNTS.fullmatch(words)), read=read)
 
 
 def text(*names: str) -> Rule:
     """Any text; some of them have names.
 
-    >>> text("paper").read("MODULE:NAME")
-    'MODULE:NAME'
+    >>> text("paper").fits("MODULE:NAME")
+    True
     """
-    return Rule("a text", _text, choices=names)
+    return Rule("a text", _is_text, choices=names)
 
 
 def path(*names: str) -> Rule:
     """The path of a file, as text; or one of these names."""
-
-    def read(entry: Any) -> str:
-        return _text(os.fspath(entry))
-
-    return Rule("the path of a file", read, choices=names, file=True)
+    return Rule("the path of a file", _is_text, choices=names, file=True, read=os.fspath)
 
 
-def _switch(entry: Any) -> bool:
-    if not isinstance(entry, bool):
-        raise ValueError
-    return entry
-
-
-def _text(entry: Any) -> str:
-    if not isinstance(entry, str):
-        raise ValueError
-    return entry
+def _is_text(entry: Any) -> bool:
+    return isinstance(entry, str)
 
 
 DEVICES = one_of(*get_args(DeviceChoice))
-SWITCH = Rule("true or false", _switch, bool)
+SWITCH = Rule("true or false", lambda entry: isinstance(entry, bool), bool)
 TEXT = text()
 SIZE = whole(1, 2**14)  # heads, and widths
 SEED = whole(0, 2**63 - 1, "2^63 - 1")

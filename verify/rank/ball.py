@@ -55,7 +55,7 @@ def smallest_singular_value(balls: arb_mat, precision: int = 128) -> SingularVal
             delta = (_row_norm(error) * _row_norm(error.transpose())).sqrt()
             if delta < 1:
                 return _bounds(balls, inverse, delta)
-        return SingularValue(0.0, _up(_smallest_row(balls)))
+        return SingularValue(0.0, _up(_least_image(balls)))
 
 
 def _bounds(balls: arb_mat, inverse: arb_mat, delta: arb) -> SingularValue:
@@ -110,13 +110,23 @@ def _row_norm(matrix: arb_mat) -> arb:
 
 
 def _norm(row: arb_mat) -> arb:
-    return sum((x * x for x in row.entries()), arb(0)).sqrt()
+    return _square(row).sqrt()
 
 
-def _smallest_row(balls: arb_mat) -> arb:
-    """||wZ|| / ||w|| for w a unit vector: the shortest row."""
-    rows = [_norm(arb_mat([row])).upper() if row else arb(0) for row in balls.tolist()]
-    return min(rows) if balls.nrows() <= balls.ncols() else arb(0)
+def _least_image(balls: arb_mat) -> arb:
+    """||wZ|| / ||w|| for w a unit vector: the shortest row; or for w nearly singular (float64)."""
+    if balls.nrows() > balls.ncols():
+        return arb(0)
+    images = [_norm(arb_mat([row])).upper() for row in balls.tolist()]
+    floats = np.array([[float(x.mid()) for x in row] for row in balls.tolist()])
+    if np.isfinite(floats).all():
+        w = arb_mat([np.linalg.svd(floats)[0][:, -1].tolist()])
+        images.append((_square(w * balls) / _square(w)).sqrt().upper())
+    return min(images)
+
+
+def _square(row: arb_mat) -> arb:
+    return sum((x * x for x in row.entries()), arb(0))
 
 
 def _identity(n: int) -> arb_mat:

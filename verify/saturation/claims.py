@@ -17,8 +17,6 @@ from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
 from attncert.verify.steps.in_order import Check
 
-__all__ = ["checks", "conclusion"]
-
 
 def checks(data: Dataset, built: Construction, demand: Saturation) -> list[Check]:
     """The routes, and that c is the least."""

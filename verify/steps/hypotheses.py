@@ -186,7 +186,7 @@ def kruskal_at_least(
     k = min(strength, data.T)
     if math.comb(data.T, k) <= _EXHAUSTIVE:
         return _by_all_subsets(data, k, claim_id)
-    from attncert.verify.kruskal.within import decide_within  # compiled code
+    from attncert.verify.kruskal.interval import decide_within  # compiled code
 
     vectors = Vectors.of(data)
     bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
@@ -276,10 +276,10 @@ def _clause(sentence: str) -> str:
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
     """What would decide it, with the work it takes, where that is within reach."""
-    from attncert.verify.kruskal.within import MOST, work_needed
+    from attncert.verify.kruskal.interval import work_needed
 
     needed = work_needed(vectors, k)
-    if needed > MOST:
+    if math.isinf(needed):
         return {}
     command = Kruskal(k=k, work=needed, examples=vectors.N).line()
     return {"to decide it": command, "nominal seconds": needed}

@@ -171,8 +171,7 @@ def lead(data: Dataset, head: SteeringHead) -> Table:
         return table
     table = dense(table)
     if not (table % scale).any():
-        whole: ObjectArray = table // scale
-        return whole
+        return table // scale
     return objects([fmpq(x, scale) for x in table.ravel().tolist()], table.shape)
 
 

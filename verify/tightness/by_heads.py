@@ -33,8 +33,6 @@ from attncert.verify.tightness import one_head
 from attncert.verify.tightness.relations.probes import random_layer
 from attncert.verify.tightness.relations.rows import complete, few_tied, row_relations
 
-__all__ = ["RankProfile", "profile_claims", "rank_profile"]
-
 _SOURCE = "ours; docs/tightness.md, sections 6 and 7"
 _BOUNDS = (3, 30, 999)  # of the random integers
 _MOST_FEATURES = 200_000  # T·H·d

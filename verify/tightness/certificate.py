@@ -17,8 +17,6 @@ from attncert.verify.certificate import Certificate, TooLarge, in_format, sealed
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.relations.rows import BrokenRelation, broken_relation
 
-__all__ = ["certificate_of", "kind", "tied_certificate"]
-
 
 def certificate_of(
     data: Dataset, broken: BrokenRelation, produced_by: Mapping[str, Any]

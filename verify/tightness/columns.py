@@ -36,8 +36,6 @@ from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.features import related_rows
 
-__all__ = ["Columns", "bound_claims", "column_bound", "columns"]
-
 _MOST = 2**22  # T·H·d up to which vectors are drawn
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
@@ -90,8 +88,7 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
     factors = rng.integers(0, p, (data.T, heads, data.n - 1))
     scale = rng.integers(0, p, (data.T, 1, 1))
     vectors = (scale * rows[:, :1] + factors @ differences) % p
-    table: IntArray = vectors.reshape(data.T, heads * data.d)
-    return table
+    return vectors.reshape(data.T, heads * data.d)
 
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:

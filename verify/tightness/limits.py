@@ -3,6 +3,10 @@
 The least of the bounds as one number is in universal.py. Here are the claims that show it, and only
 those that say something: a bound below T, a relation that exists, and, where nothing excludes them,
 weights that serve all labels.
+
+Labels that no weights give have rank Y above H·d_v (ours; docs/tightness.md, 5). A layer's outputs
+on T examples are Y = C W_O, with C the T×(H·d_v) matrix of concatenated values: rank Y ≤ H·d_v,
+whatever the weights and the data. That is about given labels, not universal memorization.
 """
 
 from __future__ import annotations
@@ -10,23 +14,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from flint import fmpz_mat
+
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.numerals import fraction, short
+from attncert.constructions.numerals import fraction, numeral, short
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.origins.conclusion import about_data
+from attncert.verify.rank import rational
 from attncert.verify.tightness.columns import column_bound
-from attncert.verify.tightness.labels import label_rank
 from attncert.verify.tightness.relations.probes import best_rank, enough
 from attncert.verify.tightness.relations.rows import few_tied, row_bound, row_relations
 from attncert.verify.tightness.values import too_narrow
 
-__all__ = ["impossible", "label_limits", "limits"]
-
 MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
+_SHOWN = 60  # rows of a minor in a witness, at most
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
@@ -120,3 +125,40 @@ def _why(claim: Claim) -> str:
 def _in_short(numbers: Sequence[int | str]) -> str:
     texts = [short(fraction(x)) for x in numbers[:_MOST_LISTED]]
     return ", ".join([*texts, "..."] if len(numbers) > _MOST_LISTED else texts)
+
+
+def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
+    """Given labels: rank Y ≤ H·d_v, as for the outputs of every layer; else no weights give them.
+
+    Refuted with a nonzero minor of Y of more than H·d_v rows. Exact.
+
+    >>> from attncert.constructions.data.generators import random
+    >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
+    'refuted'
+    """
+    labels = data.labels.numerators
+    rank = rational.rank(labels)
+    most = heads * value_width
+    witness: dict[str, Any] = {}
+    if rank.rank > most:
+        size = min(rank.rank, most + 1)
+        rows = list(rank.rows[:size])
+        columns = list(rational.rank(labels[rows]).columns)  # in which these stay independent
+        minor = fmpz_mat([[int(labels[t, j]) for j in columns] for t in rows]).det()
+        witness = {
+            "rows": rows[:_SHOWN],
+            "columns": columns[:_SHOWN],
+            "determinant of these numerators": numeral(minor) if size <= _SHOWN else "not shown",
+            "denominator": numeral(data.labels.denominator),
+        }
+    return Claim.checked(
+        ids.LABELS_RANK,
+        f"Given labels: $\\operatorname{{rank}}Y\\le Hd_v={most}$, as it is for the outputs of "
+        f"every layer of {counted(heads, 'head')} with values of width {value_width}.",
+        not witness,
+        witness,
+        numbers={"rank Y": rank.rank, "H d_v": most, "H": heads, "d_v": value_width},
+        arithmetic=OVER_Q,
+        source="ours; docs/tightness.md, section 5",
+        about=About.THESE_LABELS,
+    )

@@ -3,7 +3,7 @@
 rank Z = T is the same as universal memorization where d_v ≥ m. With narrower values rank Z = T is
 no longer enough, and two counts forbid it, whatever the keys and queries:
 
-*Rank.* Outputs on T examples have rank at most H·d_v (labels.py), and some labels have rank
+*Rank.* Outputs on T examples have rank at most H·d_v (limits.py), and some labels have rank
 min(T, m). So universal memorization asks for H·d_v ≥ min(T, m).
 
 *Counting* (ours). The outputs depend on the weights through M_h = W_K W_Qᵀ, d×d of rank at most k,

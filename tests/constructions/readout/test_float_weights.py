@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.enclosures import enclose_error
+from support.gaussian import gaussian as drawn
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.paper.theorem import build
@@ -21,7 +21,7 @@ from attncert.verify.claims.evidence import Level
 
 
 def gaussian(seed: int, shared: bool = False) -> Dataset:
-    return generators.gaussian(5, 3, 4, m=2, shared=shared, seed=seed)
+    return drawn(5, 3, 4, m=2, shared=shared, seed=seed)
 
 
 @pytest.mark.parametrize("shared", [False, True])

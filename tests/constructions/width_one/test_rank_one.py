@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.gaussian import gaussian
 from support.oracles import (
     SAFE_PRIME,
     features_mod,
@@ -223,7 +224,7 @@ def test_the_pivots_are_invertible(case: Case) -> None:
 
 @pytest.mark.parametrize("saturated", [False, True])
 def test_subnormals_and_the_largest_floats(saturated: bool) -> None:
-    plain = generators.gaussian(5, 2, 3, dtype=np.float64, seed=1)
+    plain = gaussian(5, 2, 3, dtype=np.float64, seed=1)
     E, e = plain.contexts.floats(), plain.queries.floats()
     data = Dataset.of(E * np.array([1e300, 1e-300, 1])[None, None, :], e, [1, 2, 3, 4, 5])
     built = build(data, short_heads=not saturated)

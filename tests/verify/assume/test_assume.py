@@ -18,8 +18,7 @@ import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
-from attncert.reports.assume import rows
-from attncert.reports.assume.page import page_parts, sentences
+from attncert.reports.assume.page import of_tests, page_parts, sentences
 from attncert.verify.assume.assume import Assumed, assume
 from attncert.verify.assume.groups import grouped
 from attncert.verify.assume.inputs import LayerInputs
@@ -27,7 +26,7 @@ from attncert.verify.assume.loading import load_inputs
 from attncert.verify.assume.spectra import AgainstRounding, spectra
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.questions.assume import Assume
+from attncert.verify.questions.kruskal import Assume
 
 QUICK = Assume(subsets=50, permutations=20, work=0.2, float32=100)
 
@@ -149,7 +148,7 @@ def test_more_tokens_than_width(tmp_path: Path) -> None:
     assert levels(made)["hypothesis.A1"] == "refuted" and made.k is None
     assert levels(made)["contexts.independent"] == "refuted"
     assert made.contexts[0].rank == 4
-    assert rows.tests(made)[0] == ("5 queries (A1)", "–", "none: n exceeds d = 4", "proved")
+    assert of_tests(made)[0] == ("5 queries (A1)", "–", "none: n exceeds d = 4", "proved")
 
 
 def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:

@@ -25,7 +25,7 @@ from attncert.verify.attack.cases import (
     queries_independent,
 )
 from attncert.verify.attack.search import attack, case_number, examine, shrink
-from attncert.verify.questions.attack import Attack
+from attncert.verify.questions.audit import Attack
 
 
 def sound(case: Case) -> Layer:

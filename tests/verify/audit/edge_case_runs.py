@@ -21,7 +21,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.labels import label_rank
+from attncert.verify.tightness.limits import label_rank
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 from attncert.verify.tightness.values import too_few_parameters

@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 from edge_case_runs import line
 from support import figures
+from support.gaussian import gaussian
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family, gaussian, random
+from attncert.constructions.data.generators import family, random
 from attncert.constructions.progress import silent
-from attncert.reports.audit.tables import cases_table
+from attncert.reports.audit.page import cases_table
 from attncert.reports.prove.figures import draw
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
 from attncert.verify.audit.edge_cases import CaseVerdict, claim, run

@@ -14,7 +14,7 @@ from support.shell import Shell
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.progress import silent
-from attncert.reports.audit.tables import data_tables
+from attncert.reports.audit.page import data_tables
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.user_data import Examination, claims, examine

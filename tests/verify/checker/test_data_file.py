@@ -25,11 +25,11 @@ from attncert import Dataset, InputError, Prove, prove
 from attncert.reports.answers import report
 from attncert.reports.certificate.explain import explain
 from attncert.reports.folder import strange
+from attncert.verify import certificate as writing
 from attncert.verify import checker
 from attncert.verify.coq import executable
 from attncert.verify.coq.instance import instance
 from attncert.verify.fast import check as fast
-from attncert.verify.pipeline import data_file
 
 JSON, NPZ = "certificate-data.json", "certificate-data.npz"
 Certificate = dict[str, Any]
@@ -175,7 +175,7 @@ def large() -> dict[str, bytes]:
     contexts, queries, labels = (draw.integers(-9, 10, s) for s in ((7, 3, 5), (7, 5), (7, 2)))
     data = Dataset.of(contexts, queries, labels)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data_file, "INSIDE", 20)
+        patch.setattr(writing, "INSIDE", 20)
         return report(prove(data, Prove("width-one", claim="full-rank"))).files
 
 
@@ -292,7 +292,7 @@ def test_other_claims_have_no_archive(large: dict[str, bytes], tmp_path: Path) -
 
 
 def test_fractions_are_too_many_for_any_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_file, "INSIDE", 5)
+    monkeypatch.setattr(writing, "INSIDE", 5)
     data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     proof = prove(data, Prove(heads=2))
     assert proof.certificate is None

@@ -18,10 +18,10 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling import labelled as module
 from attncert.verify.labelling.labelled import (
     Labelling,
+    claims_of,
     label_all,
     useful_columns,
 )
-from attncert.verify.labelling.steps import claims_of
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
 
 P = 11863067

@@ -21,8 +21,8 @@ from attncert.constructions.errors import InputError, OutOfTime
 from attncert.constructions.network import relu
 from attncert.constructions.network.network import Network
 from attncert.reports.answers import report
-from attncert.reports.compare.buys import sentences
 from attncert.reports.compare.figures import figure
+from attncert.reports.compare.page import sentences
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import paper, registry
 from attncert.verify.network import compare as module

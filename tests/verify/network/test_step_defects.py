@@ -76,7 +76,7 @@ def spoilt(built: Any, place: int, spoil: Spoil) -> Any:
 
 
 def refuted(name: str, data: Dataset, built: Any) -> dict[str, Claim]:
-    rows = [states.rows() for states in built.network.states(data)]
+    rows = [states.queries.tolist() for states in built.network.states(data)]
     claims = [step(data, built, rows) for step in registry.method(name).steps]  # type: ignore[union-attr, operator, arg-type, call-arg]
     return {claim.id: claim for claim in claims if claim and claim.level is Level.REFUTED}
 

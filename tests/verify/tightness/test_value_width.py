@@ -15,8 +15,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.labels import label_rank
-from attncert.verify.tightness.limits import limits
+from attncert.verify.tightness.limits import label_rank, limits
 from attncert.verify.tightness.values import too_few_parameters
 
 UNITS = [row[:3] for row in EYE[:3]]

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.progress import Progress, silent
@@ -37,8 +38,6 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.residues import residues
 from attncert.verify.scale.threads import parallel_map
-
-__all__ = ["depth_for", "meeting_probability", "nominal_seconds", "small_circuits"]
 
 _DEEPEST = 4
 _CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
@@ -210,17 +209,5 @@ def _combinations(
 
 def _null_combination(rows: IntArray, p: int) -> IntArray:
     """x != 0 with x @ rows = 0 modulo p, for j dependent rows."""
-    j = len(rows)
-    work = [[*row, *(int(i == k) for k in range(j))] for i, row in enumerate(rows.tolist())]
-    width, rank = rows.shape[1], 0
-    for column in range(width):
-        pivot = next((i for i in range(rank, j) if work[i][column]), None)
-        if pivot is None:
-            continue
-        work[rank], work[pivot] = work[pivot], work[rank]
-        scale = pow(work[rank][column], -1, p)
-        for i in range(rank + 1, j):
-            factor = work[i][column] * scale % p
-            work[i] = [(x - factor * y) % p for x, y in zip(work[i], work[rank], strict=True)]
-        rank += 1
-    return np.array(work[j - 1][width:], dtype=np.int64)
+    basis, nullity = nmod_mat(*rows.T.shape, rows.T.ravel().tolist(), p).nullspace()
+    return np.array([int(basis[i, nullity - 1]) for i in range(len(rows))], dtype=np.int64)

@@ -74,5 +74,4 @@ def _unit_rows(array: AnyArray) -> FloatArray | None:
     if (top == 0).any():
         return None
     table = np.ldexp(table, -np.frexp(top)[1][:, None])
-    unit: FloatArray = table / np.sqrt((table * table).sum(axis=1))[:, None]
-    return unit
+    return table / np.sqrt((table * table).sum(axis=1))[:, None]

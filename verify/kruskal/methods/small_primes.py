@@ -41,5 +41,4 @@ def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatA
     rng = np.random.default_rng([seed, p])
     table = residues(vectors.array, p)
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
-    mixed: FloatArray = np.mod(matmul(table, mixing.astype(np.float64), p), p)
-    return mixed
+    return np.mod(matmul(table, mixing.astype(np.float64), p), p)

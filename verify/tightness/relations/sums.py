@@ -39,8 +39,6 @@ from flint import nmod_mat
 from attncert.constructions.exact.hashing import Hashed
 from attncert.constructions.exact.primes import PRIMES_31
 
-__all__ = ["Rows", "Ties", "same_sums", "ties"]
-
 Rows = Hashed  # of rows, each a tuple of d numbers
 
 MOST_POWERS = 300_000  # evaluated for one line, about two seconds
