@@ -67,5 +67,5 @@ Theorem accepted_memorizes digests affordable common gcd f x before p c :
   exists c', Blocks.behind before c c' /\ memorizes_universally c'.
 Proof.
 case/verified.judged => _; rewrite /Certificate.states => -[].
-by case: x => claimed s r /= + _ E; rewrite E => -[c' [B [[_ /full_rank_memorizes W] _]]]; exists c'.
+by case: x => claimed s r q D /= + _ E; rewrite E => -[c' [B [[_ /full_rank_memorizes W] _]]]; exists c'.
 Qed.
