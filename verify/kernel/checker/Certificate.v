@@ -481,10 +481,29 @@ Definition layer_of {A} (readout : bool) (in_unit : text) (layer : json) (first 
   let* c := with_heads p heads output in
   let* _ := need Unusable (data_okb above_0 c && (negb readout || readout_okb above_0 c)) in Got (before, a, c).
 
+(* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
+Definition saturation_of (p : parts) : result (option saturation) :=
+  if is_null (saturation_part p) then Got None
+  else
+    let* told := fields keys_saturation (saturation_part p) in
+    match told, own_parts p, dims p with
+    | [bits; own], _ :: groups :: _, T :: _ :: _ :: _ :: H :: _ =>
+      let* bits := int_of bits in
+      let* _ := need Unusable (between 1 largest_size bits) in
+      let* own := bool_of own in
+      let* groups := grouped T groups in
+      let* _ := need Wrong (Nat.leb (length groups) H) in Got (Some (Saturation bits own groups))
+    | _, _, _ => No Unusable
+    end.
+
+(* The groups, and what is said of saturation: both are read before numbers. *)
+Definition steering_of (p : parts) (groups : json) : result (option saturation) :=
+  let* _ := grouped (nth 0 (dims p) 0%nat) groups in saturation_of p.
+
 Definition interpolation_of (p : parts) : result claim :=
   match own_parts p with
   | [layer; groups] =>
-    let* (before, _, c) := layer_of true ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (Interpolation before c)
+    let* (before, _, c) := layer_of true ln_2 layer (steering_of p groups) p in Got (Interpolation before c)
   | _ => No Unusable
   end.
 (* As many distinct weights as outputs, numbered from 0. *)
@@ -531,7 +550,7 @@ Definition ranked_of (readout : bool) (rows : Z) (p : parts) : result (list (blo
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
       let* _ := need Wrong (rank =? rows) in
-      let* (before, _, c) := layer_of readout ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (before, numer q, c)
+      let* (before, _, c) := layer_of readout ln_2 layer (steering_of p groups) p in Got (before, numer q, c)
     | _ => No Unusable
     end
   | _ => No Unusable
@@ -598,21 +617,6 @@ Definition content (p : parts) : result claim :=
     else if same (name p) claim_network then network_of p
     else if same (name p) claim_outputs_within then outputs_within_of p
     else impossible_of p.
-
-(* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
-Definition saturation_of (p : parts) : result (option saturation) :=
-  if is_null (saturation_part p) then Got None
-  else
-    let* told := fields keys_saturation (saturation_part p) in
-    match told, own_parts p, dims p with
-    | [bits; own], _ :: groups :: _, T :: _ :: _ :: _ :: H :: _ =>
-      let* bits := int_of bits in
-      let* _ := need Unusable (between 1 largest_size bits) in
-      let* own := bool_of own in
-      let* groups := grouped T groups in
-      let* _ := need Wrong (Nat.leb (length groups) H) in Got (Some (Saturation bits own groups))
-    | _, _, _ => No Unusable
-    end.
 
 (* Equal labels, text by text, whatever stands there. *)
 Fixpoint same_json (x y : json) : bool :=
