@@ -52,6 +52,7 @@ def instance(
         need(not behind, "--kernel reads no layer after other blocks")
         listed = hasattr(cert["data"].get("contexts"), "table")
         need(not listed, "--kernel reads no sequences")
+        need(cert.get("domain") is None, "--kernel reads no domains")
         certificates.append(cert)
         return judge(cert, limits)
 

@@ -38,14 +38,6 @@ from attncert.verify import checker
 from attncert.verify.fast import check as fast
 
 
-def covered(content: Certificate | bytes | str) -> bool:
-    """Whether the verified checker knows the origin."""
-    if not isinstance(content, dict):
-        return True
-    origin = content.get("origin")
-    return not (isinstance(origin, dict) and origin.get("kind") == "domain")
-
-
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
     """Of all that can judge the file; explain says "unusable" by an error."""
     path = written(content, folder)
@@ -59,7 +51,7 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         quick = fast.check_file(path)
         if not quick.message.endswith("leave out --fast"):  # of primes that it does not take
             found.add(quick.status)
-    if covered(content) and EXECUTABLE.exists():  # its limits are its own
+    if EXECUTABLE.exists():  # its limits are its own
         found |= {verified_status(path)} - {"over limit"}
     return found
 

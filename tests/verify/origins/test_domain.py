@@ -13,6 +13,7 @@ from attncert import Dataset, InputError, Prove, check, prove, write_report
 from attncert.reports.certificate.explain import explain, text
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
+from attncert.verify.coq.instance import instance
 from attncert.verify.fast.check import check_file as check_fast
 from attncert.verify.origins.domain import Domain, whole_domain
 
@@ -98,6 +99,11 @@ def test_a_domain_that_holds_a_pair_twice(tmp_path: Path) -> None:
     twice = sealed(Certificate(made or {}) | {"origin": origin})
     verdict = check_file(written(twice, tmp_path))
     assert (verdict.status, verdict.message) == ("wrong", "origin holds a pair twice")
+
+
+def test_no_theorem_is_written_of_a_domain(certificate: Certificate, tmp_path: Path) -> None:
+    verdict, theorem = instance(written(certificate, tmp_path))
+    assert (verdict.message, theorem) == ("--kernel reads no domains", None)
 
 
 def test_numbers_are_compared_and_not_their_texts(certificate: Certificate, tmp_path: Path) -> None:

@@ -19,7 +19,19 @@ Inductive claim :=
   | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z).
 
 (* In attncert/1, and where a later key is null: None. *)
-Record certificate := Certificate { claimed : claim; steering : option saturation; of_rounded : option (rounding Z) }.
+Record certificate := Certificate {
+  claimed : claim; steering : option saturation; of_rounded : option (rounding Z);
+  of_sequences : option (sequences Z); of_domain : option (domain Z) }.
+
+(* The data in the file, sequences written out. *)
+Definition data_of (x : claim) : option (cert Z) :=
+  match x with
+  | Interpolation _ c | FullRank _ _ c | EveryLabelling _ _ c | InterpolationNear _ _ _ _ c
+  | Impossible _ c | Network _ c | OutputsWithin _ _ c => Some c
+  | DependentSet _ _ _ _ _ => None
+  end.
+Definition of_data {A} (says : A -> cert Z -> Prop) (a : option A) (x : claim) : Prop :=
+  match a with None => True | Some a => exists c, data_of x = Some c /\ says a c end.
 
 Definition states (x : certificate) : Prop :=
   let id := fun z : Z => z in
@@ -36,7 +48,8 @@ Definition states (x : certificate) : Prop :=
   | Network blocks c => (inputs_ok id c /\ computes blocks c) /\ steering x = None
   | OutputsWithin most blocks c => (inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c) /\ steering x = None
   end /\
-  match of_rounded x with None => True | Some r => rounded id r end.
+  match of_rounded x with None => True | Some r => rounded id r end /\
+  of_data (prefixes id) (of_sequences x) (claimed x) /\ of_data (whole id) (of_domain x) (claimed x).
 
 (* Numbers: p or p/q in decimal, a sign before p alone, q without a leading zero. *)
 Definition slash := code "/".
@@ -109,6 +122,11 @@ Definition keys_third := map codes ["saturation"; "origin"; "data_file"; "tokens
 Definition keys_saturation := map codes ["bits"; "own"]%string.
 Definition keys_rounding := map codes ["grid"; "largest_change"; "data"]%string.
 Definition rounded_kind := codes "rounded".
+Definition domain_kind := codes "domain".
+Definition kind_key := codes "kind".
+Definition keys_domain := kind_key :: map codes ["contexts"; "queries"]%string.
+Definition sequences_key := codes "sequences".
+Definition keys_sequences := map codes ["embedding"; "positions"; "sequences"; "examples"; "labels"]%string.
 Definition ln_2 := codes "ln 2".
 Definition claim_interpolation := codes "interpolation".
 Definition claim_full_rank := codes "full-rank".
@@ -197,10 +215,11 @@ Definition is_null (j : json) : bool := match j with Literal O => true | _ => fa
 Definition is_false (j : json) : bool := match j with Literal 1 => true | _ => false end.
 
 (* The claim; the values of its own keys, of data, of dims; saturation, and rounding or origin. Of attncert/3: the
-   numbers of tokens (null where all are the same). *)
+   numbers of tokens (null where all are the same); where the data are sequences, these, with contexts and queries. *)
 Record parts := Parts {
   name : text; own_parts : list json; data : list json; dims : list nat;
-  saturation_part : json; rounding_part : json; third : bool; tokens_part : json }.
+  saturation_part : json; rounding_part : json; third : bool; tokens_part : json;
+  sequenced : option (sequences Z * list (mat Z) * mat Z) }.
 Definition opened (doc : json) : result parts :=
   match doc with
   | Obj pairs =>
@@ -213,15 +232,17 @@ Definition opened (doc : json) : result parts :=
       let* values := fields (envelope ++ later ++ map in_format keys) doc in
       match values with
       | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: rest =>
-        let* data := fields data_keys data in
+        let has_sequences := match data with Obj pairs => existsb (fun p => same (text_at f (fst p)) sequences_key) pairs | _ => false end in
+        let of_text := is_text attncert_3 format && Nat.eqb (length data_keys) (length keys_inputs) && has_sequences in
+        let* data := fields (if of_text then keys_sequences else data_keys) data in
         let* dims := fields dims_keys dims in
         let* sizes := each size_of dims in
         match later, rest with
-        | [], own => Got (Parts claim own data sizes null null false null)
+        | [], own => Got (Parts claim own data sizes null null false null None)
         | [_; _; _], saturation :: rounding :: data_file :: own =>
-          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation rounding false null)
+          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation rounding false null None)
         | _, saturation :: origin :: data_file :: tokens :: own =>
-          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation origin true tokens)
+          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation origin true tokens None)
         | _, _ => No Unusable
         end
       | _ => No Unusable
@@ -245,6 +266,59 @@ Definition shaped (rows : mat Z) : result (mat Z) :=
   | _ => No Unusable
   end.
 Definition width {A} (rows : list (list A)) : nat := length (hd [] rows).
+
+(* The sum of two fractions, over the least common multiple of their denominators if that is found. *)
+Fixpoint divisor (fuel : nat) (a b : Z) : Z :=
+  match fuel with O => 1 | S fuel' => if b =? 0 then a else divisor fuel' b (a mod b) end.
+Definition plus_frac (x y : frac Z) : frac Z :=
+  let g := divisor max_bytes (denom x) (denom y) in
+  let a := denom x / g in let b := denom y / g in
+  if (a * g =? denom x) && (b * g =? denom y) then Frac (numer x * b + numer y * a) (a * denom y)
+  else Frac (numer x * denom y + numer y * denom x) (denom x * denom y).
+
+(* Sequences, written out as contexts and queries. *)
+Definition index_of (n : nat) (j : json) : result nat :=
+  let* z := int_of j in
+  let* _ := need Unusable (between 0 largest_size z && Nat.ltb (Z.to_nat z) n) in Got (Z.to_nat z).
+Definition end_of (texts : list (list nat)) (j : json) : result (nat * nat) :=
+  match j with
+  | Arr [s; i] =>
+    let* s := index_of (length texts) s in
+    let* i := index_of (length (nth s texts [])) i in Got (s, i)
+  | _ => No Unusable
+  end.
+Definition token_rows (q : sequences Z) (text : list nat) : mat Z :=
+  let rows := map (fun x => nth x (embedding q) []) text in
+  match positions q with
+  | None => rows
+  | Some P => map (fun p => map (fun p => plus_frac (fst p) (snd p)) (combine (fst p) (snd p))) (combine rows P)
+  end.
+Definition written_out (q : sequences Z) : list (mat Z) * mat Z :=
+  let rows := map (token_rows q) (texts q) in
+  (map (fun p => firstn (S (snd p)) (nth (fst p) rows [])) (ends q), map (fun p => nth (snd p) (nth (fst p) rows []) []) (ends q)).
+Definition sequences_of (n T : nat) (embedding positions texts ends : json) : result (sequences Z) :=
+  let* E := matrix embedding in let* E := shaped E in
+  let* texts := of_list (of_list (index_of (length E))) texts in
+  let* ends := of_list (end_of texts) ends in
+  let longest := fold_left (fun k p => Nat.max k (S (snd p))) ends 0%nat in
+  let* _ := need Unusable (Nat.eqb (length ends) T && Nat.eqb longest n) in
+  let* P := if is_null positions then Got None
+    else
+      let* P := matrix positions in
+      let* _ := need Unusable (mat_okb above_0 (length P) (width E) P && forallb (fun text => Nat.leb (length text) (length P)) texts) in
+      Got (Some P) in
+  Got (Sequences E P texts ends).
+Definition with_data (p : parts) (data : list json) (tokens : json) l : parts :=
+  Parts (name p) (own_parts p) data (dims p) (saturation_part p) (rounding_part p) (third p) tokens l.
+Definition with_sequences (p : parts) : result parts :=
+  match data p, dims p with
+  | [embedding; positions; texts; ends; labels], T :: n :: _ =>
+    let* _ := need Unusable (is_null (tokens_part p)) in
+    let* q := sequences_of n T embedding positions texts ends in
+    let (contexts, queries) := written_out q in
+    Got (with_data p [null; null; labels] null (Some (q, contexts, queries)))
+  | _, _ => Got (with_data p (data p) (tokens_part p) None)
+  end.
 Definition columns {A} (rows : list (list A)) : list (list A) :=
   fold_right (fun row columns => map (fun p => fst p :: snd p) (combine row columns)) (repeat [] (width rows)) rows.
 Definition without_bias (rows : mat Z) : mat Z := columns (rows ++ [repeat (Frac 0 1) (width rows)]).
@@ -356,10 +430,17 @@ Definition grouped (T : nat) (j : json) : result (list (list nat)) :=
 (* The contexts: all with n rows, or with as many as tokens says, n of them at most. *)
 Fixpoint same_counts (x y : list nat) : bool :=
   match x, y with [], [] => true | a :: x', b :: y' => Nat.eqb a b && same_counts x' y' | _, _ => false end.
+Definition counts_of (p : parts) : result (option (list nat)) :=
+  match sequenced p with
+  | Some (_, contexts, _) =>
+    let counts := map (fun M => length M) contexts in
+    Got (if forallb (Nat.eqb (hd 0%nat counts)) counts then None else Some counts)
+  | None =>
+    if is_null (tokens_part p) then Got None else let* counts := of_list size_of (tokens_part p) in Got (Some counts)
+  end.
 Definition contexts_of (p : parts) (T n : nat) (j : json) : result (list (mat Z)) :=
   let* contexts := of_list matrix j in
-  let* counts := if is_null (tokens_part p) then Got None
-    else let* counts := of_list size_of (tokens_part p) in Got (Some counts) in
+  let* counts := counts_of p in
   let lengths := map (fun M => length M) contexts in
   let* _ := need Unusable
     match counts with
@@ -369,12 +450,21 @@ Definition contexts_of (p : parts) (T n : nat) (j : json) : result (list (mat Z)
     end in
   Got contexts.
 
+(* Contexts and queries. *)
+Definition inputs_of (p : parts) : result (list (mat Z) * mat Z) :=
+  match sequenced p, data p, dims p with
+  | Some (_, contexts, queries), _, _ => Got (contexts, queries)
+  | None, contexts :: queries :: _, T :: n :: _ =>
+    let* contexts := contexts_of p T n contexts in
+    let* queries := matrix queries in Got (contexts, queries)
+  | _, _, _ => No Unusable
+  end.
+
 (* Data and sizes, with these heads and this output. *)
 Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : result (cert Z) :=
   match data p, dims p with
-  | [contexts; queries; labels], T :: n :: d :: m :: layer =>
-    let* contexts := contexts_of p T n contexts in
-    let* queries := matrix queries in
+  | [_; _; labels], T :: n :: d :: m :: layer =>
+    let* (contexts, queries) := inputs_of p in
     let* labels := matrix labels in
     let '(H, dk, dv) := match layer with [H; dk; dv] => (H, dk, dv) | _ => (0, 0, 0)%nat end in
     Got (Cert T n d m H dk dv contexts queries labels heads output)
@@ -391,10 +481,29 @@ Definition layer_of {A} (readout : bool) (in_unit : text) (layer : json) (first 
   let* c := with_heads p heads output in
   let* _ := need Unusable (data_okb above_0 c && (negb readout || readout_okb above_0 c)) in Got (before, a, c).
 
+(* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
+Definition saturation_of (p : parts) : result (option saturation) :=
+  if is_null (saturation_part p) then Got None
+  else
+    let* told := fields keys_saturation (saturation_part p) in
+    match told, own_parts p, dims p with
+    | [bits; own], _ :: groups :: _, T :: _ :: _ :: _ :: H :: _ =>
+      let* bits := int_of bits in
+      let* _ := need Unusable (between 1 largest_size bits) in
+      let* own := bool_of own in
+      let* groups := grouped T groups in
+      let* _ := need Wrong (Nat.leb (length groups) H) in Got (Some (Saturation bits own groups))
+    | _, _, _ => No Unusable
+    end.
+
+(* The groups, and what is said of saturation: both are read before numbers. *)
+Definition steering_of (p : parts) (groups : json) : result (option saturation) :=
+  let* _ := grouped (nth 0 (dims p) 0%nat) groups in saturation_of p.
+
 Definition interpolation_of (p : parts) : result claim :=
   match own_parts p with
   | [layer; groups] =>
-    let* (before, _, c) := layer_of true ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (Interpolation before c)
+    let* (before, _, c) := layer_of true ln_2 layer (steering_of p groups) p in Got (Interpolation before c)
   | _ => No Unusable
   end.
 (* As many distinct weights as outputs, numbered from 0. *)
@@ -441,7 +550,7 @@ Definition ranked_of (readout : bool) (rows : Z) (p : parts) : result (list (blo
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
       let* _ := need Wrong (rank =? rows) in
-      let* (before, _, c) := layer_of readout ln_2 layer (grouped (nth 0 (dims p) 0%nat) groups) p in Got (before, numer q, c)
+      let* (before, _, c) := layer_of readout ln_2 layer (steering_of p groups) p in Got (before, numer q, c)
     | _ => No Unusable
     end
   | _ => No Unusable
@@ -454,6 +563,7 @@ Definition every_labelling_of (p : parts) : result claim :=
 Definition dependent_set_of (p : parts) : result claim :=
   match own_parts p, data p, dims p with
   | [relation], [vectors], [N; d] =>
+    let* _ := need Unusable (match sequenced p with None => true | Some _ => false end) in
     let* parts := fields keys_dependence relation in
     match parts with
     | [indices; coefficients] =>
@@ -508,21 +618,6 @@ Definition content (p : parts) : result claim :=
     else if same (name p) claim_outputs_within then outputs_within_of p
     else impossible_of p.
 
-(* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
-Definition saturation_of (p : parts) : result (option saturation) :=
-  if is_null (saturation_part p) then Got None
-  else
-    let* told := fields keys_saturation (saturation_part p) in
-    match told, own_parts p, dims p with
-    | [bits; own], _ :: groups :: _, T :: _ :: _ :: _ :: H :: _ =>
-      let* bits := int_of bits in
-      let* _ := need Unusable (between 1 largest_size bits) in
-      let* own := bool_of own in
-      let* groups := grouped T groups in
-      let* _ := need Wrong (Nat.leb (length groups) H) in Got (Some (Saturation bits own groups))
-    | _, _, _ => No Unusable
-    end.
-
 (* Equal labels, text by text, whatever stands there. *)
 Fixpoint same_json (x y : json) : bool :=
   match x, y with
@@ -542,14 +637,19 @@ Fixpoint same_json (x y : json) : bool :=
    depend on it. *)
 Definition opened_rounding (p : parts) : result (list json) :=
   if third p then
-    let* values := fields (codes "kind" :: keys_rounding) (rounding_part p) in
+    let* values := fields (kind_key :: keys_rounding) (rounding_part p) in
     match values with
     | kind :: rest => let* _ := need Unusable (is_text rounded_kind kind) in Got rest
     | _ => No Unusable
     end
   else fields keys_rounding (rounding_part p).
+Definition is_domain (p : parts) : bool :=
+  third p && match rounding_part p with
+    | Obj pairs => match lookup pairs kind_key with Got kind => is_text domain_kind kind | No _ => false end
+    | _ => false
+    end.
 Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : parts) : result (option (rounding Z)) :=
-  if is_null (rounding_part p) then Got None
+  if is_null (rounding_part p) || is_domain p then Got None
   else
     let* told := opened_rounding p in
     match told, data p, dims p with
@@ -561,22 +661,40 @@ Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : pa
       match before with
       | [old_contexts; old_queries; old_labels] =>
         let* _ := need Wrong (same_json old_labels labels) in
-        let read_contexts j :=
-          let* contexts := contexts_of p T n j in
+        let read_contexts found :=
+          let* contexts := found in
           let* _ := need Unusable ((Nat.eqb (length contexts) 1 || Nat.eqb (length contexts) T) &&
             forallb (fun M => mat_okb above_0 (length M) d M) contexts) in
           Got contexts in
-        let* old := read_contexts old_contexts in
-        let* new := read_contexts contexts in
+        let* old := read_contexts (contexts_of p T n old_contexts) in
+        let* new := read_contexts match sequenced p with Some (_, contexts, _) => Got contexts | None => contexts_of p T n contexts end in
         let* _ := need Wrong (Nat.eqb (length old) (length new)) in
         let entries := contexts_beside old new [] in
         let* _ := need Wrong (test grid entries) in
-        let read_queries j := let* found := matrix j in let* _ := need Unusable (mat_okb above_0 T d found) in Got found in
-        let* old := read_queries old_queries in
-        let* new := read_queries queries in
+        let read_queries found := let* found := found in let* _ := need Unusable (mat_okb above_0 T d found) in Got found in
+        let* old := read_queries (matrix old_queries) in
+        let* new := read_queries match sequenced p with Some (_, _, queries) => Got queries | None => matrix queries end in
         Got (Some (Rounding grid change (rows_beside old new entries)))
       | _ => No Unusable
       end
+    | _, _, _ => No Unusable
+    end.
+
+(* A domain, with contexts and queries of the data. *)
+Definition domain_of (p : parts) : result (option (domain Z * list (mat Z) * mat Z)) :=
+  if negb (is_domain p) then Got None
+  else
+    let* told := fields keys_domain (rounding_part p) in
+    match told, data p, dims p with
+    | [_; Arr every; Arr all], [_; _; _], T :: _ :: d :: _ =>
+      let* _ := need Unusable (forallb (fun j => match j with Arr _ | Obj _ | Str _ => true | _ => false end) every) in
+      let* _ := need Wrong (Nat.eqb (length every * length all) T) in
+      let* (contexts, queries) := inputs_of p in
+      let* every := each matrix every in
+      let* all := each vector all in
+      let fits := forallb (fun M => mat_okb above_0 (length M) d M) in
+      let* _ := need Unusable (fits contexts && mat_okb above_0 T d queries && fits every && mat_okb above_0 (length all) d all) in
+      Got (Some (Domain every all, contexts, queries))
     | _, _, _ => No Unusable
     end.
 
@@ -584,7 +702,10 @@ Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : pa
 Definition read : result certificate :=
   let* doc := document f in
   let* p := opened doc in
+  let* p := with_sequences p in
   let* r := rounding_of (fun _ _ => true) p in
+  let* D := domain_of p in
   let* x := content p in
-  let* s := saturation_of p in Got (Certificate x s r).
+  let* s := saturation_of p in
+  Got (Certificate x s r (option_map (fun l => fst (fst l)) (sequenced p)) (option_map (fun l => fst (fst l)) D)).
 End Reading.

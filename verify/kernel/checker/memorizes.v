@@ -18,6 +18,23 @@ Definition entry n p (M : 'M[R]_(n, p)) (i j : nat) : R :=
 Lemma entryE n p (M : 'M[R]_(n, p)) (i : 'I_n) (j : 'I_p) : entry M i j = M i j.
 Proof. by rewrite /entry !valK. Qed.
 
+(* Values and an output of MathComp's, as functions of whole numbers; the sums of Spec.v are the layer's output. *)
+Section Readout.
+Variables (T H d m dv : nat) (z : 'I_T -> 'I_H -> 'rV[R]_d) (V : 'I_H -> 'M[R]_(d, dv)) (O : 'I_H -> 'M[R]_(dv, m)).
+Definition values (h a b : nat) : R := if insub h is Some h then entry (V h) a b else 0.
+Definition rows_of (r j : nat) : R := if insub (r %/ dv)%N is Some h then entry (O h) (r %% dv)%N j else 0.
+Lemma readout (feat : nat -> nat -> R) (t : 'I_T) (j : 'I_m) : (forall (h : 'I_H) (a : 'I_d), feat h a = z t h 0 a) ->
+  Spec.sum H (fun h => Spec.sum dv (fun b => Spec.sum d (fun a => feat h a * values h a b) * rows_of (h * dv + b)%N j)) =
+  layer.output z V O t 0 j.
+Proof.
+move=> same; rewrite /layer.output summxE sum_big; apply: eq_bigr => h _; rewrite mxE sum_big; apply: eq_bigr => b _.
+have dv0 : (0 < dv)%N by apply: leq_trans (ltn_ord b).
+rewrite /values /rows_of divnMDl // divn_small // addn0 modnMDl modn_small // !valK (entryE (O h) b j).
+congr (_ * _); rewrite mxE sum_big; apply: eq_bigr => a _.
+by rewrite (entryE (V h) a b) same.
+Qed.
+End Readout.
+
 Section Solved.
 Variables (T H d m dv : nat) (feat : nat -> nat -> nat -> R).
 Hypothesis free : forall a : nat -> R,
@@ -39,14 +56,8 @@ Lemma solved (Y : nat -> nat -> R) : (m <= dv)%N -> exists (V : nat -> nat -> na
     Spec.sum H (fun h => Spec.sum dv (fun b => Spec.sum d (fun a => feat t h a * V h a b) * O (h * dv + b)%N j)) = Y t j.
 Proof.
 move=> W; have [V [O met]] := reduction.full_rank_memorizes features_free (fun t => \row_j Y t j) W.
-exists (fun h a b => if insub h is Some h then entry (V h) a b else 0).
-exists (fun r j => if insub (r %/ dv)%N is Some h then entry (O h) (r %% dv)%N j else 0).
-move=> t j /ltP tT /ltP jm; have := met (Ordinal tT); move/rowP/(_ (Ordinal jm)); rewrite [RHS]mxE /= => <-.
-rewrite /layer.output summxE sum_big; apply: eq_bigr => h _; rewrite mxE sum_big; apply: eq_bigr => b _.
-have dv0 : (0 < dv)%N by apply: leq_trans (ltn_ord b).
-rewrite divnMDl // divn_small // addn0 modnMDl modn_small // valK /= (entryE (O h) b (Ordinal jm)).
-congr (_ * _); rewrite mxE sum_big; apply: eq_bigr => a _.
-by rewrite (entryE (V h) a b) mxE.
+exists (values V), (rows_of O) => t j /ltP tT /ltP jm; have := met (Ordinal tT); move/rowP/(_ (Ordinal jm)); rewrite [RHS]mxE /= => <-.
+by apply: (@readout _ _ _ _ _ z V O _ (Ordinal tT) (Ordinal jm)) => h a; rewrite mxE.
 Qed.
 End Solved.
 
@@ -67,5 +78,5 @@ Theorem accepted_memorizes digests affordable common gcd f x before p c :
   exists c', Blocks.behind before c c' /\ memorizes_universally c'.
 Proof.
 case/verified.judged => _; rewrite /Certificate.states => -[].
-by case: x => claimed s r /= + _ E; rewrite E => -[c' [B [[_ /full_rank_memorizes W] _]]]; exists c'.
+by case: x => claimed s r q D /= + _ E; rewrite E => -[c' [B [[_ /full_rank_memorizes W] _]]]; exists c'.
 Qed.

@@ -2,13 +2,11 @@
 From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
+Require Import domain domain_sound sequences_sound.
 Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound every_labelling every_labelling_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
-
-Lemma above_0_ok x : above_0 x = true -> (0 < x)%Z.
-Proof. apply Z.ltb_lt. Qed.
 
 (* The units u, uv and uf are common denominators: hints that nothing is believed of. *)
 Definition interpolation_verified (u : units Z) (c : cert Z) : bool := data_okb above_0 c && readout_okb above_0 c && CheckZ.check u c.
@@ -88,8 +86,15 @@ Qed.
 Section Judge.
 Variables (digests : json -> bool) (affordable : claim -> bool) (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
 
-Definition units_of (c : cert Z) : units Z :=
-  Units (common (contexts c)) (common [queries c]) (common (map key (heads c))) (common (map query (heads c)))
+(* [more]: of sequences the table of symbols and that of positions; the denominators of all of them count. *)
+Definition more_of (l : option (sequences Z * list (mat Z) * mat Z)) (x : claim) : list (mat Z) :=
+  match l, x with
+  | Some (q, _, _), (Interpolation [] _ | FullRank [] _ _ | EveryLabelling [] _ _) =>
+    embedding q :: match positions q with Some P => [P] | None => [] end
+  | _, _ => []
+  end.
+Definition units_of (more : list (mat Z)) (c : cert Z) : units Z :=
+  Units (common (more ++ contexts c)) (common (more ++ [queries c])) (common (map key (heads c))) (common (map query (heads c)))
     (common (map value (heads c))) (common [output c]) (common [labels c]).
 (* A common multiple of the numbers of tokens. *)
 Definition common_count (c : cert Z) : Z :=
@@ -107,11 +112,11 @@ Definition advanced (x : claim) : result claim :=
       let* _ := need Unusable (inputs_okb above_0 c') in Got (InterpolationNear before radius unknowns inverse c')
   | x => Got x
   end.
-Definition check_claim (x : claim) : result unit :=
+Definition check_claim (more : list (mat Z)) (x : claim) : result unit :=
   match x with
-  | Interpolation _ c => need Wrong (interpolation_verified (units_of c) c)
-  | FullRank _ p c => need Wrong (full_rank_verified (units_of c) p c)
-  | EveryLabelling _ p c => need Wrong (every_labelling_verified gcd (units_of c) p c)
+  | Interpolation _ c => need Wrong (interpolation_verified (units_of more c) c)
+  | FullRank _ p c => need Wrong (full_rank_verified (units_of more c) p c)
+  | EveryLabelling _ p c => need Wrong (every_labelling_verified gcd (units_of more c) p c)
   | InterpolationNear _ radius unknowns inverse c => near_verified common radius unknowns inverse c
   | DependentSet N d vectors indices coefficients =>
       need Wrong (dependent_set_verified (common [vectors]) (common [[coefficients]]) N d vectors indices coefficients)
@@ -120,19 +125,26 @@ Definition check_claim (x : claim) : result unit :=
   | Network blocks c => network_verified common gcd blocks c
   | OutputsWithin most blocks c => outputs_within_verified common most blocks c
   end.
-Definition check_steering (s : option saturation) (x : claim) : bool :=
+Definition check_steering (more : list (mat Z)) (s : option saturation) (x : claim) : bool :=
   match s, x with
   | None, _ => true
-  | Some s, (Interpolation _ c | FullRank _ _ c) => CheckZ.check_saturation (units_of c) s c
+  | Some s, (Interpolation _ c | FullRank _ _ c) => CheckZ.check_saturation (units_of more c) s c
   | Some _, _ => false
+  end.
+Definition check_whole (p : parts) (D : option (domain Z * list (mat Z) * mat Z)) : bool :=
+  match D, dims p with
+  | None, _ => true
+  | Some (D, contexts, queries), T :: _ :: d :: _ =>
+    check_domain (common (contexts ++ all_contexts D)) (common [queries; all_queries D]) T d contexts queries D
+  | _, _ => false
   end.
 Definition check_rounded (r : option (rounding Z)) : bool := match r with None => true | Some r => check_rounding r end.
 
-Theorem checked x y s r u : advanced x = Got y -> check_claim y = Got u -> check_steering s y = true -> check_rounded r = true ->
-  states (Certificate x s r).
+Theorem checked more x y s r q D u : advanced x = Got y -> check_claim more y = Got u -> check_steering more s y = true -> check_rounded r = true ->
+  of_data (prefixes id) q x -> of_data (whole id) D x -> states (Certificate x s r q D).
 Proof.
-  intros Ha Hx Hs Hr. unfold states. cbn [claimed steering of_rounded]. split.
-  2:{ destruct r; [exact (rounding_proved _ Hr)|exact I]. }
+  intros Ha Hx Hs Hr Hq HD. unfold states. cbn [claimed steering of_rounded of_sequences of_domain]. split.
+  2:{ split; [destruct r; [exact (rounding_proved _ Hr)|exact I]|now split]. }
   destruct x; cbn [advanced] in Ha.
   1,2: apply bind_got in Ha as (c' & Hc & Ha); apply bind_got in Ha as (v & _ & Ha); injection Ha as <-; cbn in Hx;
     apply need_got in Hx; exists c'; split; [exact (derived_sound _ _ _ _ _ Hc)|]; split;
@@ -153,18 +165,97 @@ Definition judge (f : file) : result certificate :=
   let* doc := document f in
   let* p := opened f doc in
   let* _ := need Wrong (digests doc) in
+  let* p := with_sequences f p in
   let* r := rounding_of f (fun grid => forallb (check_nearest grid)) p in
   let* _ := need Wrong (check_rounded r) in
+  let* D := domain_of f p in
+  let* _ := need Wrong (check_whole p D) in
   let* x := content f p in
   let* _ := need Over (affordable x) in
   let* y := advanced x in
-  let* _ := check_claim y in
+  let more := more_of (sequenced p) y in
+  let* _ := check_claim more y in
   let* s := saturation_of f p in
-  let* _ := need Wrong (check_steering s y) in Got (Certificate x s r).
+  let* _ := need Wrong (check_steering more s y) in
+  Got (Certificate x s r (option_map (fun l => fst (fst l)) (sequenced p)) (option_map (fun l => fst (fst l)) D)).
+
+(* The data of the claim are those in the file, sequences written out. *)
+Definition inputs_are (f : file) (p : parts) (c : cert Z) : Prop :=
+  inputs_of f p = Got (contexts c, queries c) /\ exists T n d rest, dims p = T :: n :: d :: rest /\ dimT c = T /\ dimd c = d.
+Lemma with_heads_inputs f p heads output c : with_heads f p heads output = Got c -> inputs_are f p c.
+Proof.
+  unfold with_heads, inputs_are. destruct (data p) as [|? [|? [|labels [|]]]]; try discriminate. destruct (dims p) as [|T [|n [|d [|m sizes]]]]; try discriminate.
+  intros H. apply bind_got in H as ([contexts queries] & I & H). steps. destruct (match sizes with [H; dk; dv] => _ | _ => _ end) as [[h dk] dv]. injection H as <-.
+  split; [exact I|]. now exists T, n, d, (m :: sizes).
+Qed.
+Lemma layer_of_inputs A f readout unit layer (first : result A) p before a c : layer_of f readout unit layer first p = Got (before, a, c) -> inputs_are f p c.
+Proof.
+  unfold layer_of. intros H. apply bind_got in H as ([[before' heads] output] & _ & H). steps. subst. eapply with_heads_inputs; eassumption.
+Qed.
+Lemma ranked_of_inputs f readout rows p before q c : ranked_of f readout rows p = Got (before, q, c) -> inputs_are f p c.
+Proof.
+  unfold ranked_of. destruct (own_parts p) as [|layer [|groups [|rank [|]]]]; try discriminate. intros H. apply bind_got in H as (parts & _ & H).
+  destruct parts as [|prime [|value [|]]]; try discriminate. steps.
+  match goal with L : layer_of _ _ _ _ _ _ = Got ?t |- _ => destruct t as [[b a] c']; injection H as <- <- <-; exact (layer_of_inputs _ _ _ _ _ _ _ _ _ _ L) end.
+Qed.
+Lemma blocks_of_inputs f network p blocks c : blocks_of f network p = Got (blocks, c) -> inputs_are f p c.
+Proof. unfold blocks_of. intros H. steps. subst. eapply with_heads_inputs; eassumption. Qed.
+Lemma content_inputs f p x : content f p = Got x ->
+  match data_of x with Some c => inputs_are f p c | None => sequenced p = None /\ exists vectors, data p = [vectors] end.
+Proof.
+  unfold content. intros H.
+  destruct (same (name p) claim_interpolation).
+  { unfold interpolation_of in H. destruct (own_parts p) as [|layer [|groups [|]]]; try discriminate. apply bind_got in H as ([[b a] c] & L & H).
+    injection H as <-. exact (layer_of_inputs _ _ _ _ _ _ _ _ _ _ L). }
+  destruct (same (name p) claim_full_rank).
+  { unfold full_rank_of in H. apply bind_got in H as ([[b a] c] & L & H). injection H as <-. exact (ranked_of_inputs _ _ _ _ _ _ _ L). }
+  apply bind_got in H as (u & _ & H).
+  destruct (same (name p) claim_every).
+  { unfold every_labelling_of in H. apply bind_got in H as ([[b a] c] & L & H). injection H as <-. exact (ranked_of_inputs _ _ _ _ _ _ _ L). }
+  destruct (same (name p) claim_near).
+  { unfold near_of in H. destruct (own_parts p) as [|layer [|box [|]]]; try discriminate. apply bind_got in H as ([[b [[r n] i]] c] & L & H).
+    steps. subst x. exact (layer_of_inputs _ _ _ _ _ _ _ _ _ _ L). }
+  destruct (same (name p) claim_dependent_set).
+  { apply bind_got in H as (v & _ & H). unfold dependent_set_of in H. destruct (own_parts p) as [|relation [|]]; try discriminate.
+    destruct (data p) as [|vectors [|]]; try discriminate. destruct (dims p) as [|N [|d [|]]]; try discriminate.
+    apply bind_got in H as (w & S & H). apply need_got in S. apply bind_got in H as (parts & _ & H).
+    destruct parts as [|i [|k [|]]]; try discriminate. steps. subst x. cbn [data_of]. split; [now destruct (sequenced p)|now exists vectors]. }
+  destruct (same (name p) claim_network).
+  { unfold network_of in H. destruct (own_parts p) as [|network [|]]; try discriminate. apply bind_got in H as ([b c] & L & H).
+    injection H as <-. exact (blocks_of_inputs _ _ _ _ _ L). }
+  destruct (same (name p) claim_outputs_within).
+  { unfold outputs_within_of in H. destruct (own_parts p) as [|network [|most [|]]]; try discriminate. apply bind_got in H as (m & _ & H).
+    apply bind_got in H as (w & _ & H). apply bind_got in H as ([b c] & L & H). injection H as <-. exact (blocks_of_inputs _ _ _ _ _ L). }
+  unfold impossible_of in H. destruct (own_parts p) as [|relation [|]]; try discriminate. steps. subst x. eapply with_heads_inputs; eassumption.
+Qed.
+
+(* So what is said of sequences and domains is said of these data. *)
+Lemma sequences_proved f p p' x : with_sequences f p = Got p' -> content f p' = Got x ->
+  of_data (prefixes id) (option_map (fun l => fst (fst l)) (sequenced p')) x.
+Proof.
+  intros H C. apply content_inputs in C. unfold with_sequences in H.
+  destruct (data p) as [|embedding [|positions [|texts [|ends [|labels [|]]]]]]; try (injection H as <-; exact I).
+  destruct (dims p) as [|T [|n rest]] eqn:ED; try (injection H as <-; exact I).
+  apply bind_got in H as (u & _ & H). apply bind_got in H as (q & Hq & H). destruct (written_out q) as [contexts queries] eqn:W. injection H as <-.
+  cbn [sequenced with_data option_map fst of_data]. destruct (data_of x) as [c|]; [|now destruct C as [C _]]. exists c. split; [reflexivity|].
+  destruct C as [C (T' & n' & d & rest' & C' & HT & Hd)]. unfold inputs_of in C. cbn [sequenced with_data dims] in C, C'. injection C as HE HQ.
+  rewrite ED in C'. injection C' as <- <- ->. apply sequences_of_ok in Hq. rewrite HE, HQ in W. apply (written_out_ok _ _ _ _ Hq c HT); now rewrite W.
+Qed.
+Lemma domain_proved f p D x : domain_of f p = Got D -> check_whole p D = true -> content f p = Got x ->
+  of_data (whole id) (option_map (fun l => fst (fst l)) D) x.
+Proof.
+  intros H W C. destruct D as [[[D contexts] queries]|]; [|exact I]. apply content_inputs in C.
+  unfold domain_of in H. destruct (negb (is_domain f p)); [discriminate|]. apply bind_got in H as (told & _ & H).
+  destruct told as [|? [|[] [|[] [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
+  cbn [option_map fst of_data]. destruct (data_of x) as [c|]; [|now destruct C as [_ [? C]]]. exists c. split; [reflexivity|].
+  destruct C as [C (T & n & d & rest & E & HT & Hd)]. unfold check_whole in W. rewrite E in H, W.
+  apply bind_got in H as (? & _ & H). apply bind_got in H as (? & _ & H). rewrite C in H. cbn [bind] in H. steps.
+  exact (check_domain_sound _ _ _ _ _ _ _ W c HT Hd H3 H4).
+Qed.
 
 Lemma rounding_of_any f test p r : rounding_of f test p = Got r -> rounding_of f (fun _ _ => true) p = Got r.
 Proof.
-  unfold rounding_of. destruct (is_null (rounding_part p)); [auto|].
+  unfold rounding_of. destruct (is_null (rounding_part p) || is_domain f p); [auto|].
   destruct (opened_rounding f p) as [told|]; cbn [bind]; [|discriminate].
   destruct told as [|? [|? [|? [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
   destruct (dims p) as [|? [|? [|? ?]]]; try discriminate. intros H. apply bind_got in H as (before & -> & H). cbn [bind].
@@ -178,12 +269,29 @@ Qed.
 (* What a certificate that is found means: the file is one, and what it states is true. *)
 Theorem judged f x : judge f = Got x -> read f = Got x /\ states x.
 Proof.
-  unfold judge, read. intros H. steps. subst x. split; [|eapply checked; eassumption].
-  repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end.
-  match goal with H : rounding_of _ _ _ = Got _ |- _ => apply rounding_of_any in H; rewrite H; cbn [bind] end.
-  repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end. reflexivity.
+  unfold judge, read. intros H. steps. subst x. split.
+  - repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end.
+    match goal with H : rounding_of _ _ _ = Got _ |- _ => apply rounding_of_any in H; rewrite H; cbn [bind] end.
+    repeat match goal with H : ?t = Got _ |- context [?t] => rewrite H; cbn [bind] end. reflexivity.
+  - eapply checked; try eassumption; [eapply sequences_proved|eapply domain_proved]; eassumption.
 Qed.
 
+(* Where the data are token sequences, or a domain, that is what the claim is about. *)
+Theorem accepted_sequences f x q : judge f = Got x -> of_sequences x = Some q -> exists c, data_of (claimed x) = Some c /\ prefixes id q c.
+Proof. intros H E. apply judged in H as [_ [_ [_ [H _]]]]. now rewrite E in H. Qed.
+Theorem accepted_domain f x D : judge f = Got x -> of_domain x = Some D -> exists c, data_of (claimed x) = Some c /\ whole id D c.
+Proof. intros H E. apply judged in H as [_ [_ [_ [_ H]]]]. now rewrite E in H. Qed.
+
+(* These bytes are accepted, so the real layer with these weights outputs exactly these labels: of the data in the file,
+   or of the real states that the blocks before it make of them. *)
+Theorem accepted_interpolation f x before c :
+  judge f = Got x -> claimed x = Interpolation before c -> exists c', behind before c c' /\ interpolates id c'.
+Proof.
+  intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. destruct H as [(c' & B & (_ & _ & G) & _) _]. now exists c'.
+Qed.
+(* These bytes are accepted, so no heads of any number and widths and no real weights output these labels. *)
+Theorem accepted_impossible f x relation c : judge f = Got x -> claimed x = Impossible relation c -> no_weights id c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so this network of real weights outputs these labels. *)
 Theorem accepted_network f x blocks c : judge f = Got x -> claimed x = Network blocks c -> computes blocks c.
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
