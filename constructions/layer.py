@@ -243,11 +243,18 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]
     (key, a), (query, b) = head.key.numer_denom(), head.query.numer_denom()
     rows = context_products(data, integers.from_flint(key))[:, :, 0]
-    spans = (rows.max(axis=1) - rows.min(axis=1)).tolist() * (data.T // len(rows))
     products = integers.product(data.queries.numerators, integers.from_flint(query))[:, 0]
+    ranges = integers.multiply(
+        np.abs(products), integers.subtract(rows.max(axis=1), rows.min(axis=1))
+    )
     below = int(a * b) * data.contexts.denominator * data.queries.denominator
-    ranges = [abs(q) * span for q, span in zip(products.tolist(), spans, strict=True)]
-    return ranges if below == 1 else _integers([fmpq(x, below) for x in ranges])
+    if below > 1:
+        ranges = ranges if below < 2**63 else ranges.astype(object)
+        if (ranges % below).any():
+            raise ValueError("a logit is not an integer")
+        ranges = ranges // below
+    whole: list[int] = ranges.tolist()
+    return whole
 
 
 def features(head: Head, data: Dataset) -> fmpq_mat:

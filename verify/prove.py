@@ -14,7 +14,6 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer
@@ -37,7 +36,7 @@ from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 
-LARGE = 2**22  # T·H·d entries of Z from which matrix products are worth more than one thread
+LARGE = 2**22  # T·n·d, the work of one head, from which its products are worth more than one thread
 
 
 def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Any:
@@ -134,8 +133,7 @@ def _proved(run: Run) -> Proof:
 def _threads(run: Run) -> AbstractContextManager[object]:
     """For matrix products: where they are small, threads wait for each other at every one."""
     data = run.data
-    heads = run.question.heads or Bound().fewest(data.T, data.n) or 1
-    large = data.T * heads * data.d >= LARGE
+    large = data.T * data.n * data.d >= LARGE
     return nullcontext() if large else threadpool_limits(1, "blas")
 
 

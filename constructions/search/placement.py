@@ -144,7 +144,11 @@ class Placement:
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
-        return self.features(self._difference(targets, eliminators, placed))
+        return self.features(self.rest(eliminators, targets, placed))
+
+    def rest(self, eliminators: Block, targets: Block, placed: Block) -> Block:
+        """The same, in coordinates where the blocks have them."""
+        return self._difference(targets, eliminators, placed)
 
     def features(self, block: Block) -> Block:
         """(N, d) of a block of features or coordinates."""

@@ -69,7 +69,10 @@ def separating_pairs(
     reach = magnitude(vs, query_images, others)
     keep_u = np.argsort(ranges.sum(axis=1), kind="stable")[:_KEEP]
     keep_v = np.argsort(reach.sum(axis=1), kind="stable")[:_KEEP]
-    cost = reach[keep_v] @ ranges[keep_u].T
+    if len(context_images) == 1:  # one range for all
+        cost = np.outer(reach[keep_v].sum(axis=1), ranges[keep_u, 0])
+    else:
+        cost = reach[keep_v] @ ranges[keep_u].T
     best = np.argsort(cost, axis=None, kind="stable")[:count]
     pairs = []
     for place in best:
@@ -157,9 +160,14 @@ def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int])
     return _as_float(np.abs(combine(vs, table)))
 
 
-def combine(combinations: IntArray, table: IntegerArray) -> IntegerArray:
-    """(P, k) times (..., k) over the last axis: (P, ...), exact integers."""
-    images = integers.product(combinations, table.reshape(-1, table.shape[-1]).T)
+def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
+    """(P, k) times (..., k) over the last axis: (P, ...) exact integers, float64 where they fit."""
+    k = table.shape[-1]
+    flat = table.reshape(-1, k).T
+    if integers.largest(combinations) * integers.largest(table) * k < 2**53:
+        images: AnyArray = combinations.astype(np.float64) @ flat.astype(np.float64)
+    else:
+        images = integers.product(combinations, flat)
     return images.reshape(len(combinations), *table.shape[:-1])
 
 
@@ -236,4 +244,4 @@ def _as_float(values: AnyArray) -> FloatArray:
     """Float64 up to a common power of two: sums of products of two such stay finite."""
     if values.dtype == object:
         values = values >> max(0, integers.largest(values).bit_length() - 400)
-    return values.astype(np.float64)
+    return values.astype(np.float64, copy=False)

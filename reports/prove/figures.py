@@ -29,6 +29,7 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 OWN, LARGEST = "own-weights", "largest-weights"
 MOST_ROWS = 36  # rows of the picture of attention weights
 MOST_CELLS = (240, 480)  # heads × examples of the heat map that are drawn one by one
+MOST_MARKS = 600  # heads with marks of their own: those of more lie on one another
 WIDTH = 8.0  # inches
 
 
@@ -125,7 +126,7 @@ def largest_weights(heads: Sequence[HeadSummary]) -> Figure:
         ("examples of later heads", "#777777", "^", 0.22, np.greater),
     )
     for label, colour, marker, shift, which in kinds:
-        drawn = [(k, largest[k][which(order, k)]) for k in range(H)]
+        drawn = [(k, largest[k][which(order, k)]) for k in range(0, H, _block(H, MOST_MARKS))]
         drawn = [(k, values) for k, values in drawn if values.size]
         x = [k + 1 + shift for k, _ in drawn]
         axes.vlines(x, [v.min() for _, v in drawn], [v.max() for _, v in drawn], color=colour,
@@ -228,8 +229,8 @@ def _least(bits: FloatArray) -> FloatArray:
 
 def _outline_groups(axes: mpl.axes.Axes, heads: Sequence[HeadSummary], ends: FloatArray) -> None:
     width = 1.6 if len(heads) <= 40 else 0.8
-    for k, (head, end) in enumerate(zip(heads, ends.tolist(), strict=True), start=1):
-        size = len(head.group)
+    for k in range(1, len(heads) + 1, _block(len(heads), MOST_MARKS)):
+        end, size = float(ends[k - 1]), len(heads[k - 1].group)
         axes.add_patch(
             Rectangle((end - size, k - 0.5), size, 1, fill=False, edgecolor=RED, linewidth=width)
         )

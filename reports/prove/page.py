@@ -147,7 +147,7 @@ def _context(proof: Proof) -> dict[str, object]:
 def _saturation(proof: Proof) -> dict[str, object]:
     return {
         "saturation_line": saturation.verdict(proof),
-        "saturation_curves": saturation.figure(proof.heads) is not None,
+        "saturation_curves": bool(saturation.steering(proof.heads)),
         "saturation_curves_caption": saturation.caption(proof),
     }
 

@@ -49,7 +49,7 @@ def figure(heads: Sequence[HeadSummary]) -> Figure | None:
 
     None where no head steers, or all contexts are one token.
     """
-    drawn = _steering(heads)
+    drawn = steering(heads)
     if not drawn:
         return None
     figure = Figure(figsize=(8.0, 3.4), layout="constrained")
@@ -75,13 +75,13 @@ def figure(heads: Sequence[HeadSummary]) -> Figure | None:
 
 
 def caption(proof: Proof) -> str:
-    drawn = _steering(proof.heads)
+    drawn = steering(proof.heads)
     step = -(-len(drawn) // MOST_CURVES)
     some = "" if step < 2 else f"; every {step}th of {counted(len(drawn), 'head')}"
     return f"The worst earlier example of each head, as $c$ grows{some} (float64)"
 
 
-def _steering(heads: Sequence[HeadSummary]) -> list[tuple[int, Steered]]:
+def steering(heads: Sequence[HeadSummary]) -> list[tuple[int, Steered]]:
     """Heads with a term c·u vᵀ and a curve: number, and saturation against c."""
     steering = [(h, head.steered) for h, head in enumerate(heads, start=1) if head.steered]
     return [(h, s) for h, s in steering if s.curve and _drawable(s)]

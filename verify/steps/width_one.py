@@ -66,13 +66,14 @@ def _wording(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
 
 def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
-    products = (data.query_matrix * head.v1).entries()
+    products, scale = shared.query_products(data, head.v1)
     rows = shared.entries(data, head.separator)
     once = _whole(rows(0)) if data.shared else None
     wrong = [
         t
         for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True)
-        if products[t] != alpha or [x * alpha for x in once or _whole(rows(t))] != list(logits)
+        if products[t] != alpha * scale
+        or [x * alpha for x in once or _whole(rows(t))] != list(logits)
     ]
     return shared.claim(
         number,
