@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support import networks
+from support.paths import ROOT
 from support.requires import needed, verified_status
 from support.sequence_cases import POSITIONS, TRUE, prefixes, true_file
 from support.small_certificates import Certificate, sealed, text, written
@@ -154,6 +155,13 @@ def test_sequences(count: int, tmp_path: Path) -> None:
         mutant = networks.mutant(draw.choice(true), draw, draw.choice([1, 1, 2]))
         other.update([compared(sealed(mutant), tmp_path)])
     assert min(len(seen), len(other)) >= 3
+
+
+@pytest.mark.parametrize("name", ["certificate", "certificate-every-labelling"])
+def test_200_characters(name: str) -> None:
+    needed()
+    file = ROOT / "docs" / "gallery" / "next-token" / f"{name}.json"
+    assert verified_status(str(file)) == "holds"
 
 
 def domains() -> list[Certificate]:
