@@ -188,7 +188,8 @@ open; sets of {sets} are worth {fewer[1]} < {data.T} | \
 
 The first is certified in intervals: real weights near those found output these characters exactly.
 It takes a minute to find and 9 s to check; its file is not kept here. The others are below, proved
-by ranks. For each labelling, heads with one key and query whose values add up to 0 are a set.
+by ranks. `attncert check --verified` accepts all three. For each labelling, heads with one key and
+query whose values add up to 0 are a set.
 
 ```text
 attncert fit examples/text.json --heads 5 --steps 3000 --seed 1

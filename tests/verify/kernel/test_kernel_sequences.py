@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support import networks
+from support.paths import ROOT
 from support.requires import needed, verified_status
 from support.sequence_cases import POSITIONS, TRUE, prefixes, true_file
 from support.small_certificates import Certificate, sealed, text, written
@@ -132,14 +133,14 @@ def changed(file: Certificate, draw: random.Random) -> Certificate:
 
 
 def compared(file: Certificate, folder: Path) -> str:
-    """One verdict; of layers behind blocks, which defect of several is named may differ."""
+    """One verdict, but for limits; behind blocks, of several defects each may name another."""
     path = written(file, folder)
     verdict = check_file(path)
     found = verified_status(path)
     blocks = file.get("network")
     after = isinstance(blocks, list) and len(blocks) > 1
     several = after and "holds" not in (found, verdict.status)
-    assert found == verdict.status or several, (verdict, found, file)
+    assert found in (verdict.status, "over limit") or several, (verdict, found, file)
     return verdict.status
 
 
@@ -153,8 +154,14 @@ def test_sequences(count: int, tmp_path: Path) -> None:
         seen.update([compared(changed(draw.choice(true), draw), tmp_path)])
         mutant = networks.mutant(draw.choice(true), draw, draw.choice([1, 1, 2]))
         other.update([compared(sealed(mutant), tmp_path)])
-    print(seen, other)
     assert min(len(seen), len(other)) >= 3
+
+
+@pytest.mark.parametrize("name", ["certificate", "certificate-every-labelling"])
+def test_200_characters(name: str) -> None:
+    needed()
+    file = ROOT / "docs" / "gallery" / "next-token" / f"{name}.json"
+    assert verified_status(str(file)) == "holds"
 
 
 def domains() -> list[Certificate]:
@@ -209,5 +216,4 @@ def test_domains(count: int, tmp_path: Path) -> None:
         if draw.random() < 0.2:
             mutant = sealed(networks.mutant(mutant, draw))
         seen.update([compared(mutant, tmp_path)])
-    print(seen)
     assert set(seen) >= {"holds", "wrong", "unusable"}

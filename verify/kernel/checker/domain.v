@@ -12,7 +12,7 @@ Fixpoint lexicographic {A} (cmp : A -> A -> comparison) (x y : list A) : compari
 (* A pair is its query, then the rows of its context. *)
 Definition compare_pairs : list (list Z) -> list (list Z) -> comparison := lexicographic (lexicographic Z.compare).
 
-(* An order that keeps two laws: [Eq] is equality, and to swap is to turn round. *)
+(* An order: [Eq] is equality, to swap is to turn round, and [Lt] is transitive. *)
 Definition ordered {A} (cmp : A -> A -> comparison) : Prop :=
   (forall x y, cmp x y = Eq <-> x = y) /\ (forall x y, cmp y x = CompOpp (cmp x y)) /\
   forall x y z, cmp x y = Lt -> cmp y z = Lt -> cmp x z = Lt.

@@ -86,7 +86,8 @@ Qed.
 Section Judge.
 Variables (digests : json -> bool) (affordable : claim -> bool) (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
 
-(* [more]: of sequences the table of symbols and that of positions; the denominators of all of them count. *)
+(* [more]: the table of symbols and that of positions. Of both all denominators count, as in the checker in Python: of a
+   symbol that no text has, too. *)
 Definition more_of (l : option (sequences Z * list (mat Z) * mat Z)) (x : claim) : list (mat Z) :=
   match l, x with
   | Some (q, _, _), (Interpolation [] _ | FullRank [] _ _ | EveryLabelling [] _ _) =>
