@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -97,10 +97,6 @@ class LayerAudit:
 
     def __getitem__(self, claim_id: ClaimId) -> Claim:
         return next(claim for claim in self.claims if claim.id == claim_id)
-
-    @cached_property
-    def placed(self) -> tuple[int, ...]:
-        return tuple(t for head in self.heads for t in head.group)
 
 
 def audit_layer(
