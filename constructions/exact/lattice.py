@@ -26,10 +26,6 @@ class ImageLattice:
     basis: fmpq_mat
     images: fmpz_mat
 
-    @property
-    def rank(self) -> int:
-        return int(self.images.ncols())
-
 
 def image_lattice(rows: fmpz_mat) -> ImageLattice:
     """LLL-reduced image lattice of integer rows (N×d). Exact.

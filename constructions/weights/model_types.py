@@ -27,18 +27,12 @@ class ModelType:
     """names: as `model_type` in config.json has them. heads: options that hold the number of heads
     (dots: within others). divided: the option without which logits are not divided; "no": they
     never are. plain: further options that change attention, and the values at which they do not.
-    rows: options that say which rows a query sees, as a mask does."""
+    """
 
     names: tuple[str, ...]
     heads: tuple[str, ...] = ("num_attention_heads",)
     divided: str = ""
     plain: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    rows: tuple[str, ...] = ()
-
-    @property
-    def read(self) -> tuple[str, ...]:
-        """The options that are read."""
-        return (*self.heads, *([self.divided] if self.divided not in ("", "no") else []))
 
     def number_of_heads(self, config: Mapping[str, Any]) -> int | None:
         """None where the configuration does not say, or names several numbers."""
@@ -61,7 +55,6 @@ MODEL_TYPES = (
         ("bert", "camembert", "data2vec-text", "electra", "ernie", "layoutlm", "roberta",
          "xlm-roberta", "xmod"),
         plain=_ABSOLUTE,
-        rows=("is_decoder",),
     ),
     ModelType(("albert",), plain=_ABSOLUTE),
     ModelType(("distilbert",), ("n_heads",)),
@@ -82,7 +75,7 @@ MODEL_TYPES = (
     ModelType(("gpt2", "imagegpt"), ("n_head",), "scale_attn_weights", _GPT),
     # where multi_query is False, q, k and v of a head lie side by side: these are not read
     ModelType(("gpt_bigcode",), ("n_head",), "scale_attn_weights", {"multi_query": (True,)}),
-    ModelType(("gpt_neo",), ("num_heads",), "no", rows=("attention_types", "window_size")),
+    ModelType(("gpt_neo",), ("num_heads",), "no"),
     ModelType(("biogpt", "opt")),
     ModelType((TORCH,), ("num_heads",), plain={"add_zero_attn": (False,)}),
 )  # fmt: skip

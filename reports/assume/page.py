@@ -149,7 +149,8 @@ def of_tests(answer: Assumed) -> list[Row]:
     sizes = {answer.most: "general position"} | {answer.k: "A1"}
     for k in sorted(k for k in sizes if k is not None):
         name = f"{counted(k, 'query')} ({sizes[k]})"
-        rows.append((name, _full(_of(answer, k)), *_exact(answer, k)))
+        test = next((test for test in answer.tests if test.k == k), None)
+        rows.append((name, _full(test), *_exact(answer, k)))
     if answer.contexts:
         contexts = answer.contexts
         single = sum(1 for s in contexts if s.float32 == s.size)
@@ -159,10 +160,6 @@ def of_tests(answer: Assumed) -> list[Row]:
              f"{good:,} of {len(contexts):,}", "proved, each")
         )  # fmt: skip
     return rows
-
-
-def _of(answer: Assumed, k: int) -> Float32Test | None:
-    return next((test for test in answer.tests if test.k == k), None)
 
 
 def _full(test: Float32Test | None) -> str:

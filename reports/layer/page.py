@@ -80,10 +80,10 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
                 "carries": head.group,
                 "peaks": head.peaks,
                 "saturated": head.saturated,
-                "error without it": audit.ablation.without[h],
-                "gives most to": audit.ablation.most_for(h),
+                "error without it": head.without,
+                "gives most to": list(head.gives),
             }
-            for h, head in enumerate(audit.heads)
+            for head in audit.heads
         ],
         "beyond the tolerance": audit[ids.LAYER_MEMORIZES].numbers["beyond"],
         "undecided": audit[ids.LAYER_MEMORIZES].numbers["open"],
@@ -157,10 +157,9 @@ def heads_table(audit: LayerAudit, grouped: bool) -> Table:
     """What each head is worth, and how it compares with a head of the proof."""
     rows = []
     for h, head in enumerate(audit.heads):
-        most = audit.ablation.most_for(h)
-        shares = [float(audit.ablation.share[t]) for t in most]
+        shares = head.gives.values()
         rows.append((
-            str(h + 1), interval(*audit.ablation.without[h]), listed(most),
+            str(h + 1), interval(*head.without), listed(list(head.gives)),
             f"{sum(shares) / len(shares):.2f}" if shares else "-",
             *([listed(head.group)] if grouped else []), str(head.rank), str(len(head.saturated)),
             f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h else "-",

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -42,12 +42,11 @@ from attncert.verify.claims.words import counted, listed, widened
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.heads import (
-    Ablation,
     HeadView,
-    ablation,
     head_view,
     peak,
     theorem_claims,
+    worth_of_each,
 )
 from attncert.verify.network.within import balls, exact_outputs
 from attncert.verify.questions.layer import SCALES
@@ -86,7 +85,6 @@ class LayerAudit:
     errors: tuple[tuple[str, str], ...]
     sigma: SingularValue
     heads: tuple[HeadView, ...]
-    ablation: Ablation
     off_peak: tuple[tuple[arb, ...], ...]
     rescaled: str | None = None
 
@@ -97,10 +95,6 @@ class LayerAudit:
 
     def __getitem__(self, claim_id: ClaimId) -> Claim:
         return next(claim for claim in self.claims if claim.id == claim_id)
-
-    @cached_property
-    def placed(self) -> tuple[int, ...]:
-        return tuple(t for head in self.heads for t in head.group)
 
 
 def audit_layer(
@@ -123,17 +117,18 @@ def audit_layer(
         peaks = [[peak(row) for row in head] for head in weights]
         off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
         progress("layer: heads taken out", 1, 5)
-        worth = ablation(attention, features)
+        worth = worth_of_each(attention, features)
     progress("layer: errors", 2, 5)
     error, memorizes = errors(attention, limit)
     progress("layer: rank", 3, 5)
     rank = rank_claim(attention, sigma)
     H = len(attention.layer.heads)
-    carried = [worth.most_for(h) for h in range(H)] if groups is None else list(groups)
+    carried = [tuple(gives) for _, gives in worth] if groups is None else list(groups)
     carried += [()] * (H - len(carried))
     progress("layer: heads", 4, 5)
     heads = tuple(
-        head_view(head, h, carried, peaks[h]) for h, head in enumerate(attention.layer.heads)
+        head_view(head, h, carried, peaks[h], *worth[h])
+        for h, head in enumerate(attention.layer.heads)
     )
     each = tuple((low, high) for low, high in error.numbers["errors"])
     compared = theorem_claims(attention, heads, carried, stated=groups is not None)
@@ -141,7 +136,7 @@ def audit_layer(
     others = () if memorizes.level.holds else (x for x in SCALES if x != attention.scale)
     fits = (x for x in others if errors(replace(attention, scale=x), limit)[1].level.holds)
     other = next(fits, None)
-    return LayerAudit(attention, limit, claims, each, sigma, heads, worth, off_peak, other)
+    return LayerAudit(attention, limit, claims, each, sigma, heads, off_peak, other)
 
 
 def at_most(tolerance: Fraction) -> Limit:

@@ -13,13 +13,12 @@ other head's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import arb, arb_mat, fmpq_mat, nmod_mat
 
-from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.construction import Bound
 from attncert.constructions.exact.primes import PRIME_62
 from attncert.constructions.layer import Head
@@ -41,7 +40,8 @@ class HeadView:
     peaks: for each example the row with the largest weight, and that weight as two decimals that
     enclose it. saturated: examples with all but 2^-10 of the attention on one row (proved). led:
     examples whose largest weight is at least twice any other (all but 2^-20 of that; proved).
-    earlier: examples of earlier groups.
+    earlier: examples of earlier groups. without: the largest error of the layer without the head,
+    as two decimals that enclose it. gives: the examples that it gives most to, each with its share.
     """
 
     rank: int
@@ -50,6 +50,8 @@ class HeadView:
     saturated: tuple[int, ...]
     led: tuple[int, ...]
     earlier: tuple[int, ...]
+    without: tuple[str, str]
+    gives: Mapping[int, float]
 
 
 # Heads.
@@ -65,7 +67,12 @@ def peak(weights: Sequence[arb]) -> tuple[int, arb, bool]:
 
 
 def head_view(
-    head: Head, h: int, groups: Sequence[tuple[int, ...]], peaks: Sequence[tuple[int, arb, bool]]
+    head: Head,
+    h: int,
+    groups: Sequence[tuple[int, ...]],
+    peaks: Sequence[tuple[int, arb, bool]],
+    without: tuple[str, str],
+    gives: Mapping[int, float],
 ) -> HeadView:
     """Head h of a layer. groups: of all heads. peaks: of each example, as `peak` has them."""
     bounds = []
@@ -81,6 +88,8 @@ def head_view(
         saturated=tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED),
         led=tuple(t for t, (_, _, leads) in enumerate(peaks) if leads),
         earlier=tuple(t for group in groups[:h] for t in group),
+        without=without,
+        gives=gives,
     )
 
 
@@ -165,34 +174,21 @@ def theorem_claims(
 # What each head is worth.
 
 
-@dataclass(frozen=True)
-class Ablation:
-    """without: for each head, the largest error of the layer without it, as two decimals that
-    enclose it. carrier, share: (T,), the head that gives most to each example, and how much; -1 and
-    0 where a number is beyond float64."""
-
-    without: tuple[tuple[str, str], ...]
-    carrier: IntArray
-    share: FloatArray
-
-    def most_for(self, h: int) -> tuple[int, ...]:
-        """The examples that head h gives most to."""
-        return tuple(np.flatnonzero(self.carrier == h).tolist())
-
-
-def ablation(attention: Attention, features: Sequence[arb_mat]) -> Ablation:
-    """features: of each head, at the working precision."""
+def worth_of_each(
+    attention: Attention, features: Sequence[arb_mat]
+) -> list[tuple[tuple[str, str], dict[int, float]]]:
+    """For each head `without` and `gives`, as `HeadView` has them; it gives to none where a number
+    is beyond float64. features: of each head, at the working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
-    without = []
+    without, gives = [], [dict[int, float]() for _ in parts]
     for part in parts:
         bounds = row_bounds(gaps - part)
         low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
         without.append((decimal(low, up=False), decimal(high, up=True)))
     floats = np.array([[[float(x.mid()) for x in row] for row in part.tolist()] for part in parts])
-    additions = floats.transpose(1, 0, 2)  # (T, H, m)
-    if not np.isfinite(additions).all():
-        T = len(additions)
-        return Ablation(tuple(without), np.full(T, -1), np.zeros(T))
-    return Ablation(tuple(without), *carried(additions))
+    if np.isfinite(floats).all():
+        for t, (h, share) in enumerate(zip(*carried(floats.transpose(1, 0, 2)), strict=True)):
+            gives[h][t] = float(share)
+    return list(zip(without, gives, strict=True))

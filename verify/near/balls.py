@@ -53,10 +53,6 @@ class BallArray:
     def reshape(self, *shape: int) -> BallArray:
         return BallArray(self.mid.reshape(shape), self.rad.reshape(shape))
 
-    def total(self) -> FloatArray:
-        """Upper bounds of |entry|."""
-        return (np.abs(self.mid) + self.rad) * _UP
-
 
 def growth(terms: int) -> float:
     """An upper bound of γ_N for sums of N = `terms` products."""

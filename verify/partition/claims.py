@@ -47,10 +47,6 @@ class BestPartition:
     groups: tuple[tuple[int, ...], ...]
     claims: tuple[Claim, ...]
 
-    @property
-    def examples(self) -> tuple[int, ...]:
-        return tuple(sorted(t for group in self.groups for t in group))
-
 
 def partition_claims(
     data: Dataset,

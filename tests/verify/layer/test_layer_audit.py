@@ -84,8 +84,8 @@ def test_a_trained_layer_memorizes() -> None:
     Z = np.concatenate(list(features), axis=1)
     smallest = np.linalg.svd(Z, compute_uv=False)[-1]
     assert found.sigma.lower <= smallest * (1 + 1e-9) and smallest <= found.sigma.upper * (1 + 1e-9)
-    assert sorted(found.placed) == list(range(6))
-    assert [head.group for head in found.heads] == [found.ablation.most_for(h) for h in range(2)]
+    assert sorted(t for head in found.heads for t in head.group) == list(range(6))
+    assert [head.group for head in found.heads] == [tuple(head.gives) for head in found.heads]
     sizes = found["theorem1.groups"].numbers["sizes"]
     few = sizes[0] <= 2 and sizes[1] <= 1
     assert found["theorem1.groups"].level is (Level.NUMERICAL if few else Level.REFUTED)
