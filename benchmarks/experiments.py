@@ -75,6 +75,12 @@ class Found:
         self.weights: dict[int, Descent | None] = {}
         self.tried: list[dict[str, Any]] = []
 
+    @property
+    def share(self) -> float:
+        """Of N, what the weights that are there reach."""
+        largest = max(T for T, weights in self.weights.items() if weights is not None)
+        return largest * self.point.m / self.point.law
+
     def largest(self, share: float, high: int) -> int:
         """The number of the largest candidate below `high` with weights, by bisection; or -1."""
         low, asked = -1, share * self.point.law / self.point.m + 0.5
@@ -256,8 +262,10 @@ def main() -> None:
         if time.monotonic() - begin > options.budget:
             break
         print(point, flush=True)
-        share = share_near(point, result["rows"])
-        row = row_of(point, share, there.get(point)) | {"peak_MiB": peak_mebibytes()}
+        found = there.get(point)
+        share = found.share if found else share_near(point, result["rows"])
+        row = row_of(point, share, found) | {"peak_MiB": peak_mebibytes()}
+        row |= {"found_on": "a GPU"} if found else {}
         keep("rows", row, lambda old, point=point: key(old) == point)
 
 
