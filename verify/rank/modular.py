@@ -35,12 +35,6 @@ from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 
-__all__ = [
-    "IndependenceTester",
-    "ModularRank",
-    "modular_rank",
-]
-
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 

@@ -36,16 +36,6 @@ import numpy as np
 from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, ResidueArray
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
 
-__all__ = [
-    "PANEL",
-    "available_threads",
-    "echelon",
-    "prefixes",
-    "profile",
-    "subtract",
-    "systematic_prefixes",
-]
-
 PANEL = 8
 _LANES = 16  # columns are padded to a multiple of this
 _TABLE_LIMIT = 1 << 16  # inverses modulo smaller primes are looked up

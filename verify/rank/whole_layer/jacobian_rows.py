@@ -40,9 +40,6 @@ from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
-__all__ = ["JacobianRank", "JacobianRows", "at_once", "jacobian_rank", "require_small"]
-
-
 MOST_BYTES = 4 << 30  # that the elimination of a Jacobian may hold
 _SMALL = 300  # rows up to which FLINT decides
 

@@ -13,8 +13,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 
-__all__ = ["HEIGHT", "BlockPlan", "Footprint", "require_memory"]
-
 HEIGHT = 256  # rows per block, at most; the products of PRIMES_FLOAT64 between two reductions
 _ROWS = 32  # of Z made at a time, at least, where Z has more columns than needed
 _WORKING = 7  # float64 arrays of a block's size at once: the block, a panel, the temporaries
