@@ -76,8 +76,8 @@ def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale;
     columns: d×w. Exact: in int64 where no sum can leave it, else FLINT.
 
-    Of large contexts a few are looked at together: FLINT takes eight bytes a number, and the time
-    of a proof.
+    Of large contexts a few are looked at together, for FLINT takes eight bytes a number and the
+    time of a proof, and in int64 only the coordinates in which some column is not 0.
     """
     whole, scale = columns.numer_denom()
     count, n, d = data.contexts.shape
@@ -85,12 +85,15 @@ def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     numbers, scale = _objects(whole), int(scale) * data.contexts.denominator
     longest = max([1, *np.abs(numbers).sum(axis=0).tolist()])
     short = longest * max(1, integers.largest(data.contexts.stored)) < 2**63
+    used = np.flatnonzero(numbers.any(axis=1))
     for start in range(0, count, step):
-        some = data.contexts[start : start + step].reshape((-1, d))
+        where = slice(start, start + step)
         if short:
-            part = (some.numerators.astype(np.int64) @ numbers.astype(np.int64)).astype(object)
+            some = data.contexts[where, :, used].numerators.astype(np.int64)
+            part = (some @ numbers[used].astype(np.int64)).astype(object)
         else:
-            part = _objects((data.token_rows if step >= count else some.integer_matrix()) * whole)
+            rows = data.contexts[where].reshape((-1, d))
+            part = _objects((data.token_rows if step >= count else rows.integer_matrix()) * whole)
         parts.append(part.reshape(-1, n, columns.ncols()))
     return np.concatenate(parts), scale
 

@@ -21,6 +21,7 @@ from attncert.constructions.exact.modular import DROP, mix, residues, softmax_fl
 from attncert.constructions.search.placement import Block
 
 _CACHED = 2**22  # entries
+_TOGETHER = 2**19  # entries converted together
 _LONG = 2**14  # entries of a context from which coordinates save time
 
 
@@ -133,7 +134,7 @@ class FeatureBlocks:
         if self._all is not None:
             yield slice(None), self._all
             return
-        step = max(1, _CACHED // (self.data.n * self.data.d))
+        step = max(1, _TOGETHER // (self.data.n * self.data.d))
         for start in range(0, self.data.T, step):
             where = slice(start, start + step)
             yield where, self._converted(slice(None) if self.data.shared else where)
@@ -145,7 +146,8 @@ class FeatureBlocks:
         if self._bits <= 20:  # below every prime in use: quick
             guide = part.stored.astype(np.float64)
             mod = np.where(guide < 0, guide + self.prime, guide)
-            return Block(mod, guide * 2.0**-self._bits)
+            guide *= 2.0**-self._bits
+            return Block(mod, guide)
         numerators = part.numerators
         scaled = numerators >> max(0, self._bits - 900)  # floats of at most 1: none overflows
         return Block(
