@@ -4,7 +4,8 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 (one byte an entry, say) and are converted a few examples at a time.
 
 In a long shared context E of n < d tokens all features are combinations of its rows, z_t = Eᵀw_t:
-there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter.
+there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter. In
+float64 E = RQ with orthonormal rows of Q, which are the basis: Rᵀw_t is as long as the feature.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class FeatureBlocks:
             self._all = self._converted(slice(None))
         self.basis: Block | None = None
         if data.shared and data.n < data.d and data.n * data.d >= _LONG:
-            self.basis = self._converted(slice(None))[0]
+            whole = self._converted(slice(None))[0]
+            orthonormal, frame = np.linalg.qr(whole.float.T)
+            self.basis, self._frame = Block(whole.mod, orthonormal.T), frame.T
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
@@ -82,7 +85,7 @@ class FeatureBlocks:
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
         if self.basis is not None:
-            return Block(*np.repeat(np.eye(self.data.n)[None, rows], 2, axis=0))
+            return Block(np.eye(self.data.n)[rows], self._frame[rows])
         where = np.zeros(len(rows), dtype=np.intp) if self.data.shared else list(examples)
         if self._all is not None:
             return self._all[where, rows]
@@ -122,7 +125,7 @@ class FeatureBlocks:
         """Of logits mod p - 1, and of logits for floats."""
         mod, guide = softmax_mod(exponents, self.prime, times), softmax_float(logits, times)
         if self.basis is not None:
-            return Block(mod, guide)
+            return Block(mod, guide @ self._frame)
         return Block(mix(mod, contexts.mod, self.prime), mix(guide, contexts.float, None))
 
     def _context(self, example: int) -> Block:
