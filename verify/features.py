@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from attncert.constructions.arrays import IntArray, ObjectArray
+from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.primes import PRIMES_31
@@ -60,9 +60,8 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
     """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
     scale; exact. At width one an outer product over 1, if that can be."""
     left, key_scale = token_products(data, head.key)
-    whole, query_scale = head.query.numer_denom()
-    scale = key_scale * int(query_scale) * data.queries.denominator
-    right = integers.product(data.queries.numerators, integers.from_flint(whole)).astype(object)
+    products, query_scale = query_products(data, head.query)
+    right, scale = products.astype(object), key_scale * query_scale
     if examples is not None:
         left, right = left if data.shared else left[list(examples)], right[list(examples)]
     if head.width == 1:
@@ -70,6 +69,13 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
         return (outer, 1) if outer else (right * left[:, :, 0], scale)
     table = sum(left[:, :, k] * right[:, k : k + 1] for k in range(head.width))
     return table, scale
+
+
+def query_products(data: Dataset, columns: fmpq_mat) -> tuple[IntegerArray, int]:
+    """columnsᵀ·e_t for all t as integers, (T, w), over one positive scale; exact. columns: d×w."""
+    whole, scale = columns.numer_denom()
+    products = integers.product(data.queries.stored, integers.from_flint(whole))
+    return products, int(scale) * data.queries.denominator
 
 
 def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:

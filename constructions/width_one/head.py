@@ -184,7 +184,7 @@ class WidthOneBuilder:
         candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)
         batches = [slice(i, i + _CANDIDATES) for i in range(0, n, _CANDIDATES)]
         zero = Block(*np.zeros((2, 1, limit.mod.shape[1])))
-        shifts = self.placed.rest(eliminators, zero, limit)
+        shifts = self.placed.residual(eliminators, zero, limit)
         span, chosen = Span(self.prime, shifts.mod.shape[1]), list[int]()
         shared: dict[int, Block] = {}  # all points of a shared context, by factor
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):

@@ -67,12 +67,14 @@ def _wording(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
 
 def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
-    products, scale = shared.query_products(data, head.v1)
+    products, scale = features.query_products(data, head.v1)
     rows, below = features.token_products(data, head.separator)
     wrong = []
     for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
         row = rows[0 if data.shared else t, : data.tokens(t), 0].tolist()
-        if products[t] != alpha * scale or [alpha * x for x in row] != [k * below for k in logits]:
+        if products[t, 0] != alpha * scale or [alpha * x for x in row] != [
+            k * below for k in logits
+        ]:
             wrong.append(t)
     return shared.claim(
         number,
