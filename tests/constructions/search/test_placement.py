@@ -149,6 +149,8 @@ def test_coordinates_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, 
         features = placed.features(b)
         assert features.mod.tolist() == a.mod.tolist()
         assert features.float == pytest.approx(a.float)
+        lengths = [np.linalg.norm(x.float, axis=1) for x in (a, b)]
+        assert lengths[0] == pytest.approx(lengths[1])  # what candidates are compared by
 
 
 @settings(max_examples=80, deadline=None)
