@@ -260,12 +260,6 @@ def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
     return lambda t: [fmpq(x, scale) for x in table[t, : data.tokens(t), 0].tolist()]
 
 
-def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
-    """These queries as rows, exact."""
-    rows = [data.query_matrix[t, j] for t in examples for j in range(data.d)]
-    return fmpq_mat(len(rows) // data.d, data.d, rows)
-
-
 def features_of(table: Table, so_far: features.Progressive) -> IntArray:
     """The features mod p of one head for all examples, from its logits (T, n)."""
     every = range(len(table))
