@@ -6,6 +6,8 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 In a long shared context E of n < d tokens all features are combinations of its rows, z_t = Eᵀw_t:
 there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter. In
 float64 E = RQ with orthonormal rows of Q, which are the basis: Rᵀw_t is as long as the feature.
+Mod p coordinates are as dependent as features only where the rows of E are independent: else there
+is no basis.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import DROP, mix, residues, softmax_float, softmax_mod
+from attncert.constructions.exact.modular import (
+    DROP,
+    echelon_mod,
+    mix,
+    residues,
+    softmax_float,
+    softmax_mod,
+)
 from attncert.constructions.search.placement import Block
 
 _CACHED = 2**22  # entries
@@ -41,8 +50,9 @@ class FeatureBlocks:
         self.basis: Block | None = None
         if data.shared and data.n < data.d and data.n * data.d >= _LONG:
             whole = self._converted(slice(None))[0]
-            orthonormal, frame = np.linalg.qr(whole.float.T)
-            self.basis, self._frame = Block(whole.mod, orthonormal.T), frame.T
+            if len(echelon_mod(whole.mod, prime)[1]) == data.n:
+                orthonormal, frame = np.linalg.qr(whole.float.T)
+                self.basis, self._frame = Block(whole.mod, orthonormal.T), frame.T
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
