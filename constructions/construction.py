@@ -16,7 +16,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.integers import null_relation
-from attncert.constructions.exact.modular import UnluckyPrime, residues
+from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
@@ -192,9 +192,8 @@ def require_independent_rows(data: Dataset) -> None:
     few = np.sort(np.random.default_rng(0).permutation(data.d)[: data.n])
     for t in range(len(data.contexts)):
         if data.n * data.d > _SMALL:
-            square = ExactArray(data.contexts.stored[t][:, few])
-            table = residues(square.numerators, PRIMES_21[0]).astype(np.int64)
-            if nmod_mat(data.n, data.n, table.ravel().tolist(), PRIMES_21[0]).rank() == data.n:
+            square = ExactArray(data.contexts.stored[t][:, few]).integer_matrix()
+            if nmod_mat(square, PRIMES_21[0]).rank() == data.n:
                 continue
         matrix = data.contexts[t].integer_matrix()
         if matrix.rank() < data.n:

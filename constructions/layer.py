@@ -244,17 +244,15 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
     (key, a), (query, b) = head.key.numer_denom(), head.query.numer_denom()
     rows = context_products(data, integers.from_flint(key))[:, :, 0]
     products = integers.product(data.queries.numerators, integers.from_flint(query))[:, 0]
-    ranges = integers.multiply(
-        np.abs(products), integers.subtract(rows.max(axis=1), rows.min(axis=1))
-    )
+    spans = integers.subtract(rows.max(axis=1), rows.min(axis=1))
+    ranges = integers.multiply(np.abs(products), spans)
     below = int(a * b) * data.contexts.denominator * data.queries.denominator
     if below > 1:
-        ranges = ranges if below < 2**63 else ranges.astype(object)
+        ranges = ranges.astype(object)
         if (ranges % below).any():
             raise ValueError("a logit is not an integer")
-        ranges = ranges // below
-    whole: list[int] = ranges.tolist()
-    return whole
+        ranges //= below
+    return list(ranges.tolist())
 
 
 def features(head: Head, data: Dataset) -> fmpq_mat:

@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from attncert.constructions.arrays import IntArray, ObjectArray
+from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.primes import PRIMES_31
@@ -60,9 +60,8 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
     """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
     scale; exact. At width one an outer product over 1, if that can be."""
     left, key_scale = token_products(data, head.key)
-    whole, query_scale = head.query.numer_denom()
-    scale = key_scale * int(query_scale) * data.queries.denominator
-    right = integers.product(data.queries.numerators, integers.from_flint(whole)).astype(object)
+    products, query_scale = query_products(data, head.query)
+    right, scale = products.astype(object), key_scale * query_scale
     if examples is not None:
         left, right = left if data.shared else left[list(examples)], right[list(examples)]
     if head.width == 1:
@@ -72,12 +71,19 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
     return table, scale
 
 
+def query_products(data: Dataset, columns: fmpq_mat) -> tuple[IntegerArray, int]:
+    """columnsᵀ·e_t for all t as integers, (T, w), over one positive scale; exact. columns: d×w."""
+    whole, scale = columns.numer_denom()
+    products = integers.product(data.queries.stored, integers.from_flint(whole))
+    return products, int(scale) * data.queries.denominator
+
+
 def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale;
     columns: d×w. Exact: in int64 where no sum can leave it, else FLINT.
 
-    Of large contexts a few are looked at together: FLINT takes eight bytes a number, and the time
-    of a proof.
+    Of large contexts a few are looked at together, for FLINT takes eight bytes a number and the
+    time of a proof, and in int64 only the coordinates in which some column is not 0.
     """
     whole, scale = columns.numer_denom()
     count, n, d = data.contexts.shape
@@ -85,12 +91,15 @@ def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     numbers, scale = _objects(whole), int(scale) * data.contexts.denominator
     longest = max([1, *np.abs(numbers).sum(axis=0).tolist()])
     short = longest * max(1, integers.largest(data.contexts.stored)) < 2**63
+    used = np.flatnonzero(numbers.any(axis=1))
     for start in range(0, count, step):
-        some = data.contexts[start : start + step].reshape((-1, d))
+        where = slice(start, start + step)
         if short:
-            part = (some.numerators.astype(np.int64) @ numbers.astype(np.int64)).astype(object)
+            some = data.contexts[where, :, used].numerators.astype(np.int64)
+            part = (some @ numbers[used].astype(np.int64)).astype(object)
         else:
-            part = _objects((data.token_rows if step >= count else some.integer_matrix()) * whole)
+            rows = data.contexts[where].reshape((-1, d))
+            part = _objects((data.token_rows if step >= count else rows.integer_matrix()) * whole)
         parts.append(part.reshape(-1, n, columns.ncols()))
     return np.concatenate(parts), scale
 

@@ -36,7 +36,7 @@ from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 
-LARGE = 2**22  # T·n·d, the work of one head, from which its products are worth more than one thread
+LARGE = 2**29  # T·n·d, the work of one head, from which its products are worth more than one thread
 
 
 def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Any:

@@ -320,7 +320,8 @@ class Dataset:
         """
         inputs = self.origin.inputs
         tables = ARGUMENTS if inputs is None else ("labels",)
-        return {**(inputs or {}), **{name: list(self._written(name)) for name in tables}}
+        written = {name: [part.strings() for part in self._parts(name)] for name in tables}
+        return {**(inputs or {}), **written}
 
     @cached_property
     def sha256(self) -> str:
@@ -337,20 +338,19 @@ class Dataset:
             return
         for k, argument in enumerate(sorted(ARGUMENTS)):
             yield f'{"," if k else "{"}"{argument}":'
-            for i, part in enumerate(self._written(argument)):
-                yield "," if i else "["
-                yield json.dumps(part, separators=(",", ":"))
+            for i, part in enumerate(self._parts(argument)):
+                yield ("," if i else "[") + part.json()
             yield "]"
         yield "}"
 
-    def _written(self, argument: str) -> Iterator[Any]:
-        """The context, query or label of each example, as nested lists of strings."""
+    def _parts(self, argument: str) -> Iterator[ExactArray]:
+        """The context, query or label of each example."""
         if argument == "contexts":
-            return (self.rows(t).strings() for t in range(len(self.contexts)))
+            return (self.rows(t) for t in range(len(self.contexts)))
         if argument == "labels" and self.stated is None:
-            return (["0"] for _ in range(self.T))
+            return (ExactArray(np.zeros(1, np.int64)) for _ in range(self.T))
         array: ExactArray = getattr(self, argument)
-        return (array[i].strings() for i in range(len(array)))
+        return (array[i] for i in range(len(array)))
 
     def _count(self, repeats: IntArray) -> None:
         rows = tuple((repeats > 0).sum(axis=1).tolist())

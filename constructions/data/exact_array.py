@@ -6,6 +6,7 @@ bytes; what is wider than 64 bits becomes Python integers. Either way nothing is
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from attncert.constructions.arrays import FloatArray, IntegerArray
+from attncert.constructions.arrays import AnyArray, FloatArray, IntegerArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.conversion import (
     OF_DATA,
@@ -110,6 +111,14 @@ class ExactArray:
             return _nest(self.stored, lambda x: numeral(fmpq(x, bottom)))
         return _nest(self.stored, numeral if self.stored.dtype == object else str)
 
+    def json(self) -> str:
+        """The JSON of `strings()`, without white space; of narrow integers by a table of all."""
+        if self.denominator > 1 or self.stored.dtype.itemsize > 1:
+            return json.dumps(self.strings(), separators=(",", ":"))
+        low, high = int(self.stored.min()), int(self.stored.max())
+        table = np.array([f'"{x}",'.encode() for x in range(low, high + 1)])
+        return _joined(table[self.stored.astype(np.int64) - low]).decode()
+
     def bits(self) -> int:
         """Bits of the largest numerator (absolute value) or of the denominator."""
         return max(self._largest().bit_length(), self.denominator.bit_length())
@@ -127,6 +136,13 @@ def _nest(array: IntegerArray, leaf: Callable[[int], Any]) -> Any:
     if array.ndim == 1:
         return [leaf(x) for x in array.tolist()]
     return [_nest(row, leaf) for row in array]
+
+
+def _joined(cells: AnyArray) -> bytes:
+    """Of texts that end in a comma, filled up with NUL."""
+    if cells.ndim == 1:
+        return b"[" + cells.tobytes().translate(None, b"\0")[:-1] + b"]"
+    return b"[" + b",".join(map(_joined, cells)) + b"]"
 
 
 def _nearest(numerator: int, denominator: int) -> float:

@@ -16,13 +16,14 @@ _TOGETHER = 2**22  # entries of the contexts multiplied together
 
 
 def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
-    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact."""
+    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact. Only
+    coordinates in which some column is not 0 are looked at."""
     count, n, d = data.contexts.shape
-    step = max(1, _TOGETHER // (n * d))
-    parts = [
-        integers.product(data.contexts[start : start + step].numerators.reshape(-1, d), columns)
-        for start in range(0, count, step)
-    ]
+    step, used = max(1, _TOGETHER // (n * d)), np.flatnonzero((columns != 0).any(axis=1))
+    parts = []
+    for start in range(0, count, step):
+        some = data.contexts[start : start + step, :, used].numerators
+        parts.append(integers.product(some.reshape(len(some) * n, len(used)), columns[used]))
     return np.concatenate(parts).reshape(count, n, -1)
 
 

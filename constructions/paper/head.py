@@ -176,7 +176,7 @@ class PaperBuilder:
     ) -> list[IntegerArray]:
         """Step 7: each example's logits (up to a constant), in the limit c → ∞."""
         limit = self.features.rows(self.placed.rows, targets)
-        span, chosen = Span(self.prime, self.data.d), []
+        span, chosen = Span(self.prime, limit.mod.shape[1]), []
         for t, dual in zip(group, duals, strict=True):
             logits = self._candidates(t, dual.factor)
             finite = integers.multiply(dual.factor, logits)

@@ -4,7 +4,10 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 (one byte an entry, say) and are converted a few examples at a time.
 
 In a long shared context E of n < d tokens all features are combinations of its rows, z_t = Eᵀw_t:
-there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter.
+there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter. In
+float64 E = RQ with orthonormal rows of Q, which are the basis: Rᵀw_t is as long as the feature.
+Mod p coordinates are as dependent as features only where the rows of E are independent: else there
+is no basis.
 """
 
 from __future__ import annotations
@@ -17,10 +20,18 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import DROP, mix, residues, softmax_float, softmax_mod
+from attncert.constructions.exact.modular import (
+    DROP,
+    echelon_mod,
+    mix,
+    residues,
+    softmax_float,
+    softmax_mod,
+)
 from attncert.constructions.search.placement import Block
 
 _CACHED = 2**22  # entries
+_TOGETHER = 2**19  # entries converted together
 _LONG = 2**14  # entries of a context from which coordinates save time
 
 
@@ -38,7 +49,10 @@ class FeatureBlocks:
             self._all = self._converted(slice(None))
         self.basis: Block | None = None
         if data.shared and data.n < data.d and data.n * data.d >= _LONG:
-            self.basis = self._converted(slice(None))[0]
+            whole = self._converted(slice(None))[0]
+            if len(echelon_mod(whole.mod, prime)[1]) == data.n:
+                orthonormal, frame = np.linalg.qr(whole.float.T)
+                self.basis, self._frame = Block(whole.mod, orthonormal.T), frame.T
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
@@ -81,7 +95,7 @@ class FeatureBlocks:
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
         if self.basis is not None:
-            return Block(*np.repeat(np.eye(self.data.n)[None, rows], 2, axis=0))
+            return Block(np.eye(self.data.n)[rows], self._frame[rows])
         where = np.zeros(len(rows), dtype=np.intp) if self.data.shared else list(examples)
         if self._all is not None:
             return self._all[where, rows]
@@ -121,7 +135,7 @@ class FeatureBlocks:
         """Of logits mod p - 1, and of logits for floats."""
         mod, guide = softmax_mod(exponents, self.prime, times), softmax_float(logits, times)
         if self.basis is not None:
-            return Block(mod, guide)
+            return Block(mod, guide @ self._frame)
         return Block(mix(mod, contexts.mod, self.prime), mix(guide, contexts.float, None))
 
     def _context(self, example: int) -> Block:
@@ -133,7 +147,7 @@ class FeatureBlocks:
         if self._all is not None:
             yield slice(None), self._all
             return
-        step = max(1, _CACHED // (self.data.n * self.data.d))
+        step = max(1, _TOGETHER // (self.data.n * self.data.d))
         for start in range(0, self.data.T, step):
             where = slice(start, start + step)
             yield where, self._converted(slice(None) if self.data.shared else where)
@@ -145,7 +159,8 @@ class FeatureBlocks:
         if self._bits <= 20:  # below every prime in use: quick
             guide = part.stored.astype(np.float64)
             mod = np.where(guide < 0, guide + self.prime, guide)
-            return Block(mod, guide * 2.0**-self._bits)
+            guide *= 2.0**-self._bits
+            return Block(mod, guide)
         numerators = part.numerators
         scaled = numerators >> max(0, self._bits - 900)  # floats of at most 1: none overflows
         return Block(

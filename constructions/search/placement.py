@@ -107,7 +107,7 @@ class Placement:
     """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
 
     basis:   (n, d), where the blocks of features hold coordinates in it (`FeatureBlocks`): what is
-             eliminated are coordinates, and residuals are features again.
+             eliminated are coordinates, and remainders are features again.
     rows:    examples in the order in which they were placed.
     columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
 
@@ -143,11 +143,7 @@ class Placement:
         return known
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
-        """x_t - Λ_t X_S for targets (g, d) and the placed rows' block X_S (N, d)."""
-        return self.features(self.rest(eliminators, targets, placed))
-
-    def rest(self, eliminators: Block, targets: Block, placed: Block) -> Block:
-        """The same, in coordinates where the blocks have them."""
+        """x_t - Λ_t X_S, in features or coordinates: targets (g, d), placed rows' X_S (N, d)."""
         return self._difference(targets, eliminators, placed)
 
     def features(self, block: Block) -> Block:
@@ -195,7 +191,7 @@ class Placement:
         if eliminators is None:
             rest = self.remainder(group, block)
         else:
-            rest = self.residual(eliminators, block[group], block[self.rows])
+            rest = self.features(self.residual(eliminators, block[group], block[self.rows]))
         rows, columns = independent_rows(rest, self.prime)
         return columns if len(rows) == len(group) else None
 

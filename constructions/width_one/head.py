@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
+from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import UnluckyPrime, echelon_mod
+from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
 from attncert.constructions.search.saturation import Saturation, candidates_for_c, least_multiplier
@@ -77,7 +77,6 @@ class WidthOneBuilder:
         self.query_coordinates = query_coordinates(data)
         self.blocks = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime, self.blocks.basis)
-        self.frame = None if self.blocks.basis is None else _frame(self.blocks.basis, prime)
 
     def add(self, group: Sequence[int]) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
@@ -185,7 +184,7 @@ class WidthOneBuilder:
         candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)
         batches = [slice(i, i + _CANDIDATES) for i in range(0, n, _CANDIDATES)]
         zero = Block(*np.zeros((2, 1, limit.mod.shape[1])))
-        shifts = self._framed(self.placed.rest(eliminators, zero, limit))
+        shifts = self.placed.residual(eliminators, zero, limit)
         span, chosen = Span(self.prime, shifts.mod.shape[1]), list[int]()
         shared: dict[int, Block] = {}  # all points of a shared context, by factor
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
@@ -209,12 +208,8 @@ class WidthOneBuilder:
         return chosen
 
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
-        """x_t at the logits α·row, α the multiples of the factor: (k, d), or framed (k, n)."""
-        points = self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
-        return self._framed(points)
-
-    def _framed(self, block: Block) -> Block:
-        return block if self.frame is None else Block(block.mod, block.float @ self.frame)
+        """x_t at the logits α·row, α the multiples of the factor: (k, d), or coordinates (k, n)."""
+        return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""
@@ -225,16 +220,6 @@ class WidthOneBuilder:
     def _products(self, v: IntegerArray) -> IntegerArray:
         """v·e_t for all t: (T,)."""
         return integers.product(self.query_coordinates.images, v[:, None])[:, 0]
-
-
-def _frame(basis: Block, prime: int) -> FloatArray:
-    """R (n, n) with basis = R·Q, the rows of Q orthonormal: coordinates times R are n numbers with
-    the lengths of their features. Mod p coordinates are as independent as features, if the basis is
-    independent; else raises UnluckyPrime."""
-    if len(echelon_mod(basis.mod, prime)[1]) < len(basis.mod):
-        raise UnluckyPrime
-    frame: FloatArray = np.linalg.qr(basis.float.T).R.T
-    return frame
 
 
 def _bits(rows: IntegerArray, products: IntegerArray) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -23,8 +24,11 @@ class Conditioning:
 
     def __init__(self, data: Dataset) -> None:
         self.data = data
-        self.contexts = _scaled(data.contexts)
         self.blocks: list[FloatArray] = []
+
+    @cached_property
+    def contexts(self) -> FloatArray:
+        return _scaled(self.data.contexts)
 
     def add(self, head: PlacedHead, table: Table) -> float | None:
         """After this head, on the examples placed so far; table: its logits (T, n). None where it

@@ -107,7 +107,8 @@ def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> boo
 
 
 def _distinct(layer: Layer) -> Layer:
-    return Layer(tuple({id(head): head for head in layer.heads}.values()))  # idle: one object
+    heads = {(*head.key.entries(), *head.query.entries()): head for head in layer.heads}
+    return Layer(tuple(heads.values()))
 
 
 def _rank_in_blocks(

@@ -319,10 +319,13 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
 
 
 def _independent(rows: ExactArray) -> bool:
+    """Rows that are independent in some columns mod p are independent: of many columns, every
+    (width/count)-th is tried first."""
     p, (count, width) = PRIMES_31[0], rows.shape
-    if count * width >= _LARGE:
-        independent, _ = profile(residues(rows.stored, PRIMES_FLOAT64[0]), PRIMES_FLOAT64[0])
-        if independent.all():
+    steps = (max(1, width // count), 1) if count * width >= _LARGE else ()
+    for step in steps:
+        some = residues(rows.stored[:, ::step], PRIMES_FLOAT64[0])
+        if profile(some, PRIMES_FLOAT64[0])[0].all():
             return True
     if nmod_mat(count, width, np.mod(rows.numerators, p).ravel().tolist(), p).rank() == count:
         return True

@@ -38,7 +38,7 @@ def _before(
 
 def duals(data: Dataset, head: PaperHead, number: int) -> Claim:
     """Step 2: ê_t·e_t' = 1 if t = t', else 0, for t, t' in the group."""
-    queries = shared.query_rows(data, head.group)
+    queries = data.queries[list(head.group)].matrix()
     table = queries * _side_by_side(head.duals, data.d)
     size = len(head.group)
     wrong = [

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
+from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.layer import Head
 from attncert.constructions.numerals import numeral
@@ -69,23 +68,25 @@ def placement(data: Dataset, construction: Construction, source: str = PAPER) ->
 
 def selector(data: Dataset, head: SteeringHead, number: int, symbol: str = "v") -> Claim:
     """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s. symbol: of v, in LaTeX."""
-    products, scale = query_products(data, head.selector)
+    table, scale = features.query_products(data, head.selector)
+    products = table[:, 0]
     inside = [t for t in head.group if products[t] != 0]
     earlier = products[list(head.earlier)]
     vanishing = np.array(head.earlier)[earlier == 0].tolist()
     sizes = np.abs(earlier)
+
+    def over(x: Any) -> str:
+        return numeral(fmpq(int(x), scale))
+
     return claim(
         number,
         ids.SELECTOR,
         f"The selector ${symbol}$ is orthogonal to the group's queries and to no earlier query.",
         not inside and not vanishing,
-        {
-            "least product": numeral(fmpq(int(sizes.min()), scale)),
-            "largest product": numeral(fmpq(int(sizes.max()), scale)),
-        },
+        {"least product": over(sizes.min()), "largest product": over(sizes.max())},
         lambda: {
             "example": (inside + vanishing)[0],
-            "product": numeral(fmpq(int(products[(inside + vanishing)[0]]), scale)),
+            "product": over(products[(inside + vanishing)[0]]),
         },
         source=f"{PAPER}, step 3",
         uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
@@ -256,20 +257,6 @@ def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
         once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
         return lambda t: once
     return lambda t: [fmpq(x, scale) for x in table[t, : data.tokens(t), 0].tolist()]
-
-
-def query_products(data: Dataset, v: fmpq_mat | None) -> tuple[IntegerArray, int]:
-    """v·e_t for all t, v (d×1), as integers (T,) over one positive scale."""
-    assert v is not None
-    whole, scale = v.numer_denom()
-    products = integers.product(data.queries.numerators, integers.from_flint(whole))[:, 0]
-    return products, int(scale) * data.queries.denominator
-
-
-def query_rows(data: Dataset, examples: Sequence[int]) -> fmpq_mat:
-    """These queries as rows, exact."""
-    rows = [data.query_matrix[t, j] for t in examples for j in range(data.d)]
-    return fmpq_mat(len(rows) // data.d, data.d, rows)
 
 
 def features_of(table: Table, so_far: features.Progressive) -> IntArray:

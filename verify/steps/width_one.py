@@ -20,6 +20,7 @@ from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.width_one.theorem import WidthOneHead
+from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.ids import of_head
@@ -66,15 +67,15 @@ def _wording(record: WidthOneHead, check: Callable[[], Claim]) -> Claim:
 
 def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
     """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
-    products, scale = shared.query_products(data, head.v1)
-    rows = shared.entries(data, head.separator)
-    once = _whole(rows(0)) if data.shared else None
-    wrong = [
-        t
-        for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True)
-        if products[t] != alpha * scale
-        or [x * alpha for x in once or _whole(rows(t))] != list(logits)
-    ]
+    products, scale = features.query_products(data, head.v1)
+    rows, below = features.token_products(data, head.separator)
+    wrong = []
+    for t, alpha, logits in zip(head.group, head.alphas, head.logits, strict=True):
+        row = rows[0 if data.shared else t, : data.tokens(t), 0].tolist()
+        if products[t, 0] != alpha * scale or [alpha * x for x in row] != [
+            k * below for k in logits
+        ]:
+            wrong.append(t)
     return shared.claim(
         number,
         ids.COEFFICIENTS,
@@ -84,11 +85,6 @@ def coefficients(data: Dataset, head: WidthOneHead, number: int) -> Claim:
         lambda: {"examples": wrong},
         uses={"A1": f"independence of {counted(len(head.group), 'query')} of one group: α is free"},
     )
-
-
-def _whole(values: list[fmpq]) -> list[int | fmpq]:
-    """Integers where they are: Python's are multiplied and compared faster."""
-    return [int(x) if x.q == 1 else x for x in values]
 
 
 def curve(data: Dataset, head: WidthOneHead, number: int) -> Claim:

@@ -242,3 +242,12 @@ def test_counts_without_a_small_common_multiple_are_no_trouble() -> None:
 def test_rows_of_different_widths_are_still_located() -> None:
     with pytest.raises(InputError, match=r"^contexts\[1\]\[0\]: must be a list of 2"):
         Dataset.of([[[1, 0], [0, 1]], [[1], [2]], [[1, 2]]], QUERIES, [1, 2, 3])
+
+
+def test_the_hash_of_many_narrow_integers_is_that_of_the_canonical_json() -> None:
+    """From 2^20 contexts' entries on they are stored, and written, a byte each."""
+    contexts = np.random.default_rng(0).integers(-128, 127, (64, 128, 129), np.int8, endpoint=True)
+    data = Dataset.of(contexts, np.ones((64, 129), dtype=np.int8))
+    assert data.contexts.stored.dtype == np.int8
+    text = json.dumps(data.canonical(), sort_keys=True, separators=(",", ":"))
+    assert data.sha256 == hashlib.sha256(text.encode()).hexdigest()

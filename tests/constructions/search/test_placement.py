@@ -137,6 +137,8 @@ def test_coordinates_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, 
     plain = FeatureBlocks(data, P)
     monkeypatch.setattr(feature_blocks, "_LONG", 0)
     short = FeatureBlocks(data, P)
+    dependent = [[1, 0, 0], [1, P, 0]]  # modulo P alone: coordinates would tell nothing
+    assert FeatureBlocks(Dataset.of(dependent, [[1, 0, 0]]), P).basis is None
     assert plain.basis is None and (short.basis is not None) is wide
     logits, row = rng.integers(-9, 10, (4, len(E))), np.arange(len(E))[None]
     placed = Placement(4, P, short.basis)
@@ -149,6 +151,8 @@ def test_coordinates_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, 
         features = placed.features(b)
         assert features.mod.tolist() == a.mod.tolist()
         assert features.float == pytest.approx(a.float)
+        lengths = [np.linalg.norm(x.float, axis=1) for x in (a, b)]
+        assert lengths[0] == pytest.approx(lengths[1])  # what candidates are compared by
 
 
 @settings(max_examples=80, deadline=None)

@@ -36,7 +36,6 @@ from attncert.verify import features
 from attncert.verify.rank.coordinates import random_projection
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
-from attncert.verify.tables import Outer, Table
 
 _SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
 
@@ -148,8 +147,8 @@ class FeatureRows:
 
     def _exact_logits(self, start: int, stop: int) -> FloatArray:
         part = self.data.take(range(start, stop))
-        tables = [features.logit_table(head, part) for head in self._exact]
-        logits = np.stack([_residues(table, self._mod) for table in tables], axis=1)
+        tables = [features.logits(head, part) for head in self._exact]
+        logits = np.stack([residues(table, self._mod) for table in tables], axis=1)
         return np.pad(logits, ((0, 0), (0, 0), (0, self.data.n - part.n)))
 
     def _powers(self, exponents: Any) -> Any:
@@ -173,13 +172,6 @@ class FeatureRows:
 
     def _narrow(self, rows: Any) -> Any:
         return rows if self._mixing is None else matmul(rows, self._mixing, self.p)
-
-
-def _residues(table: Table, m: int) -> FloatArray:
-    """Of logits modulo m; of an outer product, by its factors."""
-    if isinstance(table, Outer):
-        return reduce(residues(table.by, m)[:, None] * residues(table.rows, m), m)
-    return residues(table, m)
 
 
 def is_integral(head: Head, data: Dataset) -> bool:
