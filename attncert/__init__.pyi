@@ -48,8 +48,8 @@ from .verify.prove import prove as prove
 from .verify.prove import prove_layer as prove_layer
 from .verify.questions.audit import Attack as Attack
 from .verify.questions.audit import Audit as Audit
-from .verify.questions.capacity import Capacity as Capacity
 from .verify.questions.compare import Compare as Compare
+from .verify.questions.fit import Capacity as Capacity
 from .verify.questions.fit import Fit as Fit
 from .verify.questions.kruskal import Assume as Assume
 from .verify.questions.kruskal import Kruskal as Kruskal

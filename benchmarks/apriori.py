@@ -21,7 +21,7 @@ from flint import fmpq
 from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.construction import SteeringHead
 from attncert.constructions.exact.modular import features_float
-from attncert.verify.pipeline.condition import Conditioning
+from attncert.verify.pipeline.summaries import Conditioning
 from attncert.verify.tables import Table, dense
 
 

@@ -38,9 +38,8 @@ from attncert.verify.layer.layer import layer
 from attncert.verify.near.fitted import fit
 from attncert.verify.network.compare import compare
 from attncert.verify.prove import prove
-from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.compare import Compare
-from attncert.verify.questions.fit import Fit
+from attncert.verify.questions.fit import Capacity, Fit
 from attncert.verify.questions.kruskal import Assume
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove

@@ -41,6 +41,18 @@ def figure_file(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Rows of cells, each a sentence in the form of `reports/words/text.py`. note: what stands
+    below.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """One report, ready to be written.
 

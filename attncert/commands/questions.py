@@ -12,9 +12,8 @@ from typing import Any
 from attncert.terminal.options import Sources, command_of
 from attncert.terminal.output import deliver, report_folder, require_apart
 from attncert.verify.questions.audit import Attack, Audit
-from attncert.verify.questions.capacity import Capacity
 from attncert.verify.questions.compare import Compare
-from attncert.verify.questions.fit import Fit
+from attncert.verify.questions.fit import Capacity, Fit
 from attncert.verify.questions.kruskal import Assume, Kruskal
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove

@@ -5,9 +5,8 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attncert.reports.report import figure_file
+from attncert.reports.report import Table, figure_file
 from attncert.reports.words.drawing import style, to_svg
-from attncert.reports.words.table import Table
 from attncert.reports.words.text import plain
 
 UNEXPECTED = "≠"

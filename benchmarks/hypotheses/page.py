@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from attncert.reports.report import Table
 from attncert.reports.words.claims import lines
 from attncert.reports.words.jsonable import readable_json
-from attncert.reports.words.table import Table
 from attncert.reports.words.templating import page
 from attncert.verify.claims.evidence import Level
 from hypotheses.figure import MEANINGS, UNEXPECTED, files

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from attncert.reports.answers import PageParts
-from attncert.reports.words.table import Table
+from attncert.reports.report import Table
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
 from attncert.verify.audit.edge_cases import CaseVerdict

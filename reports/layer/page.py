@@ -16,10 +16,9 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.numerals import numeral, short
 from attncert.reports.answers import PageParts
 from attncert.reports.prove.figures import heat_map
-from attncert.reports.report import figure_file
+from attncert.reports.report import Table, figure_file
 from attncert.reports.words.claims import lines
 from attncert.reports.words.drawing import style, to_svg
-from attncert.reports.words.table import Table
 from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level

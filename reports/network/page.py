@@ -8,9 +8,9 @@ from decimal import Decimal
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import PageParts
+from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
-from attncert.reports.words.table import Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.words import counted
 from attncert.verify.layer.error import interval

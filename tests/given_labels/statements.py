@@ -57,7 +57,7 @@ from attncert.verify.capacity.capacity import capacity
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.labelling.labelled import label_all
-from attncert.verify.questions.capacity import Capacity
+from attncert.verify.questions.fit import Capacity
 from attncert.verify.tightness.columns import columns
 
 

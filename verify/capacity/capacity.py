@@ -28,7 +28,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.labelling.labelled import Labelling, Trial, label_all, labelling_certificate
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.origins.sequences import by_class
-from attncert.verify.questions.capacity import Capacity
+from attncert.verify.questions.fit import Capacity
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
 

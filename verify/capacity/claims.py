@@ -163,29 +163,22 @@ def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Clai
 
 def _these(law: Jacobian) -> Claim:
     """What the rank says of single labellings: an open set is reachable, or almost none."""
-    heads, source = _sized(law), f"{_SOURCE}, Theorem 11"
+    heads, witness = _sized(law), None
+    rests_on: tuple[ids.ClaimId, ...] = ()
     if law.rank.full:
-        return Claim(
-            ids.LAW_THESE,
+        level, rests_on = Level.PROVED, (ids.LAW_RANK,)
+        statement = (
             f"The labellings that some weights of {heads} output contain an open set. Whether they "
-            "contain the given one is another question (attncert fit).",
-            Level.PROVED,
-            rests_on=(ids.LAW_RANK,),
-            source=source,
+            "contain the given one is another question (attncert fit)."
         )
-    if law.most < law.rank.rows:
-        return Claim(
-            ids.LAW_THESE,
+    elif law.most < law.rank.rows:
+        level, rests_on = Level.ARGUED, (ids.LAW_BOUND,)
+        statement = (
             f"Almost no labelling is output by any weights of {heads}: the reachable ones have "
-            "measure zero. The given one may be among them.",
-            Level.ARGUED,
-            rests_on=(ids.LAW_BOUND,),
-            source=source,
+            "measure zero. The given one may be among them."
         )
-    return Claim(
-        ids.LAW_THESE,
-        f"Whether {heads} reach an open set of labellings, or almost none, is open.",
-        Level.UNDECIDED,
-        witness={"reason": "the two sides do not meet"},
-        source=source,
-    )
+    else:
+        level, witness = Level.UNDECIDED, {"reason": "the two sides do not meet"}
+        statement = f"Whether {heads} reach an open set of labellings, or almost none, is open."
+    source = f"{_SOURCE}, Theorem 11"
+    return Claim(ids.LAW_THESE, statement, level, witness=witness, rests_on=rests_on, source=source)

@@ -38,7 +38,7 @@ from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.words import counted
 from attncert.verify.features import related_rows
-from attncert.verify.questions.capacity import Capacity
+from attncert.verify.questions.fit import Capacity
 from attncert.verify.rank.residues import to_host
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,

@@ -1,4 +1,4 @@
-"""The question of `attncert fit`."""
+"""The questions of `attncert fit` and `attncert capacity`: which labels heads carry."""
 
 from __future__ import annotations
 
@@ -48,3 +48,26 @@ class Fit(Question):
     )
     device: DeviceChoice = option("auto", DEVICES, "of lm: auto | cpu | cuda", repeats=False)
     seed: int = option(0, SEED, "random seed of the starts")
+
+
+@dataclass(frozen=True)
+class Capacity(Question):
+    """Say how many labels H heads can carry on DATA: all at once, each labelling, these labels.
+
+    Arithmetic and source: see `attncert.capacity`. Raises InputError for options out of range.
+
+    >>> Capacity(heads=2).line()
+    'attncert capacity DATA --heads 2'
+    """
+
+    command = "capacity"
+    example = "attncert capacity digits --examples 25 --heads 2"
+
+    heads: int | None = option(None, SIZE, "heads H; default: the fewest that may suffice")
+    head_width: int = option(1, SIZE, "d_h")
+    value_width: int | None = option(None, SIZE, "d_v; default: m")
+    seed: int = option(0, SEED, "random seed of the weights")
+
+    @property
+    def unlabelled(self) -> bool:
+        return True

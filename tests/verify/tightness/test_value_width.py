@@ -13,7 +13,7 @@ from attncert.verify.capacity.capacity import capacity
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
-from attncert.verify.questions.capacity import Capacity
+from attncert.verify.questions.fit import Capacity
 from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.limits import label_rank, limits
 from attncert.verify.tightness.values import too_few_parameters
