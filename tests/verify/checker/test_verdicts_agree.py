@@ -44,7 +44,7 @@ from attncert.verify.fast import check as fast
 
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
     """Of all that can judge the file; explain says "unusable" by an error. Of a network with two
-    defects the fast check may name the later one."""
+    defects the fast check may name the other."""
     path = written(content, folder)
     verdict = checker.check_file(path)
     found = {verdict.status}
@@ -54,7 +54,8 @@ def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
         found.add("unusable")
     if verdict.claim in (None, *fast.FAST_CLAIMS):
         quick = fast.check_file(path)
-        two = [verdict.claim, verdict.status, quick.status] == ["network", "wrong", "unusable"]
+        both = {verdict.status, quick.status}
+        two = verdict.claim == "network" and both == {"wrong", "unusable"}
         if not (two or quick.message.endswith("leave out --fast")):  # of primes it does not take
             found.add(quick.status)
     if EXECUTABLE.exists():  # its limits are its own
