@@ -1,0 +1,265 @@
+"""True files of the claims that hold data alone and of networks, with changes of which some leave
+them true: of a number, of rows, an example, sizes, the relation, words; mutants; and bytes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+from support import networks
+from support.certificate_judge import judgement
+from support.small_certificates import CASES, Certificate, in_format_2, sealed, third
+
+Draw = random.Random
+
+
+def true_files(claim: str) -> list[Certificate]:
+    if claim == "network":
+        return networks.rational(300, 50_000)
+    plain = [file for make in CASES.values() if (file := make())["claim"] == claim]
+    first = [file for file in plain if file["format"] == "attncert/1"]
+    rounded, draw = claim == "impossible", random.Random(claim)
+    files = plain + [third(file) for file in first] + [in_format_2(file, rounded) for file in first]
+    while len(files) < 300:  # true still after changes, and so on
+        file = changed(draw, draw.choice(files))
+        files += [file] * (judgement(file) is True)
+    return files
+
+
+def is_true(file: Certificate) -> bool:
+    """By plain formulas; also where it is out of their reach."""
+    if file["claim"] != "network":
+        return judgement(file) is not False
+    with suppress(networks.Irrational):
+        labels = [networks.vector(row) for row in file["data"]["labels"]]
+        return networks.outputs(file["network"], file["data"]) == labels
+    return True
+
+
+def some(draw: Draw, file: Certificate, fits: Callable[[Any], bool]) -> tuple[Any, Any]:
+    """What holds such a part of data, relation or network, and its key there."""
+    parts = [part for part in ("data", "relation", "network") if part in file]
+    places = [x for part in parts for x in networks.places(file[part], (part,))]
+    *path, key = draw.choice([x for x in places if fits(networks.at(file, x))])
+    return networks.at(file, tuple(path)), key
+
+
+def numeral(x: Any) -> bool:
+    return isinstance(x, str) and x[-1:].isdigit() and x[:2] != "ln"
+
+
+def of_a_number(draw: Draw, file: Certificate) -> None:
+    parent, key = some(draw, file, numeral)
+    x, step = Fraction(parent[key]), draw.choice([1, 1, Fraction(1, 3), Fraction(1, 2**90), 10**20])
+    parent[key] = str(draw.choice([x + step, x - step, -x, 2 * x, 0 * x]))
+
+
+def of_a_text(draw: Draw, file: Certificate) -> None:
+    """For the same number."""
+    parent, key = some(draw, file, numeral)
+    x, k = Fraction(parent[key]), draw.choice([1, 2, 10**30])
+    parent[key] = f"{'-' * (x <= 0)}00{abs(x.numerator * k)}/{x.denominator * k}"
+
+
+def of_rows(draw: Draw, file: Certificate) -> None:
+    """Two exchanged, or one in the place of another; one left out, or once more."""
+    parent, key = some(draw, file, lambda x: isinstance(x, list) and len(x) > 0)
+    rows, kind = parent[key], draw.random()
+    i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
+    if kind < 0.9:
+        rows[i], rows[j] = copy.deepcopy(rows[j]), rows[i] if kind < 0.5 else rows[j]
+    else:
+        rows[i : i + (kind < 0.95)] = [copy.deepcopy(rows[j])] * (kind >= 0.95)
+
+
+def of_labels(draw: Draw, file: Certificate) -> None:
+    """Two of these, or of the vectors, exchanged."""
+    rows = file["data"].get("labels", file["data"].get("vectors"))
+    i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
+    rows[i], rows[j] = rows[j], rows[i]
+
+
+def of_obeying_labels(draw: Draw, file: Certificate) -> None:
+    """One is such that they obey the relation."""
+    c, labels = [Fraction(x) for x in file["relation"]], file["data"]["labels"]
+    t = draw.randrange(len(c))
+    for j, column in enumerate(zip(*labels, strict=True)):
+        total = sum(x * Fraction(y) for x, y in zip(c, column, strict=True))
+        labels[t][j] = str(Fraction(labels[t][j]) - total / c[t])
+
+
+def of_a_column(draw: Draw, file: Certificate) -> None:
+    """The last numbers of labels or vectors left out."""
+    names = ["vectors", "width"] if "vectors" in file["dims"] else ["labels", "labels"]
+    for row in file["data"][names[0]]:
+        row.pop()
+    file["dims"][names[1]] -= 1
+
+
+def of_a_size(draw: Draw, file: Certificate) -> None:
+    file["dims"][draw.choice(list(file["dims"]))] += draw.choice([-1, 1])
+
+
+def by_example(file: Certificate) -> tuple[str, int, list[Any]]:
+    """What examples or vectors are called, how many, and the lists with one item for each."""
+    size = "vectors" if "vectors" in file["dims"] else "examples"
+    lists = [*file["data"].values(), file.get("relation"), file.get("tokens")]
+    T = file["dims"][size]
+    return size, T, [x for x in lists if isinstance(x, list) and len(x) == T]
+
+
+def of_an_example(draw: Draw, file: Certificate) -> None:
+    """There once more, perhaps in the place of another; they may share their coefficient."""
+    size, T, lists = by_example(file)
+    s, t = draw.randrange(T), draw.choice([T, draw.randrange(T)])
+    if isinstance(file.get("relation"), list) and draw.random() < 0.7:
+        file["relation"][s] = str(Fraction(file["relation"][s]) / 2)
+    for x in lists:
+        x[t : t + 1] = [copy.deepcopy(x[s])]
+    file["dims"][size] = max(T, t + 1)
+
+
+def of_the_order(draw: Draw, file: Certificate) -> None:
+    """Of examples, with all that belongs to them."""
+    size, T, lists = by_example(file)
+    order = draw.sample(range(T), T)
+    for x in lists:
+        x[:] = [x[i] for i in order]
+    if size == "vectors" and draw.random() < 0.8:
+        file["relation"]["indices"] = [order.index(i) for i in file["relation"]["indices"]]
+
+
+def of_tokens(draw: Draw, file: Certificate) -> None:
+    """Of one example or all: in another order, all twice, one less, or their mean once more."""
+    contexts, kind = file["data"]["contexts"], draw.randrange(4)
+    for E in draw.choice([contexts, [draw.choice(contexts)]]):
+        draw.shuffle(E)
+        mean = [str(sum(map(Fraction, column)) / len(E)) for column in zip(*E, strict=True)]
+        E += [[], copy.deepcopy(E), [], [mean]][kind]
+        E[:] = E[1 if kind == 2 and len(E) > 1 else 0 :]
+    counts = [len(E) for E in contexts]
+    file["dims"]["context"] = max(counts)
+    made = third(file, counts if len({*counts}) > 1 else ())
+    file.clear()
+    file.update(made)
+
+
+def of_an_image(draw: Draw, file: Certificate) -> None:
+    """Tokens stretched and moved; an example that attends to nothing makes the means cancel."""
+    data, c = file["data"], file["relation"]
+    t, _ = draw.sample(range(len(data["contexts"])), 2)  # not shared
+    E, n = data["contexts"][t], Fraction(len(data["contexts"][t]))
+    factor, shift = draw.choice([Fraction(1), n, n, 1 / n, Fraction(-1)]), draw.randint(-2, 2)
+    means = [sum(map(Fraction, column)) / n for column in zip(*E, strict=True)]
+    data["contexts"][t] = [[str(Fraction(x) * factor + shift) for x in row] for row in E]
+    back = [str(n * (x - x * factor - shift)) for x in means]
+    data["contexts"].append([list(back) for _ in E])
+    for rows in (data["queries"], data["labels"]):
+        rows.append(["0"] * len(rows[0]))
+    c.append(str(Fraction(c[t]) / n))
+    file["dims"]["examples"] += 1
+    if file.get("tokens"):
+        file["tokens"].append(len(E))
+
+
+def times(numbers: list[str], factor: Fraction) -> list[str]:
+    return [str(Fraction(x) * factor) for x in numbers]
+
+
+def of_a_scale(draw: Draw, file: Certificate) -> None:
+    """Of the relation; of a vector or an example, its coefficient the other way."""
+    factor, data = Fraction(draw.choice([-1, 2, Fraction(-2, 3), 10**9])), file["data"]
+    listed = isinstance(file["relation"], dict)
+    c = file["relation"]["coefficients"] if listed else file["relation"]
+    t = draw.randrange(len(c))
+    if draw.random() < 0.3:
+        c[:] = times(c, factor)
+        return
+    c[t] = str(Fraction(c[t]) * factor)
+    rows = [data["vectors"]] if listed else data["contexts"]
+    rows = rows[t % len(rows)]
+    of = [file["relation"]["indices"][t]] if listed else range(len(rows))
+    for i in of:
+        rows[i] = times(rows[i], 1 / factor)
+    if not listed:
+        data["queries"][t] = times(data["queries"][t], factor)
+
+
+def of_the_indices(draw: Draw, file: Certificate) -> None:
+    """One is another; or one more, with the coefficient 0."""
+    indices, other = file["relation"]["indices"], draw.randrange(-1, file["dims"]["vectors"] + 1)
+    if draw.random() < 0.5:
+        indices[draw.randrange(len(indices))] = other
+    else:
+        indices.append(other)
+        file["relation"]["coefficients"].append("0")
+
+
+WORDS: list[dict[str, Any]] = [
+    *({"rule": "softmax", "logit_unit": unit} for unit in ("ln 2", "1")),
+    *({"rule": rule, "logit_unit": None} for rule in ("hardmax", "linear")),
+    *({"activation": word} for word in ("identity", "relu", "threshold")),
+    *({"mask": word} for word in (None, "causal", [[1]], [[1, 0]], [[1], [1]], [[1, 0], [0, 1]])),
+    *({"of": word} for word in ("query", "all", "row")),
+    *({"residual": word} for word in (True, False)),
+]
+
+
+def of_a_word(draw: Draw, file: Certificate) -> None:
+    block = draw.choice(file["network"])
+    block |= copy.deepcopy(draw.choice([x for x in WORDS if x.keys() <= block.keys()]))
+
+
+def of_true_labels(draw: Draw, file: Certificate) -> None:
+    """Those of the network as it is."""
+    file["data"]["labels"] = networks.as_text(networks.outputs(file["network"], file["data"]))
+
+
+Change = Callable[[Draw, Certificate], None]
+CHANGES: list[Change] = [
+    of_a_number, of_a_text, of_rows, of_labels, of_a_column, of_a_size, of_an_example, of_an_example
+]  # fmt: skip
+OF_CLAIM: dict[str, list[Change]] = {
+    "dependent-set": [of_a_scale, of_the_order, of_the_indices],
+    "impossible": [of_a_scale, of_the_order, *[of_tokens, of_an_image] * 2, of_obeying_labels],
+    "network": [of_the_order, of_tokens, *[of_a_word, of_true_labels] * 2],
+}
+
+
+def changed(draw: Draw, file: Certificate) -> Certificate:
+    other = copy.deepcopy(file)
+    for change in draw.choices(CHANGES + OF_CLAIM[file["claim"]], k=draw.choice([1, 2, 3])):
+        with suppress(
+            LookupError, ArithmeticError, ValueError, AssertionError, networks.Irrational
+        ):
+            change(draw, other)  # unless changes before it leave no such place
+    return sealed(other)
+
+
+def mutant(draw: Draw, file: Certificate) -> Certificate:
+    """A relation stands where a network would."""
+    names = {"relation": "network"} if "relation" in file else {}
+    other = networks.mutant({names.get(key, key): x for key, x in file.items()}, draw)
+    if names and "network" in other:
+        other["relation"] = other.pop("network")
+    return sealed(other)
+
+
+def of_bytes(draw: Draw, file: Certificate) -> Certificate | bytes:
+    """Up to three; mostly with fresh digests, if it is an object still."""
+    raw = bytearray(json.dumps(file).encode())
+    for _ in range(draw.choice([1, 1, 2, 3])):
+        i = draw.randrange(len(raw))
+        other = [b"", raw[i : i + 9] * 2, bytes([raw[i] ^ 1 << draw.randrange(8)])]
+        other += [bytes([x]) for x in draw.sample(b'0123456789-/"[]{},:\\u ', 5)]
+        raw[i : i + draw.randrange(2)] = draw.choice(other)
+    with suppress(ValueError):
+        content = json.loads(raw)
+        if isinstance(content, dict) and draw.random() < 0.8:
+            return sealed(content)
+    return bytes(raw)
