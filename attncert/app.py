@@ -21,7 +21,7 @@ from attncert.constructions.foreign import printable
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED
 from attncert.terminal.options import GroupedHelp
 from attncert.terminal.output import Interrupted, say
-from attncert.terminal.quiet import quiet
+from attncert.terminal.progress import quiet
 
 _STDOUT = 1
 _parsed = cache(typer.main.get_command)  # takes longer than a short command does

@@ -13,12 +13,11 @@ from typing import Any
 from attncert.constructions.foreign import printable
 from attncert.reports.folder import write
 from attncert.reports.report import Report
-from attncert.reports.words.claims import lines
+from attncert.reports.words.claims import lines, readable
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain, sentence
-from attncert.reports.words.witness import readable
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 

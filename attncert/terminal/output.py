@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from attncert.constructions.foreign import escaped
-from attncert.terminal.quiet import quiet
+from attncert.terminal.progress import quiet
 
 if TYPE_CHECKING:
     from attncert.reports.report import Report

@@ -6,10 +6,12 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol
 
-from attncert.terminal.quiet import quiet
+quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # only errors and what --json asks for
+
 
 _QUIET_SECONDS = 2.0
 _REDRAWN = 0.1  # seconds between two pictures in a notebook

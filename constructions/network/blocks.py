@@ -53,10 +53,10 @@ class _Block(ABC):
         return States(contexts, self._changed(states), states.arithmetic)
 
     def _changed(self, states: States, *, of_tokens: bool = False) -> Any:
-        made = self._made(states, of_tokens=of_tokens)
-        if self.residual and made.ncols() != states.queries.ncols():
+        change = self._made(states, of_tokens=of_tokens)
+        if self.residual and change.ncols() != states.queries.ncols():
             raise InputError("residual", "false where the width changes", "true")
-        return made + states.queries if self.residual else made
+        return change + states.queries if self.residual else change
 
     @abstractmethod
     def _made(self, states: States, *, of_tokens: bool) -> Any:
@@ -230,11 +230,11 @@ class FeedForward(_Block):
         matrix, rows = states.arithmetic.matrix, int(vectors.nrows())
         width = int(self.weights.ncols())
         biases = matrix(rows, width, list(matrix(self.bias).entries()) * rows)
-        made = vectors * matrix(self.weights) + biases
+        sums = vectors * matrix(self.weights) + biases
         if self.activation == "identity":
-            return made
+            return sums
         function = getattr(states.arithmetic, self.activation)
-        return matrix(rows, width, [function(x) for x in made.entries()])
+        return matrix(rows, width, [function(x) for x in sums.entries()])
 
 
 Block = Attention | FeedForward

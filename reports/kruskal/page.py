@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from attncert.reports.answers import PageParts
+from attncert.reports.words.claims import readable
 from attncert.reports.words.numbers import percent, size
-from attncert.reports.words.witness import readable
 from attncert.verify.claims.ids import KRUSKAL_UPPER
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound

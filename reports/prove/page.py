@@ -20,12 +20,11 @@ from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
 from attncert.reports.prove.records import certificate_sha256, exhibits
 from attncert.reports.prove.view import box_anchor, bundle, diagram, title
 from attncert.reports.report import figure_file
-from attncert.reports.words.claims import evidence
+from attncert.reports.words.claims import evidence, readable
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices, notation, words
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import markdown, plain, sentence
-from attncert.reports.words.witness import readable
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step

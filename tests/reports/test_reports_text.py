@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 
 from attncert.constructions.foreign import printable
 from attncert.reports.words import numbers, text
+from attncert.reports.words.claims import readable
 from attncert.reports.words.levels import WORDING
-from attncert.reports.words.witness import readable
 from attncert.verify.claims.evidence import Level
 
 PARSER = MarkdownIt("commonmark").enable("table")

@@ -132,15 +132,15 @@ def _eliminate(
     """
     xp = array_namespace(stack)
     start = first
-    found = []
+    panels = []
     for top in range(base, stop, WIDTH):
         bottom = min(top + WIDTH, stop)
         if start == stack.shape[2]:
             none = xp.zeros((stack.shape[0], stop - top), dtype=xp.int64, device=stack.device)
-            found.append((none, xp.astype(none, xp.bool)))
+            panels.append((none, xp.astype(none, xp.bool)))
             break
         columns, independent = kernels.panel(stack, top, bottom, start, p)
-        found.append((columns + (start - first), independent))
+        panels.append((columns + (start - first), independent))
         in_order = xp.arange(bottom - top, device=stack.device)[None, :] == columns
         generic = bool(xp.all(in_order & independent))
         for rows in ((base, top), (bottom, stop)):
@@ -153,7 +153,7 @@ def _eliminate(
         start += (bottom - top) * generic
     if stop - base > WIDTH:
         stack[:, base:stop, first:] = reduce(stack[:, base:stop, first:], p)
-    columns, independent = (xp.concat(parts, axis=1) for parts in zip(*found, strict=True))
+    columns, independent = (xp.concat(parts, axis=1) for parts in zip(*panels, strict=True))
     return columns, independent, start
 
 
