@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # only errors and what --json asks for
 
-
 _QUIET_SECONDS = 2.0
 _REDRAWN = 0.1  # seconds between two pictures in a notebook
 
