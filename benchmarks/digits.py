@@ -174,18 +174,16 @@ def markdown(result: dict[str, Any]) -> str:
         if ours is None:
             continue
         if "outcome" in ours:
-            lines.append([T, "-", "-", "-", ours["outcome"], *["-"] * 6])
+            lines.append([T, "-", "-", ours["outcome"], *["-"] * 5])
             continue
         late = "not tried" if paper is None else paper.get("outcome")
-        theirs = ["-", late, "-"]
+        theirs = [late, "-"]
         if paper is not None and late is None:
-            theirs = [f"{paper['bits_of_Z']:,}"]
-            theirs += [_seconds(paper["solve_s"]), f"{paper['readout_bits']:,}"]
+            theirs = [_seconds(paper["solve_s"]), f"{paper['readout_bits']:,}"]
         lines.append(
             [
                 f"{T} ({ours['heads']})",
                 f"{ours['parameters']:,}",
-                f"{ours['bits_of_Z']:,}",
                 _seconds(ours["build_s"]),
                 _seconds(ours["solve_s"]),
                 _seconds(ours.get("flint_s", "-")),
@@ -194,8 +192,8 @@ def markdown(result: dict[str, Any]) -> str:
                 *theirs,
             ]
         )
-    headings = ["T (H)", "parameters", "bits in Z", "build", "solve", "FLINT's solve"]
-    headings += ["bits in the readout", "prove", "paper: bits in Z", "solve"]
+    headings = ["T (H)", "parameters", "build", "solve", "FLINT's solve"]
+    headings += ["bits in the readout", "prove", "paper: solve"]
     headings += ["bits in the readout"]
     return table(headings, lines)
 
