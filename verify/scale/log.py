@@ -118,8 +118,8 @@ class Log:
             raise sqlite3.DatabaseError("file is not a database")
 
     def _require_ours(self) -> None:
-        (application,) = self._file.execute("PRAGMA application_id").fetchone()
-        (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        both = "application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id"
+        application, tables = self._file.execute(f"SELECT {both}").fetchone()  # at one moment
         if application != _APPLICATION and (application or tables):
             raise sqlite3.DatabaseError("another program's file")
 
