@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -224,6 +225,23 @@ def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, content
     with pytest.raises(InputError, match="log: must be new, or a log of attncert"):
         Log(path)
     assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_log_that_another_run_is_making_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other run makes the file behind the first look at it."""
+    path, connect = tmp_path / "log", sqlite3.connect
+
+    class Late(sqlite3.Connection):
+        def execute(self, *words: Any) -> Any:
+            rows = super().execute(*words).fetchall()
+            monkeypatch.setattr(sqlite3, "connect", connect)
+            Log(path).__exit__()
+            return SimpleNamespace(fetchone=lambda: rows[0])
+
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Late))
+    Log(path).__exit__()
 
 
 def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
