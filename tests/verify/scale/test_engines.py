@@ -242,6 +242,8 @@ def test_a_log_that_another_run_is_making_is_ours(
 
     monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Late))
     Log(path).__exit__()
+    with Log(path) as log:
+        assert log.count == 0
 
 
 def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
