@@ -71,6 +71,7 @@ class _Run:
         self.output = [arb_mat(whole[h * self.d_v : (h + 1) * self.d_v]) for h in range(self.H)]
         queries = arb_mat(data.query_matrix)
         self.q = [queries * query for query in self.matrices["query"]]  # T×d_h
+        self.q_rows = [q.tolist() for q in self.q]
         mixed = [v * o for v, o in zip(self.matrices["value"], self.output, strict=True)]
         columns = [x for matrix in mixed for x in matrix.transpose().tolist()]
         self.mixed = arb_mat(columns).transpose()  # VO of all heads: d×(H·m)
@@ -94,8 +95,7 @@ class _Run:
             rows = slice(begin, min(begin + _AT_ONCE, T))
             gammas, features = self._examples(rows)
             for h in range(H):
-                of_head = self._blocks(h, gammas[h], features[h], e[rows], q[h][rows])
-                for first, block in of_head:
+                for first, block in self._blocks(h, gammas[h], features[h], e[rows], q[h][rows]):
                     put(rows, first, block)
         return whole.reshape(T * m, len(unknowns))
 
@@ -105,8 +105,8 @@ class _Run:
         gammas: list[list[list[arb]]] = [[] for _ in range(H)]
         features: list[list[list[arb]]] = [[] for _ in range(H)]
         w = [
-            (arb_mat(q.tolist()[rows]) * key.transpose()).tolist()
-            for q, key in zip(self.q, self.matrices["key"], strict=True)
+            (arb_mat(q[rows]) * key.transpose()).tolist()
+            for q, key in zip(self.q_rows, self.matrices["key"], strict=True)
         ]
         for t, *directions in zip(range(rows.start, rows.stop), *w, strict=True):
             context = arb_mat(self.data.context(t))

@@ -109,11 +109,7 @@ def prefixes(stack: Any, p: int, kernels: Kernels = ARRAY) -> Any:
         if stop == m:
             break
         later = stack[:, stop:, first:]
-        if start - first == stop - base:  # every row has the next column in turn for its pivot
-            factors = reduce(later[:, :, : stop - base], p)
-        else:
-            factors = reduce(_columns(xp, later, columns), p)
-            factors = xp.where(independent[:, None, :], factors, xp.zeros_like(factors))
+        factors = _factors(later, columns, independent, start - first == stop - base, p)
         if pending == terms // group - 1:
             stack[:, stop:, first:] = reduce(later, p)
             pending = 0
@@ -146,15 +142,22 @@ def _eliminate(
         for rows in ((base, top), (bottom, stop)):
             if rows[0] < rows[1]:
                 others = stack[:, rows[0] : rows[1], start:]
-                factors = others[:, :, : bottom - top] if generic else _columns(xp, others, columns)
-                factors = reduce(factors, p)
-                factors = xp.where(independent[:, None, :], factors, xp.zeros_like(factors))
+                factors = _factors(others, columns, independent, generic, p)
                 kernels.subtract(stack, (top, bottom), rows, start, factors)
         start += (bottom - top) * generic
     if stop - base > WIDTH:
         stack[:, base:stop, first:] = reduce(stack[:, base:stop, first:], p)
     columns, independent = (xp.concat(parts, axis=1) for parts in zip(*panels, strict=True))
     return columns, independent, start
+
+
+def _factors(rows: Any, columns: Any, independent: Any, generic: bool, p: int) -> Any:
+    """Multiples of the pivot rows in the rows. generic: pivots lead the columns, in turn."""
+    if generic:
+        return reduce(rows[:, :, : columns.shape[1]], p)
+    xp = array_namespace(rows)
+    factors = reduce(_columns(xp, rows, columns), p)
+    return xp.where(independent[:, None, :], factors, xp.zeros_like(factors))
 
 
 def _columns(xp: Any, rows: Any, columns: Any) -> Any:
