@@ -36,7 +36,7 @@ def rows(dry: bool) -> list[Row]:
 
 def prove(heads: int, n: int, d: int, device: str) -> dict[str, Any]:
     """`attncert prove` and `attncert check --fast`."""
-    data = generators.random(heads * (n - 1) + 1, n, d, bound=9, seed=1)
+    data = generators.random(heads * (n - 1) + 1, n, d, shared=True, bound=9, seed=1)
     options = ["--construction", "width-one", "--claim", "full-rank", "--heads", str(heads)]
     return run("prove", data, [*options, "--device", device], ["--fast"])
 

@@ -124,7 +124,7 @@ def _require_short_directory(file: BinaryIO) -> None:
     """zipfile reads the whole list of members at once, so look at its length first.
 
     The end record must be the last 22 bytes, without comment or 64-bit extension: NumPy needs
-    neither below 4 GiB, and zipfile then goes by exactly this record.
+    neither below 2 GiB, and zipfile then goes by exactly this record.
     """
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 42))
@@ -132,8 +132,9 @@ def _require_short_directory(file: BinaryIO) -> None:
     end = tail[-22:]
     if len(end) < 22 or not end.startswith(b"PK\5\6") or not end.endswith(b"\0\0"):
         raise zipfile.BadZipFile("no end record in its last 22 bytes")
-    length = int.from_bytes(end[12:16], "little")
-    if tail[:-22].startswith(b"PK\6\7") or length > MAX_DIRECTORY_BYTES:
+    if tail[:-22].startswith(b"PK\6\7"):
+        raise zipfile.BadZipFile("it is as large as 2 GiB: store smaller integers")
+    if int.from_bytes(end[12:16], "little") > MAX_DIRECTORY_BYTES:
         raise zipfile.BadZipFile(f"its directory is over {MAX_DIRECTORY_BYTES} bytes")
 
 

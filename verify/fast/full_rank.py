@@ -17,6 +17,7 @@ Exactness, for a prime p < 2^62 and residues held as int64:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from attncert.verify.checker.reading import dims
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
-ENTRIES = 2**18  # of contexts at once, one for each example
+ENTRIES = 2**20  # of contexts at once, one for each example
 
 
 def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
@@ -40,26 +41,27 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     T, n, d, H = dims(cert, "examples context width heads")
     layer, p = parts
     folded = min(H * d, T + BLOCK)
-    limits.hold(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d)))
+    limits.hold(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d, H * max(n, d))))
     bits, first = first_heads(cert, layer)
     queries = array(layer.queries)
-    heads = [(array(key).T, array(query).T) for key, query in layer.heads]
+    heads = [(array(key), array(query).T) for key, query in layer.heads]
     tables = tables_of_two(p)
     Z = np.empty((T, H * d), dtype=np.int64)
     for some, tokens, often in blocks(layer, cert):
         residues = np.asarray(tokens % p, dtype=np.int64)
+        weights = np.empty((len(some), H, tokens.shape[1]), dtype=np.int64)
         for h, (key, query) in enumerate(heads):
             limits.on_time()
-            outer = product(product(wide(queries[some]), query), key)
-            shifts = logit_shifts(tokens, outer, layer.divisor)
+            inner = product(wide(queries[some]), query)
+            shifts = logit_shifts(product(tokens, key), inner, layer.divisor)
             if bits and h < len(cert["groups"]):
                 for k in np.flatnonzero(first[some] <= h):
                     every = np.repeat(shifts[k], often[k if len(often) > 1 else 0])
                     near = attends_to_one(every, bits, limits.allow)
                     need(near, f"head {h}, example {some[k]}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
-            weights = times(power_of_two(exponents, tables, p), often, p)
-            Z[some, h * d : (h + 1) * d] = mixed(weights, residues, p, some)
+            weights[:, h] = times(power_of_two(exponents, tables, p), often, p)
+        Z[some] = mixed(weights, residues, p, some).reshape(len(some), H * d)
     t = first_dependent_row(Z, p, limits.on_time)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
     pairs = int((len(cert["groups"]) - first).sum())
@@ -72,7 +74,7 @@ def blocks(
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
     """Some examples with their contexts (one where it is shared), of one number of different
     tokens, and how often each token stands there."""
-    T, n, d = dims(cert, "examples context width")
+    T, n, d, H = dims(cert, "examples context width heads")
     counts, contexts = np.full(T, n), layer.contexts
     mapped = isinstance(contexts, np.memmap)
     if not mapped:
@@ -82,7 +84,8 @@ def blocks(
         contexts = array(contexts)
     for count in np.unique(counts):
         where = np.flatnonzero(counts == count)
-        step = max(1, ENTRIES // (int(count) * d))
+        tokens = count * d if len(contexts) > 1 else 1
+        step = max(1, ENTRIES // max(int(tokens), H * max(int(count), d)))
         for start in range(0, len(where), step):
             some = where[start : start + step]
             if len(contexts) == 1 or mapped:
@@ -148,15 +151,12 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return a @ b if bound < 2**62 else array(a.astype(object) @ b.astype(object))
 
 
-def logit_shifts(contexts: NDArray[Any], outer: NDArray[Any], divisor: int) -> NDArray[Any]:
+def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArray[Any]:
     """Logits of one head in units of ln 2, less the smallest of each example: integers.
 
-    contexts: one or as many as examples; outer: key @ query.T @ e for each example.
+    keys: tokens @ key, of one context or as many as examples; inner: query.T @ e of each example.
     """
-    if len(contexts) == 1:
-        logits = product(outer, contexts[0].T)
-    else:
-        logits = product(contexts, outer[:, :, None])[:, :, 0]
+    logits = product(keys, inner[:, :, None])[:, :, 0]
     if divisor >= 2**62:
         logits = logits.astype(object)
     need(not (logits % divisor).any(), "a logit / ln 2 is not an integer", "wrong")
@@ -184,12 +184,22 @@ def times(a: Residues, b: Residues | np.int64, p: int) -> Residues:
 
 
 def product_mod(a: Residues, b: Residues, p: int) -> Residues:
-    """a @ b mod p for residues, at most BLOCK columns in a; limbs meet in float64."""
+    """a @ b mod p for residues, also stacks of them; limbs meet in float64, BLOCK columns of a at
+    once."""
+    products = (
+        short_product(a[..., start : start + BLOCK], b[..., start : start + BLOCK, :], p)
+        for start in range(0, a.shape[-1], BLOCK)
+    )
+    return reduce(lambda x, y: (x + y) % p, products)
+
+
+def short_product(a: Residues, b: Residues, p: int) -> Residues:
+    """a @ b mod p, at most BLOCK columns in a."""
     limbs = -(-p.bit_length() // LIMB_BITS)
     mask = 2**LIMB_BITS - 1
     of_a = [(a >> LIMB_BITS * i & mask).astype(np.float64) for i in range(limbs)]
     of_b = [(b >> LIMB_BITS * i & mask).astype(np.float64) for i in range(limbs)]
-    total = np.zeros((a.shape[0], b.shape[1]), dtype=np.int64)
+    total = np.zeros((*a.shape[:-1], b.shape[-1]), dtype=np.int64)
     for place in range(2 * limbs - 2, -1, -1):  # Horner's rule in 2^23
         total = times(total, np.int64(2**LIMB_BITS % p), p)
         for i in range(max(0, place - limbs + 1), min(place, limbs - 1) + 1):
@@ -218,22 +228,17 @@ def power_of_two(exponents: Residues, tables: list[Residues], p: int) -> Residue
     return power
 
 
-def sums(a: Residues, p: int) -> Residues:
-    """Sums mod p of residues along axis 1: halves of 31 bits, of which 2^31 add up below 2^62."""
-    high, low = (a >> HALF_BITS).sum(axis=1) % p, (a & (2**HALF_BITS - 1)).sum(axis=1) % p
-    return (times(high, np.int64(2**HALF_BITS % p), p) + low) % p
-
-
 def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> Residues:
-    """Features mod p of one head: tokens mixed with the weights (T, n), over the weights' sum.
+    """Features mod p of each head: tokens mixed with the weights (T, H, n), over the weights' sum.
 
-    some: the numbers of these examples.
+    contexts: one, or as many as examples; some: the numbers of these examples.
     """
-    z = sums(times(weights[:, :, None], contexts, p), p)
-    s = sums(weights, p)
-    need(s.all(), f"a denominator of example {some[np.argmin(s != 0)]} is 0 mod p", "wrong")
-    inverses = np.array([pow(int(x), -1, p) for x in s], dtype=np.int64)
-    return times(z, inverses[:, None], p)
+    z = product_mod(weights, contexts, p)
+    s = product_mod(weights, np.ones((1, weights.shape[-1], 1), dtype=np.int64), p)
+    for example, row in zip(some, s, strict=True):
+        need(row.all(), f"a denominator of example {example} is 0 mod p", "wrong")
+    inverses = [pow(int(x), -1, p) for x in s.ravel()]
+    return times(z, np.array(inverses, dtype=np.int64).reshape(s.shape), p)
 
 
 # Rank.
