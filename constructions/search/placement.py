@@ -126,14 +126,34 @@ class Placement:
         self._left = Block(np.zeros(size), np.zeros(size))
         self._order, self._at = np.arange(examples), np.arange(examples)  # of the rows of L
         self._panels: list[tuple[slice, Block]] = []
+        self._ahead: _Ahead | None = None
 
     @property
     def unplaced(self) -> list[int]:
         """The other examples, in increasing order."""
+        self._settle()
         return sorted(self._order[len(self.rows) :].tolist())
+
+    def look_ahead(self, examples: list[int]) -> None:
+        """These are to be placed next, group by group: L is read once for all of them.
+
+        Let E be their Λ now. For a head with features X what is left of them is x - E X_S, and that
+        is what is to be placed: another, small placement. If it has placed the rows R, with λ its
+        eliminators of a group G, then those of G in S ∪ R are [E_G - λ E_R, λ].
+        """
+        known = self.eliminators(examples)
+        at = {t: i for i, t in enumerate(examples)}
+        self._ahead = _Ahead(known, at, Placement(len(at), self.prime), [])
 
     def eliminators(self, examples: list[int]) -> Block:
         """Λ of these examples, (g, N): what is subtracted of each row placed."""
+        ahead = self._ahead
+        if ahead is not None and all(t in ahead.at for t in examples):
+            at = [ahead.at[t] for t in examples]
+            new = ahead.left.eliminators(at)
+            old = self._difference(ahead.known[at], new, ahead.known[ahead.left.rows])
+            return _beside(old, new)
+        self._settle()
         known = self._left[self._at[examples], : len(self.rows)]  # a copy
         for panel, inverse in reversed(self._panels):
             behind = slice(panel.stop, len(self.rows))
@@ -174,6 +194,7 @@ class Placement:
 
     def _upper(self, block: Block) -> Block:
         """L[S]⁻¹ X_S for a new head with features `block` (T, d): (N, d)."""
+        self._settle()
         upper = block[self.rows]
         for panel, inverse in self._panels:
             before = slice(panel.start)
@@ -203,21 +224,43 @@ class Placement:
         rest: the remainder of all that are unplaced, if known. With σ the group's residuals at the
         pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there): the identity on the group.
         """
+        if self._ahead is None:
+            self._append(group, self._columns(block, pivots), rest and rest[:, pivots])
+        else:
+            self._ahead.columns.append(self._columns(block, pivots))
+            self._place_ahead(self._ahead, group, block, pivots)
+        self.rows += group
+        self.columns += [(self._heads, j) for j in pivots]
+        self._heads += 1
+
+    def _place_ahead(self, ahead: _Ahead, group: list[int], block: Block, pivots: list[int]) -> None:
+        before = self.rows[: ahead.known.mod.shape[1]]
+        left = self._difference(block[list(ahead.at)], ahead.known, block[before])
+        ahead.left.extend([ahead.at[t] for t in group], self.features(left), pivots)
+
+    def _settle(self) -> None:
+        """What was placed ahead is placed in L."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.columns:
+            old = ahead.known.mod.shape[1]
+            self.rows, group = self.rows[:old], self.rows[old:]
+            self._append(group, _beside(*ahead.columns), None)
+            self.rows += group
+
+    def _append(self, group: list[int], columns: Block, rest: Block | None) -> None:
+        """Columns of L: (T, g) of features for all, or what is left of them for the unplaced."""
         old, new = len(self.rows), len(self.rows) + len(group)
+        others = self._order[old:].tolist()
         if rest is None:
-            others, columns = self._order[old:].tolist(), self._columns(block, pivots)
             rest = self._rest(others, columns, self._upper(columns))
         else:
-            others, rest = self.unplaced, rest[:, pivots]
+            others = sorted(others)
         place = {t: i for i, t in enumerate(others)}
         inverse = _inverse(rest[[place[t] for t in group]], self.prime)
         self._left[self._where(others), old:new] = self._product(rest, inverse)
         for position, t in enumerate(group, start=old):
             self._exchange(position, int(self._at[t]))
         self._invert_panel(old, new)
-        self.rows += group
-        self.columns += [(self._heads, j) for j in pivots]
-        self._heads += 1
 
     def _columns(self, block: Block, pivots: list[int]) -> Block:
         """These columns of the features."""
@@ -262,6 +305,22 @@ class Placement:
         with np.errstate(all="ignore"):
             guide = targets.float - _guide(left.float, right.float)
         return Block(reduced(targets.mod - product, self.prime), guide)
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """Examples by number (`at`), their eliminators in what is in L (`known`), the placement of what
+    is left of them, and the pivot columns (T, g) of each head that placed some."""
+
+    known: Block
+    at: dict[int, int]
+    left: Placement
+    columns: list[Block]
+
+
+def _beside(*blocks: Block) -> Block:
+    """[A, B, ...]."""
+    return Block(np.hstack([b.mod for b in blocks]), np.hstack([b.float for b in blocks]))
 
 
 def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:

@@ -27,8 +27,9 @@ from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 
-_POOL = 2048  # combinations tried per round
-_KEEP = 48  # of those, the shortest that are paired
+_POOL = 512  # combinations tried per round, for each pair that is wanted
+_KEEP = 12  # of those, for each pair, the shortest that are paired
+_PAIRS = 4  # that are wanted where nothing else is said
 _CELLS = 2**22  # array cells worked on at once
 _ROUND = 2**25  # cells of a round: large data get fewer combinations
 _EXACT_ROUND = 2**15  # the same where sums are beyond float64
@@ -64,11 +65,12 @@ def separating_pairs(
     earlier:        examples that v must not be orthogonal to.
     others:         all examples whose logits the pair moves.
     """
-    vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng)
+    keep = _KEEP * count
+    vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng, count)
     ranges = spread(us, context_images, others)
     reach = magnitude(vs, query_images, others)
-    keep_u = np.argsort(ranges.sum(axis=1), kind="stable")[:_KEEP]
-    keep_v = np.argsort(reach.sum(axis=1), kind="stable")[:_KEEP]
+    keep_u = np.argsort(ranges.sum(axis=1), kind="stable")[:keep]
+    keep_v = np.argsort(reach.sum(axis=1), kind="stable")[:keep]
     if len(context_images) == 1:  # one range for all
         cost = np.outer(reach[keep_v].sum(axis=1), ranges[keep_u, 0])
     else:
@@ -86,19 +88,20 @@ def separators(
     earlier: Sequence[int],
     rng: np.random.Generator,
     distinct: Sequence[int] = (),
+    pairs: int = _PAIRS,
 ) -> IntArray:
-    """Coefficients (P, k) of vectors u that separate; at least one.
+    """Coefficients (P, k) of vectors u that separate, for so many pairs; at least one.
 
     earlier:  examples for which E_s u has one maximum and one minimum.
     distinct: examples for which the entries of E_t u are distinct.
     """
     if len(context_images) == 1:
-        return _pool([(context_images, differs if distinct else separates)], rng)
+        return _pool([(context_images, differs if distinct else separates)], rng, pairs)
     demands = [
         (context_images[list(distinct)], differs),
         (context_images[list(earlier)], separates),
     ]
-    return _pool([(table, accept) for table, accept in demands if len(table)], rng)
+    return _pool([(table, accept) for table, accept in demands if len(table)], rng, pairs)
 
 
 def apart(context_images: IntegerArray, rng: np.random.Generator) -> IntArray:
@@ -113,7 +116,7 @@ def apart(context_images: IntegerArray, rng: np.random.Generator) -> IntArray:
     if not between:
         return sparse_combinations(k, 1)
     flat = [x for row in between for x in row]
-    return _pool([(narrow(flat, (len(between), 1, k)), selects)], rng)
+    return _pool([(narrow(flat, (len(between), 1, k)), selects)], rng, _PAIRS)
 
 
 def separates(images: AnyArray) -> BoolArray:
@@ -190,7 +193,9 @@ def sparse_combinations(k: int, most: int, terms: int = 2) -> IntArray:
     return np.array(rows, dtype=np.int64).reshape(-1, k)
 
 
-def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generator) -> IntArray:
+def _pool(
+    demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generator, pairs: int
+) -> IntArray:
     """Coefficient vectors (P, k) that every demand accepts: a table (S, n, k) and how to judge."""
     k = demands[0][0].shape[-1]
     cells = sum(table.size for table, _ in demands) // k
@@ -200,7 +205,7 @@ def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generat
     for number, (full, doubling) in enumerate(rounds):
         bound = 2**doubling
         exact = bound * largest * k < 2**53
-        tries = min(_POOL, max(8, (_ROUND if exact else _EXACT_ROUND) // cells))
+        tries = min(_POOL * pairs, max(8, (_ROUND if exact else _EXACT_ROUND) // cells))
         if number == 0:
             batch = sparse_combinations(k, 4 * tries)
         else:
@@ -209,7 +214,8 @@ def _pool(demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generat
         for table, accept in demands:
             batch = batch[_accepted(batch, table, accept)]
         pool += [batch] if len(batch) else []
-        enough = sum(map(len, pool)) >= (_KEEP if tries == _POOL else 1)
+        choice = pairs > 1 and tries == _POOL * pairs
+        enough = sum(map(len, pool)) >= (_KEEP * pairs if choice else 1)
         if enough or (pool and number >= 6):
             return np.concatenate(pool)
     raise RuntimeError("no separating combination in a box of 2^62: the precondition is broken")

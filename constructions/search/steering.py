@@ -103,7 +103,14 @@ def _excess_bits(array: IntegerArray) -> int:
 
 
 def short_kernel(kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
-    """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced."""
-    moved = integers.to_flint(integers.product(images, kernel).T)
-    _, transform = moved.lll(transform=True)
+    """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced.
+
+    LLL needs only their Gram matrix, which is small; where it is singular, FLINT needs the images.
+    """
+    moved = integers.product(images, kernel)
+    gram = integers.to_flint(integers.product(moved.T, moved))
+    if gram.det():
+        _, transform = gram.lll(transform=True, rep="gram")
+    else:
+        _, transform = integers.to_flint(moved.T).lll(transform=True)
     return integers.product(kernel, integers.from_flint(transform).T)

@@ -28,7 +28,7 @@ from attncert.constructions.width_one.coordinates import (
 )
 
 _PAIRS = 4  # pairs (u, v0) for which the whole head is worked out
-_LARGE = 2**22  # T·n·d beyond which only one is
+_LARGE = 2**25  # T²·d beyond which only one is
 _CANDIDATES = 8  # values of α tried together
 
 
@@ -72,6 +72,7 @@ class WidthOneBuilder:
     ) -> None:
         self.data, self.prime, self.seed = data, prime, seed
         self.saturation = saturation
+        self.pairs = _PAIRS if data.T**2 * data.d <= _LARGE else 1
         self.rng = np.random.default_rng(seed)
         self.key_coordinates = key_coordinates(data, seed)
         self.query_coordinates = query_coordinates(data)
@@ -89,8 +90,6 @@ class WidthOneBuilder:
         for u, v0 in self._directions(group, solver.kernel):
             bits = None if best is None else best.bits
             best = self._work_out(group, solver, eliminators, u, v0, bits) or best
-            if self.data.T * self.data.n * self.data.d > _LARGE:
-                break
         assert best is not None, "the first is worked out whatever its bits"
         self.placed.extend(list(group), best.features, best.pivots)
         return best
@@ -106,26 +105,27 @@ class WidthOneBuilder:
     ) -> list[tuple[IntArray, IntegerArray | None]]:
         """Pairs (u, v0), the shortest first; v0 is None in the first head."""
         earlier, images = self.placed.rows, self.key_coordinates.images
-        inside = set(group)
-        outside = [t for t in range(self.data.T) if t not in inside]
+        outside = np.ones(self.data.T, dtype=bool)
+        outside[list(group)] = False
         if not earlier:
             us = self._separators(group)
             length = spread(us, images, range(self.data.T)).sum(axis=1)
-            return [(us[i], None) for i in np.argsort(length, kind="stable")[:_PAIRS]]
+            return [(us[i], None) for i in np.argsort(length, kind="stable")[: self.pairs]]
         pairs = separating_pairs(
             self._separators(group),
             images,
             integers.product(self.query_coordinates.images, kernel),
             earlier,
-            outside,
-            _PAIRS,
+            np.flatnonzero(outside).tolist(),
+            self.pairs,
             self.rng,
         )
         return [(p.u, integers.product(kernel, p.v[:, None])[:, 0]) for p in pairs]
 
     def _separators(self, group: Sequence[int]) -> IntArray:
         """Coefficients (P, k) of vectors u for the group and the examples placed before it."""
-        return separators(self.key_coordinates.images, self.placed.rows, self.rng, group)
+        images = self.key_coordinates.images
+        return separators(images, self.placed.rows, self.rng, group, self.pairs)
 
     def _work_out(
         self,

@@ -69,6 +69,9 @@ from attncert.constructions.search.saturation import Saturation
 from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 from attncert.constructions.width_one.short import ShortHeads
 
+_MANY = 1024  # examples beyond which what was placed is read for several heads at once
+_AHEAD = 64  # examples of these
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WidthOneHead(SteeringHead):
@@ -149,10 +152,15 @@ def build(
 def proof_heads(builder: WidthOneBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
     """The proof's heads for these groups, which meet the partition condition."""
     chosen: list[WidthOneHead] = []
-    for group in groups:
-        earlier = tuple(builder.placed.rows)
-        progress(len(earlier), builder.data.T)
-        chosen.append(record(builder, group, earlier, builder.add(group)))
+    together = _AHEAD // builder.data.n if builder.data.T > _MANY else 1
+    for start in range(0, len(groups), max(1, together)):
+        batch = groups[start : start + max(1, together)]
+        if len(batch) > 1:
+            builder.placed.look_ahead([t for group in batch for t in group])
+        for group in batch:
+            earlier = tuple(builder.placed.rows)
+            progress(len(earlier), builder.data.T)
+            chosen.append(record(builder, group, earlier, builder.add(group)))
     return chosen
 
 
@@ -201,7 +209,7 @@ def record(
             tuple(int(k) for k in row[: builder.data.tokens(t)])
             for t, row in zip(group, draft.logits(group).tolist(), strict=True)
         ),
-        targets=() if draft.targets is None else tuple(int(i) for i in draft.targets),
+        targets=() if draft.targets is None else tuple(draft.targets.tolist()),
         gap_bits=gap,
         pivots=tuple(draft.pivots),
     )

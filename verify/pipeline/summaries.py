@@ -19,7 +19,7 @@ from attncert.verify.saturation.against import steered
 from attncert.verify.steps import shared
 from attncert.verify.tables import Table, dense, log2_off_peak, ranges
 
-_LARGEST = 400  # rows above which singular values are not computed
+_LARGEST = 400  # examples above which singular values are not computed
 
 
 def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, ...]:
@@ -68,7 +68,7 @@ class Conditioning:
         """After this head, on the examples placed so far; table: its logits (T, n). None where it
         is not computed, or beyond what float64 resolves."""
         rows = [*head.earlier, *head.group]
-        if len(rows) > _LARGEST:
+        if self.data.T > _LARGEST:
             return None
         self.blocks.append(features_float(dense(table), self.contexts, self.data.times))
         spectrum = np.linalg.svd(np.hstack(self.blocks)[rows], compute_uv=False)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from attncert.constructions.construction import SteeringHead
+from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.exact import integers
 from attncert.verify.claims.proof import Steered
 from attncert.verify.saturation.least import Drops, drops_behind
 from attncert.verify.tables import Outer, Table, leads
@@ -55,12 +57,13 @@ def _slowest(now: Table, lead: Table, targets: Sequence[int], steps: Sequence[in
     if not np.array_equal(now.rows, lead.rows):
         return list(range(len(now)))
     row, chosen = now.rows[0], set[int]()
+    by, more = (narrow(table.by.tolist(), table.by.shape) for table in (now, lead))
     for target in set(targets):
         those = np.flatnonzero(np.asarray(targets) == target)
-        sign = 1 if row[target] == row.max() else -1
+        first = np.argmin if row[target] == row.max() else np.argmax
         for step in steps:
-            numbers = now.by[those] + step * lead.by[those]
-            chosen.add(int(those[(sign * numbers).argmin()]))
+            numbers = integers.add(by[those], integers.multiply(step, more[those]))
+            chosen.add(int(those[first(numbers)]))
     return sorted(chosen)
 
 

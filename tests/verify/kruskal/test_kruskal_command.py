@@ -162,7 +162,7 @@ def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> 
 
 def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    words = ["kruskal", planted, "--work", "0.1", "--subsets", "80000", "--device", "cpu"]
+    words = ["kruskal", planted, "--work", "0.1", "--subsets", "240000", "--device", "cpu"]
     plain, resumed = tmp_path / "plain", tmp_path / "resumed"
     assert attncert.main([*words, "--out", str(plain)]) == 0
     command = [sys.executable, "-m", "attncert", *words, "--out", str(resumed), "--log", str(log)]
@@ -174,7 +174,7 @@ def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -
         time.sleep(0.002)
     victim.send_signal(signal.SIGKILL)
     victim.wait()
-    assert 2 <= shards(log) < 20 and not resumed.exists()
+    assert 2 <= shards(log) < 60 and not resumed.exists()
     assert attncert.main([*words, "--out", str(resumed), "--log", str(log)]) == 0
     assert files(resumed) == files(plain)
 

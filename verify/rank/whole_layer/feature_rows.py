@@ -6,8 +6,9 @@ Nothing here depends on the size of k:
 1. **Logits modulo p - 1** suffice, because 2^(p-1) = 1 modulo p. They are products of residues,
    in float64 and exact by the lemmas of `arithmetic.py`, which nowhere use that the modulus is a
    prime. *That k is an integer* must be known: k is a product of integers over a scale s, and
-   where every factor of s divides all entries of the head's key or query, as for the heads of all
-   constructions here, it is. Other heads take their logits from exact integers (`features.logits`).
+   where every factor of s divides all entries of the head's key or query, it is. Other heads take
+   their logits from exact integers (`features.logits`); at width one in a shared context these are
+   T + n of them, for each head.
 2. **Powers** of two come from two tables, 2^k = 2^(4096 a) 2^b.
 3. **Fewer columns** (optional): every head's d columns are multiplied by one random d×c matrix.
    Independent rows of the product are independent rows of Z. Where contexts are shared, a block of
@@ -36,6 +37,7 @@ from attncert.verify import features
 from attncert.verify.rank.coordinates import random_projection
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
+from attncert.verify.tables import Outer
 
 _SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
 
@@ -75,6 +77,7 @@ class FeatureRows:
         self._mixing = self._random_columns(seed)
         keys, queries, scales = zip(*(_scaled(h, data) for h in layer.heads), strict=True)
         self._exact = layer.heads if max(scales) > 1 else ()
+        self._outer = self._exact and self._outer_products()
         self._keys = xp.asarray(_side_by_side(keys, self._mod))
         self._queries = xp.asarray(_side_by_side(queries, self._mod))
         if data.shared:
@@ -119,6 +122,9 @@ class FeatureRows:
     def _logits(self, start: int, stop: int, block: Any) -> Any:
         """Logits modulo p - 1, (b, H, n) balanced; block: contexts of these examples, if own."""
         xp, m, data = self._xp, self._mod, self.data
+        if self._outer:
+            by, rows = self._outer
+            return reduce(xp.asarray(by[start:stop, :, None] * rows), m)
         if self._exact:
             return xp.asarray(self._exact_logits(start, stop))
         queries = xp.asarray(residues(data.queries.stored[start:stop], m))
@@ -144,6 +150,19 @@ class FeatureRows:
         """Of what `_block` returns, modulo p or p - 1."""
         host = isinstance(block, np.ndarray) and block.dtype != np.float64
         return self._xp.asarray(residues(block, m)) if host else block
+
+    def _outer_products(self) -> tuple[FloatArray, FloatArray] | None:
+        """Logits as by[t, h]·rows[h, i], (T, H) and (H, n) modulo p - 1; None where some head has
+        others."""
+        if not self.data.shared or any(head.width != 1 for head in self._exact):
+            return None
+        tables = [features.logit_table(head, self.data) for head in self._exact]
+        outer = [table for table in tables if isinstance(table, Outer)]
+        if len(outer) < len(tables):
+            return None
+        by = [residues(table.by, self._mod) for table in outer]
+        rows = [residues(table.rows[0], self._mod) for table in outer]
+        return np.stack(by, axis=1), np.stack(rows)
 
     def _exact_logits(self, start: int, stop: int) -> FloatArray:
         part = self.data.take(range(start, stop))
