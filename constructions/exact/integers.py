@@ -11,33 +11,61 @@ import math
 import numpy as np
 from flint import fmpz_mat
 
-from attncert.constructions.arrays import IntegerArray
+from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.data.exact_array import narrow
 
 _LIMIT = 2**62
-_SHORTEST_LIMB = 16  # bits
+_SHORTEST_LIMB = 2  # bytes
 
 
 def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:
     """The matrix product a·b of 2-D integer arrays.
 
-    Where the entries of a are short, those of b are cut into limbs b = Σ_k b_k 2^(wk), |b_k| < 2^w,
-    with all sums of a·b_k below 2^53: exact in float64. The limbs of negative numbers are negative.
+    Where the entries of a are short, those of b are cut into limbs of whole bytes,
+    b = Σ_k b_k 2^(wk), |b_k| < 2^w, with all sums of a·b_k below 2^53: exact in float64. The limbs
+    of negative numbers are negative.
     """
-    width = 53 - (max(largest(a), 1) * max(a.shape[1], 1)).bit_length()
-    long = largest(b).bit_length()
-    if long <= width:
+    most = max(largest(a), 1) * max(a.shape[1], 1)
+    width = 53 - most.bit_length()
+    if largest(b).bit_length() <= width:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
-    if width < _SHORTEST_LIMB:
+    if most * max(largest(b), 1) < _LIMIT:
+        return a.astype(np.int64) @ b.astype(np.int64)
+    size = width // 8  # bytes of a limb
+    if size < _SHORTEST_LIMB:
         return from_flint(to_flint(a) * to_flint(b))
-    sign, size, columns = np.sign(b), np.abs(b).astype(object), b.shape[1]
-    starts = range(0, long, width)
-    limbs = np.hstack([((size >> start) & (2**width - 1)) * sign for start in starts])
-    sums = (a.astype(np.float64) @ limbs.astype(np.float64)).astype(np.int64).astype(object)
-    total = sums[:, :columns]
-    for k, start in enumerate(starts[1:], start=1):
-        total = total + (sums[:, k * columns : (k + 1) * columns] << start)
-    return narrow(total.ravel().tolist(), total.shape)
+    limbs = _limbs(b.T, size)  # (k, columns, N)
+    sums = limbs.reshape(-1, len(b)) @ a.T.astype(np.float64)
+    sums = sums.reshape(len(limbs), b.shape[1], len(a)).astype(np.int64)
+    return narrow(_from_limbs(sums, size), (b.shape[1], len(a))).T
+
+
+def _limbs(array: IntegerArray, size: int) -> FloatArray:
+    """Limbs of so many bytes, the lowest first: (k, *shape), each with the sign of its number."""
+    count = -(-largest(array).bit_length() // (8 * size))
+    sizes = (abs(x).to_bytes(count * size, "little") for x in array.ravel().tolist())
+    digits = np.frombuffer(b"".join(sizes), dtype=np.uint8).reshape(-1, count, size)
+    limbs = digits.astype(np.float64) @ 256.0 ** np.arange(size)  # below 2^53: exact
+    return limbs.T.reshape(count, *array.shape) * np.sign(array).astype(np.float64)
+
+
+def _from_limbs(limbs: IntArray, size: int) -> list[int]:
+    """The numbers Σ_k limbs[k]·2^(8·size·k), in order; limbs (k, ...) of at most 2^53.
+
+    Each limb passes on what is beyond its bytes, so that bytes remain.
+    """
+    carry, low = np.zeros(limbs.shape[1:], dtype=np.int64), []
+    for limb in limbs:
+        low.append((limb + carry) & (256**size - 1))
+        carry = (limb + carry) >> (8 * size)
+    words = np.stack([x.ravel() for x in (*low, carry)], axis=1).astype("<i8")
+    digits = words.view(np.uint8).reshape(*words.shape, 8)
+    joined = np.hstack(
+        [digits[:, :-1, :size].reshape(len(words), size * len(limbs)), digits[:, -1]]
+    )
+    whole, step = joined.tobytes(), joined.shape[1]
+    parts = (whole[start : start + step] for start in range(0, len(whole), step))
+    return [int.from_bytes(part, "little", signed=True) for part in parts]
 
 
 def add(a: IntegerArray, b: IntegerArray) -> IntegerArray:

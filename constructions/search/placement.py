@@ -233,7 +233,9 @@ class Placement:
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
 
-    def _place_ahead(self, ahead: _Ahead, group: list[int], block: Block, pivots: list[int]) -> None:
+    def _place_ahead(
+        self, ahead: _Ahead, group: list[int], block: Block, pivots: list[int]
+    ) -> None:
         before = self.rows[: ahead.known.mod.shape[1]]
         left = self._difference(block[list(ahead.at)], ahead.known, block[before])
         ahead.left.extend([ahead.at[t] for t in group], self.features(left), pivots)

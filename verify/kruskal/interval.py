@@ -40,7 +40,7 @@ from attncert.verify.scale.log import Log
 _LIKELY, _LITTLE = 0.01, 0.01  # a chance; and of what is left, what less likely searches have
 
 _MARGIN = 1.1  # searches for witnesses end a little after their share
-_BY_LUCK = 0.03  # of the work, where it does not cover all sets
+_BY_LUCK = 0.01  # of the work, where it does not cover all sets
 
 Watch = Callable[[Interval], None]
 
