@@ -30,9 +30,14 @@ class Outer:
     def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
         """by[t]·rows[t]/scale, the rows over their greatest common divisor; None where some number
         of t is then not whole. Where all t share one row, some entry is not whole either."""
-        content = math.gcd(*rows.ravel().tolist())
-        by = by * content
-        return None if (by % scale).any() else cls(by // scale, rows // (content or 1))
+        content = math.gcd(*rows.ravel().tolist()) or 1
+        common = math.gcd(content, scale)
+        if common < content:
+            by = by * (content // common)
+        if common == scale:
+            return cls(by, rows // content)
+        scale //= common
+        return None if (by % scale).any() else cls(by // scale, rows // content)
 
     def __len__(self) -> int:
         return len(self.by)

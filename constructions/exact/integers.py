@@ -36,8 +36,8 @@ def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:
         return from_flint(to_flint(a) * to_flint(b))
     limbs = _limbs(b.T, size)  # (k, columns, N)
     sums = limbs.reshape(-1, len(b)) @ a.T.astype(np.float64)
-    sums = sums.reshape(len(limbs), b.shape[1], len(a)).astype(np.int64)
-    return narrow(_from_limbs(sums, size), (b.shape[1], len(a))).T
+    whole = sums.reshape(len(limbs), b.shape[1], len(a)).astype(np.int64)
+    return narrow(_from_limbs(whole, size), (b.shape[1], len(a))).T
 
 
 def _limbs(array: IntegerArray, size: int) -> FloatArray:

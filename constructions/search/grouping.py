@@ -325,7 +325,7 @@ def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> l
     v[free, 0] = np.random.default_rng(0).integers(1, p, len(free))
     v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
     images = matmul_mod(queries[earlier], v, p)[:, 0]
-    return [s for s, image in zip(earlier, images.tolist(), strict=True) if image == 0]
+    return np.array(earlier)[images == 0].tolist()
 
 
 def _relation(queries: IntegerArray, examples: Sequence[int]) -> list[int] | None:

@@ -72,6 +72,7 @@ class WidthOneBuilder:
     ) -> None:
         self.data, self.prime, self.seed = data, prime, seed
         self.saturation = saturation
+        self._us: IntArray | None = None
         self.pairs = _PAIRS if data.T**2 * data.d <= _LARGE else 1
         self.rng = np.random.default_rng(seed)
         self.key_coordinates = key_coordinates(data, seed)
@@ -124,8 +125,11 @@ class WidthOneBuilder:
 
     def _separators(self, group: Sequence[int]) -> IntArray:
         """Coefficients (P, k) of vectors u for the group and the examples placed before it."""
+        if self.data.shared and self._us is not None:
+            return self._us  # the same for every group
         images = self.key_coordinates.images
-        return separators(images, self.placed.rows, self.rng, group, self.pairs)
+        self._us = separators(images, self.placed.rows, self.rng, group, self.pairs)
+        return self._us
 
     def _work_out(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -156,7 +156,7 @@ class HeadSummary:
     bits: int | None
     z_bits: int | None
     condition: float | None
-    log2_off_peak: tuple[float, ...]
+    log2_off_peak: Sequence[float]
     own_weights: tuple[tuple[float, ...], ...]
     steered: Steered | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from functools import cached_property
 
 import numpy as np
@@ -39,7 +40,7 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
                 bits=steering.gap_bits if steering else None,
                 z_bits=int(ranges(table).max()),
                 condition=conditioning.add(record, table),
-                log2_off_peak=tuple(log2_off_peak(table, data.times).tolist()),
+                log2_off_peak=array("d", log2_off_peak(table, data.times).tobytes()),
                 own_weights=tuple(
                     tuple(row[: data.kinds(t)]) for t, row in zip(group, own.tolist(), strict=True)
                 ),

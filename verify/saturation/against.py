@@ -58,12 +58,12 @@ def _slowest(now: Table, lead: Table, targets: Sequence[int], steps: Sequence[in
         return list(range(len(now)))
     row, chosen = now.rows[0], set[int]()
     by, more = (narrow(table.by.tolist(), table.by.shape) for table in (now, lead))
+    moved = narrow(list(steps), (len(steps), 1))
     for target in set(targets):
         those = np.flatnonzero(np.asarray(targets) == target)
-        first = np.argmin if row[target] == row.max() else np.argmax
-        for step in steps:
-            numbers = integers.add(by[those], integers.multiply(step, more[those]))
-            chosen.add(int(those[first(numbers)]))
+        numbers = integers.add(by[those], integers.multiply(moved, more[those]))
+        last = row[target] == row.max()
+        chosen |= set(those[numbers.argmin(axis=1) if last else numbers.argmax(axis=1)].tolist())
     return sorted(chosen)
 
 
