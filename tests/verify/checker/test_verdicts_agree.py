@@ -153,13 +153,15 @@ def test_nested_free_text(depth: int, tmp_path: Path) -> None:
 
 
 def test_two_defects_are_seen_in_one_order(tmp_path: Path) -> None:
-    """Rounding, which is wrong, comes before the network, which cannot be read."""
+    """What is wrong in the rounding comes before what cannot be read, in the prime after it."""
     true = CASES["interpolation, rounded third"]()
     assert verdicts(true, tmp_path) == {"holds"}
     content = changed(true, "origin.largest_change", "7")
     assert verdicts(content, tmp_path) == {"wrong"}
     content = changed(content, "network.0.rule", "hardmax")
     assert verdicts(content, tmp_path) == {"wrong"}
+    content = changed(CASES["full-rank, third"](), "rank.prime", "9")
+    assert verdicts(changed(content, "network.0.logit_unit", "1"), tmp_path) == {"unusable"}
 
 
 def test_long_sums_of_labels(tmp_path: Path) -> None:
