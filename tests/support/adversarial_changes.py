@@ -1,5 +1,5 @@
-"""True files of the claims that hold data alone and of networks, with changes of which some leave
-them true: of a number, of rows, an example, sizes, the relation, words; mutants; and bytes."""
+"""True files of all claims of exact equality, with changes of which some leave them true: of a
+number, rows, an example, sizes, the relation, the layer, words; mutants; and bytes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from support import labelling_cases as labelling
 from support import networks
 from support.certificate_judge import judgement
 from support.small_certificates import CASES, Certificate, in_format_2, sealed, third
@@ -22,8 +23,9 @@ def true_files(claim: str) -> list[Certificate]:
     if claim == "network":
         return networks.rational(300, 50_000)
     plain = [file for make in CASES.values() if (file := make())["claim"] == claim]
+    plain = plain or [labelling.with_small_prime(labelling.case(name)) for name in labelling.CASES]
     first = [file for file in plain if file["format"] == "attncert/1"]
-    rounded, draw = claim == "impossible", random.Random(claim)
+    rounded, draw = claim != "dependent-set", random.Random(claim)
     files = plain + [third(file) for file in first] + [in_format_2(file, rounded) for file in first]
     while len(files) < 300:  # true still after changes, and so on
         file = changed(draw, draw.choice(files))
@@ -42,8 +44,8 @@ def is_true(file: Certificate) -> bool:
 
 
 def some(draw: Draw, file: Certificate, fits: Callable[[Any], bool]) -> tuple[Any, Any]:
-    """What holds such a part of data, relation or network, and its key there."""
-    parts = [part for part in ("data", "relation", "network") if part in file]
+    """What holds such a part, and its key there."""
+    parts = [x for x in ("data", "relation", "network", "layer", "groups", "rank") if x in file]
     places = [x for part in parts for x in networks.places(file[part], (part,))]
     *path, key = draw.choice([x for x in places if fits(networks.at(file, x))])
     return networks.at(file, tuple(path)), key
@@ -122,6 +124,7 @@ def of_an_example(draw: Draw, file: Certificate) -> None:
     for x in lists:
         x[t : t + 1] = [copy.deepcopy(x[s])]
     file["dims"][size] = max(T, t + 1)
+    file.get("groups", [[]])[-1].extend([T] * (t == T))
 
 
 def of_the_order(draw: Draw, file: Certificate) -> None:
@@ -217,7 +220,20 @@ def of_a_word(draw: Draw, file: Certificate) -> None:
 
 def of_true_labels(draw: Draw, file: Certificate) -> None:
     """Those of the network as it is."""
-    file["data"]["labels"] = networks.as_text(networks.outputs(file["network"], file["data"]))
+    outputs = networks.outputs(third(file)["network"], file["data"])
+    file["data"]["labels"] = networks.as_text(outputs)
+
+
+def of_the_heads(draw: Draw, file: Certificate) -> None:
+    """Keys and queries, with the same logits."""
+    factor = draw.choice([Fraction(2), Fraction(-1, 3), Fraction(10**20)])
+    for head in (file.get("layer") or file["network"][-1])["heads"]:
+        head["key"] = [times(row, factor) for row in head["key"]]
+        head["query"] = [times(row, 1 / factor) for row in head["query"]]
+
+
+def of_the_prime(draw: Draw, file: Certificate) -> None:
+    file["rank"]["prime"] = draw.choice(["9", "5", "101", "10007", "10009", str(2**61 - 1)])
 
 
 Change = Callable[[Draw, Certificate], None]
@@ -228,6 +244,9 @@ OF_CLAIM: dict[str, list[Change]] = {
     "dependent-set": [of_a_scale, of_the_order, of_the_indices],
     "impossible": [of_a_scale, of_the_order, *[of_tokens, of_an_image] * 2, of_obeying_labels],
     "network": [of_the_order, of_tokens, *[of_a_word, of_true_labels] * 2],
+    "interpolation": [of_the_order, of_tokens, of_a_word, of_the_heads, of_true_labels],
+    "full-rank": (ranked := [of_the_order, of_tokens, of_a_word, of_the_heads, of_the_prime]),
+    "every-labelling": ranked,
 }
 
 
@@ -242,12 +261,11 @@ def changed(draw: Draw, file: Certificate) -> Certificate:
 
 
 def mutant(draw: Draw, file: Certificate) -> Certificate:
-    """A relation stands where a network would."""
-    names = {"relation": "network"} if "relation" in file else {}
+    """A relation stands where a network would, a rank where `near` would."""
+    names = {"relation": "network"} if "relation" in file else {"rank": "near"}
     other = networks.mutant({names.get(key, key): x for key, x in file.items()}, draw)
-    if names and "network" in other:
-        other["relation"] = other.pop("network")
-    return sealed(other)
+    back = {name: key for key, name in names.items()}
+    return sealed({back.get(key, key): x for key, x in other.items()})
 
 
 def of_bytes(draw: Draw, file: Certificate) -> Certificate | bytes:

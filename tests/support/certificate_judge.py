@@ -121,6 +121,7 @@ def second_format(certificate: Any) -> First:
         demand(certificate["origin"]["kind"] == "rounded")
         made["rounding"] = {key: x for key, x in certificate["origin"].items() if key != "kind"}
     if "network" in certificate:
+        within_reach(len(certificate["network"]) < 2)
         [block] = made.pop("network")
         plain = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None}
         record(block, [*plain, "residual", "logit_unit", "heads", "output"])
@@ -289,6 +290,7 @@ def serves_every_labelling(certificate: Any) -> bool:
     head_keys, layer_keys = ["key", "query", "value"], ["logit_unit", "heads", "output"]
     contexts, queries, _, weights = layer_parts(certificate, layer_keys, head_keys)
     T, _, d, m, H, _, d_v = (certificate["dims"][key] for key in DIMS)
+    demand(isprime(int(numbers(certificate["rank"]["prime"]))))
     heads, stack = certificate["layer"]["heads"], certificate["layer"]["output"]
     values = numbers([head["value"] for head in heads], H, d, d_v)
     output, rows = numbers(stack, H * d_v, m), []

@@ -20,6 +20,8 @@ from support.given_oracle import (
 )
 from support.small_certificates import sealed
 
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+
 Certificate = dict[str, Any]
 
 # sizes of the sets of heads; T, n, d, shared; head width
@@ -103,3 +105,9 @@ def _wide(rng: random.Random, sizes: tuple[int, ...], d: int) -> list[Head]:
 def case(name: str) -> Certificate:
     """A fresh copy, to be changed at will."""
     return copy.deepcopy(_case(name))
+
+
+def with_small_prime(file: Certificate) -> Certificate:
+    """--fast has float64 alone."""
+    file["rank"]["prime"] = str(PRIMES_FLOAT64[0])
+    return sealed(file)

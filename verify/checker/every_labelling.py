@@ -49,12 +49,12 @@ def parts(cert: Any, limits: Limits) -> Parts:
     """(1) is checked, and all but the rank."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     need(cert.get("saturation") is None, "saturation must be null")
-    p = prime_of(limits, cert, T * m)
     layer = attention(limits, cert, "logit_unit heads output", "key query value")
     labels = numbers(limits, cert["data"]["labels"], "labels", T, m)
     values = [head["value"] for head in cert["layer"]["heads"]]
     V = numbers(limits, values, "value", H, d, d_v)
     O = numbers(limits, cert["layer"]["output"], "output", H * d_v, m)  # noqa: E741
+    p = prime_of(limits, cert, T * m)
     limits.allow(V.bits + O.bits + d_v.bit_length(), H * d * m)
     heads, totals = list[Any](), list[Any]()
     outputs = residues(limits, O.rows, p)

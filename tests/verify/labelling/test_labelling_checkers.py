@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from support.given_oracle import Head
-from support.labelling_cases import CASES, Certificate, case, certificate_of
+from support.labelling_cases import CASES, Certificate, case, certificate_of, with_small_prime
 from support.small_certificates import put, sealed, written
 
-from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
 from attncert.verify.fast import check as fast
@@ -27,12 +26,6 @@ SCHEMA = json.loads(
 )
 both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 Check = Callable[[str], Verdict]
-
-
-def with_small_prime(file: Certificate) -> Certificate:
-    """--fast has float64 alone."""
-    file["rank"]["prime"] = str(PRIMES_FLOAT64[0])
-    return sealed(file)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -539,18 +539,18 @@ Definition near_of (p : parts) : result claim :=
     Got (InterpolationNear before radius unknowns inverse c)
   | _ => No Unusable
   end.
-(* The prime, and a layer of which so many rows are said to be independent. *)
+(* A layer, and the prime modulo which so many rows are said to be independent. *)
 Definition ranked_of (readout : bool) (rows : Z) (p : parts) : result (list (block (mat Z)) * Z * cert Z) :=
   match own_parts p with
   | [layer; groups; rank] =>
+    let* (before, _, c) := layer_of readout ln_2 layer (steering_of p groups) p in
     let* parts := fields keys_rank rank in
     match parts with
     | [prime; rank] =>
       let* q := number_of prime in
       let* _ := need Wrong ((denom q =? 1) && odd_prime (numer q)) in
       let* rank := int_of rank in
-      let* _ := need Wrong (rank =? rows) in
-      let* (before, _, c) := layer_of readout ln_2 layer (steering_of p groups) p in Got (before, numer q, c)
+      let* _ := need Wrong (rank =? rows) in Got (before, numer q, c)
     | _ => No Unusable
     end
   | _ => No Unusable

@@ -195,9 +195,9 @@ Proof.
 Qed.
 Lemma ranked_of_inputs f readout rows p before q c : ranked_of f readout rows p = Got (before, q, c) -> inputs_are f p c.
 Proof.
-  unfold ranked_of. destruct (own_parts p) as [|layer [|groups [|rank [|]]]]; try discriminate. intros H. apply bind_got in H as (parts & _ & H).
-  destruct parts as [|prime [|value [|]]]; try discriminate. steps.
-  match goal with L : layer_of _ _ _ _ _ _ = Got ?t |- _ => destruct t as [[b a] c']; injection H as <- <- <-; exact (layer_of_inputs _ _ _ _ _ _ _ _ _ _ L) end.
+  unfold ranked_of. destruct (own_parts p) as [|layer [|groups [|rank [|]]]]; try discriminate. intros H. apply bind_got in H as ([[b a] c'] & L & H).
+  apply bind_got in H as (parts & _ & H). destruct parts as [|prime [|value [|]]]; try discriminate.
+  do 4 apply bind_got in H as (? & _ & H). injection H as <- <- <-. exact (layer_of_inputs _ _ _ _ _ _ _ _ _ _ L).
 Qed.
 Lemma blocks_of_inputs f network p blocks c : blocks_of f network p = Got (blocks, c) -> inputs_are f p c.
 Proof. unfold blocks_of. intros H. steps. subst. eapply with_heads_inputs; eassumption. Qed.
