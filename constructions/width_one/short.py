@@ -33,7 +33,7 @@ from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 
 _KEEP = 256  # shortest vectors u, and v, that are paired
 _MOST = 4096  # combinations looked at
-_CELLS = 2**25  # array cells of that; large data get fewer
+_CELLS = 2**28  # products of entries of that; large data get fewer
 _TRIES = 16  # pairs worked out for one head
 
 
@@ -47,8 +47,8 @@ class ShortHeads:
         if self.data.shared:  # a tie in E u leaves a head fewer than n - 1 independent examples
             us = separators(keys, (), builder.rng, every)
         else:
-            us = sparse_combinations(keys.shape[2], _count(keys.shape[0] * keys.shape[1]), 3)
-        vs = sparse_combinations(queries.shape[1], _count(len(queries)), 3)
+            us = sparse_combinations(keys.shape[2], _count(keys.size), 3)
+        vs = sparse_combinations(queries.shape[1], _count(queries.size), 3)
         self.us, ranges = _shortest(us, spread(us, keys, every))
         self.vs, reach = _shortest(vs, magnitude(vs, queries, every))
         self._bits = np.repeat(reach @ ranges.T, 2)
@@ -117,5 +117,5 @@ def _shortest(vectors: IntArray, lengths: FloatArray) -> tuple[IntArray, FloatAr
     return vectors[shortest], lengths[shortest]
 
 
-def _count(cells: int) -> int:
-    return min(_MOST, max(16, _CELLS // cells))
+def _count(entries: int) -> int:
+    return min(_MOST, max(16, _CELLS // entries))

@@ -10,8 +10,9 @@ Exactness, for a prime p < 2^62 and residues held as int64:
   2^31 * 2^-51, after it by at most 1. Hence a c - q p lies in [-p, 2p), inside int64, where
   wrapping products yield it exactly; one correction on each side remains.
 - A product of two residues splits one of them into two halves of 31 bits.
-- A matrix product splits both sides into limbs of 23 bits. A sum of 64 products of two limbs is
-  below 2^6 * 2^46 = 2^52 < 2^53: exact in float64 in whatever order BLAS adds.
+- A matrix product splits both sides, residues from -p/2 to p/2, into limbs from -2^23 to 2^23.
+  A sum of 64 products of two limbs is at most 2^6 * 2^46 = 2^52 < 2^53 in size: exact in float64 in
+  whatever order BLAS adds. One limb holds a residue modulo p < 2^24, and three any.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from attncert.verify.checker.layer import Layer, merged
 from attncert.verify.checker.reading import dims
 
 Residues = NDArray[np.int64]
-HALF_BITS, LIMB_BITS, BLOCK = 31, 23, 64  # BLOCK rows at once: the 64 products of the bound above
+HALF_BITS, LIMB_BITS, BLOCK = 31, 24, 64  # BLOCK rows at once: the 64 products of the bound above
 ENTRIES = 2**20  # of contexts at once, one for each example
 
 
@@ -195,17 +196,26 @@ def product_mod(a: Residues, b: Residues, p: int) -> Residues:
 
 def short_product(a: Residues, b: Residues, p: int) -> Residues:
     """a @ b mod p, at most BLOCK columns in a."""
-    limbs = -(-p.bit_length() // LIMB_BITS)
-    mask = 2**LIMB_BITS - 1
-    of_a = [(a >> LIMB_BITS * i & mask).astype(np.float64) for i in range(limbs)]
-    of_b = [(b >> LIMB_BITS * i & mask).astype(np.float64) for i in range(limbs)]
+    of_a, of_b = limbs_of(a, p), limbs_of(b, p)
+    limbs = len(of_a)
     total = np.zeros((*a.shape[:-1], b.shape[-1]), dtype=np.int64)
-    for place in range(2 * limbs - 2, -1, -1):  # Horner's rule in 2^23
-        total = times(total, np.int64(2**LIMB_BITS % p), p)
+    for place in range(2 * limbs - 2, -1, -1):  # Horner's rule in 2^24
+        if total.any():
+            total = times(total, np.int64(2**LIMB_BITS % p), p)
         for i in range(max(0, place - limbs + 1), min(place, limbs - 1) + 1):
             total += (of_a[i] @ of_b[place - i]).astype(np.int64) % p
             total -= p * (total >= p)
     return total
+
+
+def limbs_of(a: Residues, p: int) -> list[NDArray[np.float64]]:
+    """Limbs of the balanced residues, the lowest first."""
+    half, rest, limbs = 2 ** (LIMB_BITS - 1), a - p * (a > p // 2), []
+    for _ in range(1, -(-p.bit_length() // LIMB_BITS)):
+        low = (rest + half & 2 * half - 1) - half
+        limbs.append(low.astype(np.float64))
+        rest = rest - low >> LIMB_BITS
+    return [*limbs, rest.astype(np.float64)]
 
 
 def tables_of_two(p: int) -> list[Residues]:
@@ -233,7 +243,11 @@ def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> 
 
     contexts: one, or as many as examples; some: the numbers of these examples.
     """
-    z = product_mod(weights, contexts, p)
+    if len(contexts) == 1:  # one product, not one for each example
+        z = product_mod(weights.reshape(-1, weights.shape[-1]), contexts[0], p)
+        z = z.reshape(*weights.shape[:2], -1)
+    else:
+        z = product_mod(weights, contexts, p)
     s = product_mod(weights, np.ones((1, weights.shape[-1], 1), dtype=np.int64), p)
     for example, row in zip(some, s, strict=True):
         need(row.all(), f"a denominator of example {example} is 0 mod p", "wrong")
