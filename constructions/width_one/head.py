@@ -9,7 +9,7 @@ in the bases of constructions/width_one/coordinates.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,20 +80,34 @@ class WidthOneBuilder:
         self.blocks = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime, self.blocks.basis)
 
-    def add(self, group: Sequence[int]) -> WidthOneDraft:
+    def add(self, group: Sequence[int], short: bool = False) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
 
-        Raises UnluckyPrime.
+        short: in a large layer one with v1 alone, if that places the group. Raises UnluckyPrime.
         """
         solver = GroupQueries(self.query_coordinates.images, group, self.prime, self.seed)
         eliminators = self.placed.eliminators(list(group))  # the same in every draft
         best: WidthOneDraft | None = None
-        for u, v0 in self._directions(group, solver.kernel):
+        if short and self.pairs == 1 and self.placed.rows:
+            best = self._without_selector(group, solver, eliminators)
+        for u, v0 in () if best else self._directions(group, solver.kernel):
             bits = None if best is None else best.bits
             best = self._work_out(group, solver, eliminators, u, v0, bits) or best
         assert best is not None, "the first is worked out whatever its bits"
         self.placed.extend(list(group), best.features, best.pivots)
         return best
+
+    def _without_selector(
+        self, group: Sequence[int], solver: GroupQueries, eliminators: Block
+    ) -> WidthOneDraft | None:
+        """The head u v1ᵀ with the α nearest 0 on the group, whatever the earlier examples attend to;
+        None where it does not place the group."""
+        us = self._separators(group)
+        length = spread(us, self.key_coordinates.images, group).sum(axis=1)
+        alphas = np.arange(1, len(group) + 1) - len(group) // 2
+        draft = self.draft(us[length.argmin()], solver.solve(alphas.tolist()))
+        pivots = self.placed.pivots(list(group), draft.features, eliminators)
+        return None if pivots is None else replace(draft, pivots=pivots)
 
     def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:
         """The head u vᵀ as it is: no pivots yet."""

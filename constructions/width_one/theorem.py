@@ -149,8 +149,11 @@ def build(
     )
 
 
-def proof_heads(builder: WidthOneBuilder, groups: Groups, progress: Progress) -> list[WidthOneHead]:
-    """The proof's heads for these groups, which meet the partition condition."""
+def proof_heads(
+    builder: WidthOneBuilder, groups: Groups, progress: Progress, short: bool = False
+) -> list[WidthOneHead]:
+    """The proof's heads for these groups, which meet the partition condition; short: or, in a large
+    layer, short ones that place them."""
     chosen: list[WidthOneHead] = []
     together = _AHEAD // builder.data.n if builder.data.T > _MANY else 1
     for start in range(0, len(groups), max(1, together)):
@@ -160,14 +163,17 @@ def proof_heads(builder: WidthOneBuilder, groups: Groups, progress: Progress) ->
         for group in batch:
             earlier = tuple(builder.placed.rows)
             progress(len(earlier), builder.data.T)
-            chosen.append(record(builder, group, earlier, builder.add(group)))
+            draft = builder.add(group, short)
+            head = record(builder, group, earlier, draft)
+            chosen.append(replace(head, short=bool(earlier) and draft.v0 is None))
     return chosen
 
 
 def _short_then_proof(
     builder: WidthOneBuilder, partition: Groups, progress: Progress
 ) -> list[WidthOneHead] | None:
-    """Short heads while they are found, then the proof's; None if what is left cannot be grouped.
+    """Short heads while they are found, then the proof's, or in a large layer short ones for the
+    proof's groups; None if what is left cannot be grouped.
 
     Every short head places as many examples as the proof's would, so the heads suffice.
     """
@@ -187,7 +193,7 @@ def _short_then_proof(
     groups = consecutive(unplaced, data.n - (1 if placed else 0), data.n - 1)
     if groups != partition and violation(data, groups, builder.placed.rows) is not None:
         return None
-    return chosen + proof_heads(builder, groups, progress)
+    return chosen + proof_heads(builder, groups, progress, short=True)
 
 
 def record(

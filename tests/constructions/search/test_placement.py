@@ -128,6 +128,33 @@ def test_groups_in_any_order_over_many_panels(
     assert sorted(placement.rows) == list(range(T)) and len(placement.columns) == T
 
 
+@pytest.mark.parametrize("coordinates", [False, True])
+def test_looking_ahead_changes_nothing(coordinates: bool) -> None:
+    """Eliminators and pivots mod p, and float64 up to rounding, whether L is read for each group or
+    once for several, and whatever is asked for in between."""
+    rng, T, n, d = np.random.default_rng(3), 30, 3, 5
+    basis = block(rng.integers(-3, 4, (n, d)).tolist()) if coordinates else None
+    alone, ahead = Placement(T, P, basis), Placement(T, P, basis)
+    order = rng.permutation(T).tolist()
+    for h, start in enumerate(range(0, T, 2)):
+        group = order[start : start + 2]
+        if h % 4 == 1:
+            ahead.look_ahead(order[start : start + 8])
+        columns = block(rng.integers(-9, 10, (T, n if coordinates else d)).tolist())
+        for here in (group, order[start:]) if h % 4 == 3 else (group,):
+            one, other = alone.eliminators(here), ahead.eliminators(here)
+            assert one.mod.tolist() == other.mod.tolist()
+            assert one.float == pytest.approx(other.float, rel=1e-6, abs=1e-6)
+        pivots = alone.pivots(group, columns)
+        assert pivots is not None and pivots == ahead.pivots(
+            group, columns, ahead.eliminators(group)
+        )
+        alone.extend(group, columns, pivots)
+        ahead.extend(group, columns, pivots)
+        assert alone.rows == ahead.rows and alone.columns == ahead.columns
+    assert ahead.unplaced == []
+
+
 @pytest.mark.parametrize("wide", [True, False])
 def test_coordinates_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
     """In a shared context, softmax weights times its rows; where n is not below d, features."""

@@ -29,7 +29,10 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.constructions.width_one import coordinates, theorem
+from attncert.constructions.width_one import head as head_module
 from attncert.constructions.width_one.coordinates import GroupQueries, UnluckyPrime
+from attncert.constructions.width_one.head import WidthOneBuilder
+from attncert.constructions.width_one.short import ShortHeads
 from attncert.constructions.width_one.theorem import WidthOneHead, build
 
 
@@ -277,6 +280,27 @@ def test_without_lattices(name: str, saturated: bool) -> None:
     data, options = CASES[name]
     built = build(data, short_heads=not saturated, **options)
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("without", [False, True])
+def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pair a head, groups looked ahead to, and short heads for the proof's groups; where these
+    are not found, the proof's."""
+    monkeypatch.setattr(head_module, "_LARGE", 0)
+    monkeypatch.setattr(theorem, "_MANY", 0)
+    monkeypatch.setattr(ShortHeads, "place", lambda _: None)
+    if not without:
+        monkeypatch.setattr(WidthOneBuilder, "_without_selector", lambda *_: None)
+    data, options = CASES[name]
+    built = build(data, **options)
+    assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
+    assert built.groups == built.partition
+    short = [head.short for head in built.heads]
+    placing = without and name != "two tokens"  # there one α leaves the heads alike
+    assert short == [placing and h > 0 for h in range(len(short))]
+    for head in proof_heads(built)[1:]:
+        assert head.selector is not None and len(head.targets) == len(head.earlier)
 
 
 @settings(max_examples=40, deadline=None)
