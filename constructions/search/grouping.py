@@ -324,8 +324,8 @@ def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> l
     v = np.zeros((d, 1))
     v[free, 0] = np.random.default_rng(0).integers(1, p, len(free))
     v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
-    images = matmul_mod(queries[earlier], v, p)[:, 0]
-    return np.array(earlier)[images == 0].tolist()
+    others = set(np.flatnonzero(matmul_mod(queries, v, p)[:, 0] == 0).tolist()) - set(group)
+    return [s for s in earlier if s in others] if others else []
 
 
 def _relation(queries: IntegerArray, examples: Sequence[int]) -> list[int] | None:
