@@ -100,8 +100,10 @@ class WidthOneBuilder:
     def _without_selector(
         self, group: Sequence[int], solver: GroupQueries, eliminators: Block
     ) -> WidthOneDraft | None:
-        """The head u v1ᵀ with the α nearest 0 on the group, whatever earlier examples attend to; None
-        where it does not place the group."""
+        """The head u v1ᵀ with the α nearest 0 on the group, whatever earlier examples attend to.
+
+        None where it does not place the group.
+        """
         us = self._separators(group)
         length = spread(us, self.key_coordinates.images, group).sum(axis=1)
         alphas = np.arange(1, len(group) + 1) - len(group) // 2
