@@ -43,17 +43,18 @@ def _file(folder: Path, number: int, part: str) -> dict[str, Any]:
 
 
 def _machine(files: dict[str, dict[str, Any]]) -> str:
-    """Device, versions, day, and what the tests said."""
+    """Device, versions, days, and what the tests said."""
     file, rows = files["subsets"], files["tests"]["rows"].values()
     if "machine" not in file:
         return f"Tests: {NOT_YET}."
-    machine, day = file["machine"], file["date"].split()[0]
+    machine = file["machine"]
+    days = " and ".join(sorted({f["date"].split()[0] for f in files.values() if "date" in f}))
     device, packages = machine["device"], machine["packages"]
     ran, failed = sum(row["tests"] for row in rows), sum(len(row["failed"]) for row in rows)
     rate = next((row["float64_per_s"] for row in file["rows"].values() if "floor_s" in row), 0.0)
     return (
         f"{device['name']}, driver {device['driver']}, CuPy {device['cupy']}, CUDA "
-        f"{device['runtime_cuda']}, torch {packages['torch']}, {machine['cores']} cores; {day}. "
+        f"{device['runtime_cuda']}, torch {packages['torch']}, {machine['cores']} cores; {days}. "
         f"Tests: {ran} ran, {failed} failed. One float64 product: {rate / 1e12:.1f} TFLOP/s."
     )
 
