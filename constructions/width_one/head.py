@@ -141,11 +141,12 @@ class WidthOneBuilder:
 
     def _separators(self, group: Sequence[int]) -> IntArray:
         """Coefficients (P, k) of vectors u for the group and the examples placed before it."""
-        if self.data.shared and self._us is not None:
-            return self._us  # the same for every group
+        if self._us is not None:
+            return self._us
         images = self.key_coordinates.images
-        self._us = separators(images, self.placed.rows, self.rng, group, self.pairs)
-        return self._us
+        us = separators(images, self.placed.rows, self.rng, group, self.pairs)
+        self._us = us if self.data.shared else None  # there the same for every group
+        return us
 
     def _work_out(
         self,

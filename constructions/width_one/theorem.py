@@ -155,9 +155,9 @@ def proof_heads(
     """The proof's heads for these groups, which meet the partition condition; short: or, in a large
     layer, short ones that place them."""
     chosen: list[WidthOneHead] = []
-    together = _AHEAD // builder.data.n if builder.data.T > _MANY else 1
-    for start in range(0, len(groups), max(1, together)):
-        batch = groups[start : start + max(1, together)]
+    together = max(1, _AHEAD // builder.data.n) if builder.data.T > _MANY else 1
+    for start in range(0, len(groups), together):
+        batch = groups[start : start + together]
         if len(batch) > 1:
             builder.placed.look_ahead([t for group in batch for t in group])
         for group in batch:

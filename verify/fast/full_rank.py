@@ -85,8 +85,8 @@ def blocks(
         contexts = array(contexts)
     for count in np.unique(counts):
         where = np.flatnonzero(counts == count)
-        tokens = count * d if len(contexts) > 1 else 1
-        step = max(1, ENTRIES // max(int(tokens), H * max(int(count), d)))
+        entries = count * d if len(contexts) > 1 else 1
+        step = max(1, ENTRIES // max(int(entries), H * max(int(count), d)))
         for start in range(0, len(where), step):
             some = where[start : start + step]
             if len(contexts) == 1 or mapped:
