@@ -67,7 +67,7 @@ def from_layer(
 
     def attempt(prime: int) -> list[tuple[int, LayerHead]]:
         blocks = FeatureBlocks(data, prime)
-        placed = Placement(data.T, prime, blocks.basis)
+        placed = Placement(data.T, prime)
         records = []
         for number, table in enumerate(tables):
             earlier = tuple(placed.rows)
@@ -85,7 +85,7 @@ def from_layer(
                 group=tuple(group),
                 earlier=earlier,
                 logits=tuple(tuple(table[t]) for t in group),
-                pivots=tuple(pivots),
+                pivots=tuple(blocks.columns[pivots].tolist()),
                 chosen=notes[number],
             )
             records.append((number, head))

@@ -165,7 +165,7 @@ class _Search:
         self.data, self.heads, self.width, self.prime = data, heads, width, prime
         self.rng = np.random.default_rng(seed)
         self.blocks = FeatureBlocks(data, prime)
-        self.placed = Placement(data.T, prime, self.blocks.basis)
+        self.placed = Placement(data.T, prime)
 
     def run(self, progress: Progress) -> list[GenericHead]:
         """Raises HypothesisFails (undecided) if examples are left when the heads are used up."""
@@ -250,5 +250,5 @@ class _Search:
             logits=tuple(
                 tuple(int(k) for k in draw.logits[t, : self.data.kinds(t)].tolist()) for t in group
             ),
-            pivots=tuple(pivots),
+            pivots=tuple(self.blocks.columns[pivots].tolist()),
         )

@@ -158,6 +158,11 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 class Certificate(dict[str, Any]):
     """The object in the file, as a dictionary; shown as what it claims, not as its numbers."""
 
+    @cached_property
+    def content(self) -> bytes:
+        """Of the file."""
+        return canonical_bytes(self)
+
     def __repr__(self) -> str:
         return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
 

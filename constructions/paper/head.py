@@ -98,7 +98,7 @@ class PaperBuilder:
         self.context_images = integers.from_flint(self.key_lattice.images).reshape(count, n, -1)
         self.query_images = integers.from_flint(self.query_lattice.images)
         self.features = FeatureBlocks(data, prime)
-        self.placed = Placement(data.T, prime, self.features.basis)
+        self.placed = Placement(data.T, prime)
         self._steers: dict[int, Solver] = {}
 
     def add(self, group: Sequence[int]) -> PaperDraft:

@@ -3,11 +3,8 @@
 Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay as they are stored
 (one byte an entry, say) and are converted a few examples at a time.
 
-In a long shared context E of n < d tokens all features are combinations of its rows, z_t = Eᵀw_t:
-there the n softmax weights w_t are coordinates of the feature, in E as `basis`, and shorter. In
-float64 E = RQ with orthonormal rows of Q, which are the basis: Rᵀw_t is as long as the feature.
-Mod p coordinates are as dependent as features only where the rows of E are independent: else there
-is no basis.
+In a long shared context E of n < d independent tokens all features are combinations of its rows. So
+n columns in which E is invertible say as much as all d, and only these are worked out.
 """
 
 from __future__ import annotations
@@ -22,13 +19,12 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import (
     DROP,
-    echelon_mod,
     mix,
     residues,
     softmax_float,
     softmax_mod,
 )
-from attncert.constructions.search.placement import Block
+from attncert.constructions.search.placement import Block, independent_rows
 
 _CACHED = 2**22  # entries
 _TOGETHER = 2**19  # entries converted together
@@ -38,21 +34,20 @@ _LONG = 2**14  # entries of a context from which coordinates save time
 class FeatureBlocks:
     """Features of the data's numerators: the common denominator does not change a rank.
 
-    basis: (n, d), in which they are given by n coordinates; None where d numbers are the feature.
+    columns: those of the d features that are given.
     """
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.data, self.prime = data, prime
+        self.columns, self._contexts = np.arange(data.d), data.contexts
         self._bits = integers.largest(data.contexts.stored).bit_length()
         self._all: Block | None = None
-        if data.contexts.stored.size <= _CACHED:
-            self._all = self._converted(slice(None))
-        self.basis: Block | None = None
         if data.shared and data.n < data.d and data.n * data.d >= _LONG:
-            whole = self._converted(slice(None))[0]
-            if len(echelon_mod(whole.mod, prime)[1]) == data.n:
-                orthonormal, frame = np.linalg.qr(whole.float.T)
-                self.basis, self._frame = Block(whole.mod, orthonormal.T), frame.T
+            _, columns = independent_rows(self._converted(slice(None))[0], prime)
+            if len(columns) == data.n:
+                self.columns, self._contexts = np.array(columns), data.contexts[:, :, columns]
+        if self._contexts.stored.size <= _CACHED:
+            self._all = self._converted(slice(None))
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
@@ -94,12 +89,10 @@ class FeatureBlocks:
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
-        if self.basis is not None:
-            return Block(np.eye(self.data.n)[rows], self._frame[rows])
         where = np.zeros(len(rows), dtype=np.intp) if self.data.shared else list(examples)
         if self._all is not None:
             return self._all[where, rows]
-        return self._block(self.data.contexts[where, rows])
+        return self._block(self._contexts[where, rows])
 
     def _times(self, where: slice) -> IntArray | None:
         return None if self.data.times is None else self.data.times[where]
@@ -134,8 +127,6 @@ class FeatureBlocks:
     ) -> Block:
         """Of logits mod p - 1, and of logits for floats."""
         mod, guide = softmax_mod(exponents, self.prime, times), softmax_float(logits, times)
-        if self.basis is not None:
-            return Block(mod, guide @ self._frame)
         return Block(mix(mod, contexts.mod, self.prime), mix(guide, contexts.float, None))
 
     def _context(self, example: int) -> Block:
@@ -147,13 +138,13 @@ class FeatureBlocks:
         if self._all is not None:
             yield slice(None), self._all
             return
-        step = max(1, _TOGETHER // (self.data.n * self.data.d))
+        step = max(1, _TOGETHER // (self.data.n * len(self.columns)))
         for start in range(0, self.data.T, step):
             where = slice(start, start + step)
             yield where, self._converted(slice(None) if self.data.shared else where)
 
     def _converted(self, where: slice) -> Block:
-        return self._block(self.data.contexts[where])
+        return self._block(self._contexts[where])
 
     def _block(self, part: ExactArray) -> Block:
         if self._bits <= 20:  # below every prime in use: quick

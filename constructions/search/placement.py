@@ -106,8 +106,6 @@ def choose(rests: Block, costs: Sequence[float]) -> int | None:
 class Placement:
     """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
 
-    basis:   (n, d), where the blocks of features hold coordinates in it (`FeatureBlocks`): what is
-             eliminated are coordinates, and remainders are features again.
     rows:    examples in the order in which they were placed.
     columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
 
@@ -117,8 +115,8 @@ class Placement:
     its own small inverse.
     """
 
-    def __init__(self, examples: int, prime: int, basis: Block | None = None) -> None:
-        self.prime, self.basis = prime, basis
+    def __init__(self, examples: int, prime: int) -> None:
+        self.prime = prime
         self.rows: list[int] = []
         self.columns: list[tuple[int, int]] = []
         self._heads = 0
@@ -163,19 +161,15 @@ class Placement:
         return known
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
-        """x_t - Λ_t X_S, in features or coordinates: targets (g, d), placed rows' X_S (N, d)."""
+        """x_t - Λ_t X_S: targets (g, d), placed rows' X_S (N, d)."""
         return self._difference(targets, eliminators, placed)
-
-    def features(self, block: Block) -> Block:
-        """(N, d) of a block of features or coordinates."""
-        return block if self.basis is None else self._product(block, self.basis)
 
     def remainder(self, examples: list[int], block: Block) -> Block:
         """The residuals of these examples for a new head with features `block` (T, d): (g, d).
 
         The same as `residual`, by way of L[S]⁻¹ X_S: fast for many examples.
         """
-        return self.features(self._rest(examples, block, self._upper(block)))
+        return self._rest(examples, block, self._upper(block))
 
     def _rest(self, examples: list[int], block: Block, upper: Block) -> Block:
         return self._difference(block[examples], self._left_of(examples), upper)
@@ -185,10 +179,10 @@ class Placement:
     ) -> tuple[list[int], list[int]]:
         """`independent_rows` of the remainder of these examples, which is worked out as far as it
         is looked at."""
-        upper, d = self._upper(block), (self.basis or block).mod.shape[1]
+        upper, d = self._upper(block), block.mod.shape[1]
 
         def rest(where: slice) -> Block:
-            return self.features(self._rest(examples[where], block, upper))
+            return self._rest(examples[where], block, upper)
 
         return _independent(rest, (len(examples), d), self.prime, most)
 
@@ -212,7 +206,7 @@ class Placement:
         if eliminators is None:
             rest = self.remainder(group, block)
         else:
-            rest = self.features(self.residual(eliminators, block[group], block[self.rows]))
+            rest = self.residual(eliminators, block[group], block[self.rows])
         rows, columns = independent_rows(rest, self.prime)
         return columns if len(rows) == len(group) else None
 
@@ -225,9 +219,9 @@ class Placement:
         pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there): the identity on the group.
         """
         if self._ahead is None:
-            self._append(group, self._columns(block, pivots), rest and rest[:, pivots])
+            self._append(group, block[:, pivots], rest and rest[:, pivots])
         else:
-            self._ahead.columns.append(self._columns(block, pivots))
+            self._ahead.columns.append(block[:, pivots])
             self._place_ahead(self._ahead, group, block, pivots)
         self.rows += group
         self.columns += [(self._heads, j) for j in pivots]
@@ -238,7 +232,7 @@ class Placement:
     ) -> None:
         before = self.rows[: ahead.known.mod.shape[1]]
         left = self._difference(block[list(ahead.at)], ahead.known, block[before])
-        ahead.left.extend([ahead.at[t] for t in group], self.features(left), pivots)
+        ahead.left.extend([ahead.at[t] for t in group], left, pivots)
 
     def _settle(self) -> None:
         """What was placed ahead is placed in L."""
@@ -263,12 +257,6 @@ class Placement:
         for position, t in enumerate(group, start=old):
             self._exchange(position, int(self._at[t]))
         self._invert_panel(old, new)
-
-    def _columns(self, block: Block, pivots: list[int]) -> Block:
-        """These columns of the features."""
-        if self.basis is None:
-            return block[:, pivots]
-        return self._product(block, self.basis[:, pivots])
 
     def _exchange(self, a: int, b: int) -> None:
         """Two rows of L."""

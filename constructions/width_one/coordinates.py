@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -88,33 +89,48 @@ class GroupQueries:
     """
 
     def __init__(self, images: IntegerArray, group: Sequence[int], prime: int, seed: int) -> None:
-        rows = images[list(group)]
+        self._rows, self._seed = images[list(group)], seed
         self._solver: Solver | None = None
-        units = np.eye(len(group), dtype=np.int64)
         if _reduces_queries(*images.shape):
-            self._solver = Solver.of(rows)
+            self._solver = Solver.of(self._rows)
             self._reducer = Reducer(self._solver.kernel, images)
-            self.kernel = self._reducer.kernel
-            self.factors = [self._solver.factor(unit) for unit in units]
-            return
-        self._rows = rows
-        self._square, self._pivots = _square(rows, prime)
-        self._determinant = int(self._square.det())
-        self.factors = [abs(self._determinant)] * len(rows)
-        self.kernel = self._random_kernel(np.random.default_rng(seed))
+        else:
+            self._square, self._pivots = _square(self._rows, prime)
+
+    @cached_property
+    def kernel(self) -> IntegerArray:
+        if self._solver is not None:
+            return self._reducer.kernel
+        return self._random_kernel(np.random.default_rng(self._seed))
+
+    @cached_property
+    def factors(self) -> list[int]:
+        if self._solver is not None:
+            return [self._solver.factor(x) for x in np.eye(len(self._rows), dtype=np.int64)]
+        return [abs(int(self._square.det()))] * len(self._rows)
 
     def solve(self, multiples: Sequence[int]) -> IntegerArray:
         """Some integer y with R y = (multiples[t]·f_t)_t, short on the other queries if cheap."""
         if self._solver is None:
-            return self._scaled_solution(np.array(multiples, dtype=np.int64)[:, None])[:, 0]
+            solution = self._solution(np.array(multiples, dtype=np.int64)[:, None])
+            return self._supported(solution * self.factors[0])[:, 0]
         b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
-        y = self._solver.solve(narrow(b, (len(b),)))
-        return self._reducer(y)
+        return self._reducer(self._solver.solve(narrow(b, (len(b),))))
 
-    def _scaled_solution(self, right: IntegerArray) -> ObjectArray:
-        """Y (k, m), supported on the pivot columns, with R Y = |det|·right (Cramer)."""
-        solution = self._square.solve(integers.to_flint(right)) * abs(self._determinant)
-        out = np.zeros((self._rows.shape[1], right.shape[1]), dtype=object)
+    def solve_scaled(self, multiples: Sequence[int]) -> IntegerArray:
+        """Some shorter integer y with R y = (multiples[t]·g_t)_t, whatever the whole g_t ≥ 1."""
+        if self._solver is not None:
+            return self.solve(multiples)
+        solution = self._solution(np.array(multiples, dtype=np.int64)[:, None])
+        return self._supported(solution * solution.numer_denom()[1])[:, 0]
+
+    def _solution(self, right: IntegerArray) -> fmpq_mat:
+        """The part at the pivot columns, (g, m), of the Y with R Y = right that is 0 elsewhere."""
+        return self._square.solve(integers.to_flint(right))
+
+    def _supported(self, solution: fmpq_mat) -> ObjectArray:
+        """That Y, if it is integral: (k, m)."""
+        out = np.zeros((self._rows.shape[1], solution.ncols()), dtype=object)
         out[self._pivots] = integers.from_flint(integral(solution))
         return out
 
@@ -130,8 +146,9 @@ class GroupQueries:
             return np.zeros((k, 0), dtype=np.int64)
         w = np.zeros((k, _KERNEL), dtype=np.int64)
         w[free] = rng.integers(-(2**19), 2**19, (len(free), _KERNEL), endpoint=True)
-        back = self._scaled_solution(integers.product(self._rows, w))
-        return integers.subtract(integers.multiply(abs(self._determinant), w), back)
+        factor = self.factors[0]
+        back = self._supported(self._solution(integers.product(self._rows, w)) * factor)
+        return integers.subtract(integers.multiply(factor, w), back)
 
 
 def _reduces_queries(T: int, d: int) -> bool:
@@ -155,8 +172,9 @@ def _units(d: int, support: IntArray) -> fmpq_mat:
 
 
 def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
-    """An invertible square block of the rows (g, k) and its columns."""
-    _, pivots = echelon_mod(residues(rows, prime), prime)
-    if len(pivots) < len(rows):
-        raise UnluckyPrime
-    return integers.to_flint(rows[:, pivots]), pivots
+    """An invertible square block of the rows (g, k) and its columns: the first that give one."""
+    for columns in (2 * len(rows), rows.shape[1]):  # most data need few
+        _, pivots = echelon_mod(residues(rows[:, :columns], prime), prime)
+        if len(pivots) == len(rows):
+            return integers.to_flint(rows[:, pivots]), pivots
+    raise UnluckyPrime

@@ -78,7 +78,7 @@ class WidthOneBuilder:
         self.key_coordinates = key_coordinates(data, seed)
         self.query_coordinates = query_coordinates(data)
         self.blocks = FeatureBlocks(data, prime)
-        self.placed = Placement(data.T, prime, self.blocks.basis)
+        self.placed = Placement(data.T, prime)
 
     def add(self, group: Sequence[int], short: bool = False) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
@@ -107,7 +107,8 @@ class WidthOneBuilder:
         us = self._separators(group)
         length = spread(us, self.key_coordinates.images, group).sum(axis=1)
         alphas = np.arange(1, len(group) + 1) - len(group) // 2
-        draft = self.draft(us[length.argmin()], solver.solve(alphas.tolist()))
+        v = solver.solve_scaled(alphas.tolist())
+        draft = self.draft(us[length.argmin()], v)
         pivots = self.placed.pivots(list(group), draft.features, eliminators)
         return None if pivots is None else replace(draft, pivots=pivots)
 
@@ -229,7 +230,7 @@ class WidthOneBuilder:
         return chosen
 
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
-        """x_t at the logits α·row, α the multiples of the factor: (k, d), or coordinates (k, n)."""
+        """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
         return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
 
     def _rows(self, u: IntArray) -> IntegerArray:

@@ -212,12 +212,12 @@ def record(
         c=draft.c,
         alphas=tuple(int(draft.products[t]) for t in group),
         logits=tuple(
-            tuple(int(k) for k in row[: builder.data.tokens(t)])
+            tuple(row[: builder.data.tokens(t)])
             for t, row in zip(group, draft.logits(group).tolist(), strict=True)
         ),
         targets=() if draft.targets is None else tuple(draft.targets.tolist()),
         gap_bits=gap,
-        pivots=tuple(draft.pivots),
+        pivots=tuple(builder.blocks.columns[draft.pivots].tolist()),
     )
 
 

@@ -77,8 +77,8 @@ def files(proof: Proof) -> dict[str, bytes]:
     """What stands beside the page. Pure: equal proofs give equal bytes."""
     named = {"references.bib": references(proof).encode()}
     named |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    data = (proof.certificate or {}).get("data_file")
-    return named | ({} if data is None else {data["name"]: data.content})
+    data = proof.certificate and proof.certificate.get("data_file")
+    return named | ({data["name"]: data.content} if data else {})
 
 
 def _instead(proof: Proof) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
         "input": proof.data.origin.stored(proof.data),
-        "data_file": (proof.certificate or {}).get("data_file"),
+        "data_file": proof.certificate and proof.certificate.get("data_file"),
         "built": proof.layer is not None,
     }
 

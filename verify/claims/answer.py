@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from attncert.constructions.brief import in_brief
+from attncert.verify.certificate import Certificate
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
 from attncert.verify.claims.ids import OUT_OF_TIME, ClaimId
@@ -47,7 +48,7 @@ class Answer:
     data: Named
     trace: ProofTrace
     conclusion: ClaimId
-    certificate: Mapping[str, Any] | None = None
+    certificate: Certificate | None = None
     uncertified: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
     versions: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import nmod_mat
 
-from attncert.constructions.arrays import FloatArray
+from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
@@ -34,7 +34,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.prove import A1_WORK
 from attncert.verify.rank.engines.arithmetic import matmul
-from attncert.verify.rank.engines.cpu import profile
+from attncert.verify.rank.engines.cpu import echelon, profile
 from attncert.verify.rank.modular import IndependenceTester
 from attncert.verify.rank.rational import find_relation
 from attncert.verify.rank.residues import residues
@@ -302,20 +302,29 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
     queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
     mod p prove that e_s lies outside its span over ℚ: only the rest is looked at. If it is
     dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing: all are
-    looked at. v is one combination of a basis of the vectors that are orthogonal to the group.
+    looked at. v has fixed entries beside the pivots of the group.
     """
     if not earlier:
         return []
-    p, (count, width) = PRIMES_FLOAT64[0], (len(group), queries.shape[1])
-    rows = np.mod(queries[list(group)], p).astype(np.int64).ravel().tolist()
-    basis, nullity = nmod_mat(count, width, rows, p).nullspace()
-    if width - nullity < count:
+    p, width = PRIMES_FLOAT64[0], queries.shape[1]
+    pivots, rows = _echelon(queries[list(group)], p)
+    if len(pivots) < len(group):
         return earlier
-    factors = [(j + 1) * (j + 7) % p * (j < nullity) for j in range(width)]
-    combined = basis * nmod_mat(width, 1, factors, p)
-    v = residues(np.array([[int(x)] for x in combined.entries()]), p)
+    free = np.setdiff1d(np.arange(width), pivots)
+    v = residues(np.arange(1, width + 1)[:, None] * np.arange(7, width + 7)[:, None], p)
+    v[pivots] = -matmul(rows[:, free], v[free], p)
     products = matmul(queries[earlier], v, p)[:, 0]
     return np.array(earlier)[products == 0].tolist()
+
+
+def _echelon(rows: FloatArray, p: int) -> tuple[IntArray, FloatArray]:
+    """Pivot columns (r,) and the reduced rows (r, width), balanced mod p; compiled if large."""
+    if rows.size >= _LARGE:
+        return echelon(rows, p)
+    entries = np.mod(rows, p).astype(np.int64).ravel().tolist()
+    form, rank = nmod_mat(*rows.shape, entries, p).rref()
+    table = np.array([int(x) for x in form.entries()]).reshape(rows.shape)[:rank]
+    return (table != 0).argmax(axis=1), residues(table, p)
 
 
 def _independent(rows: ExactArray) -> bool:

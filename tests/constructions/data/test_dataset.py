@@ -249,5 +249,6 @@ def test_the_hash_of_many_narrow_integers_is_that_of_the_canonical_json() -> Non
     contexts = np.random.default_rng(0).integers(-128, 127, (64, 128, 129), np.int8, endpoint=True)
     data = Dataset.of(contexts, np.ones((64, 129), dtype=np.int8))
     assert data.contexts.stored.dtype == np.int8
+    assert data.contexts[3].strings() == [[str(x) for x in row] for row in contexts[3].tolist()]
     text = json.dumps(data.canonical(), sort_keys=True, separators=(",", ":"))
     assert data.sha256 == hashlib.sha256(text.encode()).hexdigest()

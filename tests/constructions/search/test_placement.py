@@ -97,21 +97,16 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         assert rank_mod(chosen, P) == len(placement.rows) == start
 
 
-@pytest.mark.parametrize("coordinates", [False, True])
-def test_groups_in_any_order_over_many_panels(
-    monkeypatch: pytest.MonkeyPatch, coordinates: bool
-) -> None:
-    """Features w E, by themselves or by their coordinates w: residuals as by hand, mod p and in
-    float64, for groups that are scattered over the examples and in panels of few rows."""
+def test_groups_in_any_order_over_many_panels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Residuals as by hand, mod p and in float64, for groups that are scattered over the examples
+    and in panels of few rows."""
     monkeypatch.setattr(placement_module, "_PANEL", 3)
     rng, T, n, d = np.random.default_rng(1), 24, 3, 5
     E = rng.integers(-3, 4, (n, d))
-    basis = block(E.tolist()) if coordinates else None
-    placement, features = Placement(T, P, basis), [list[int]() for _ in range(T)]
+    placement, features = Placement(T, P), [list[int]() for _ in range(T)]
     while placement.unplaced:
-        weights = rng.integers(-2, 3, (T, n))
-        head = (weights @ E).tolist()
-        columns = block(weights.tolist() if coordinates else head)
+        head = (rng.integers(-2, 3, (T, n)) @ E).tolist()
+        columns = block(head)
         unplaced = placement.unplaced
         rest = placement.remainder(unplaced, columns)
         assert rest.mod.tolist() == _residuals(placement, features, unplaced, head)
@@ -128,19 +123,17 @@ def test_groups_in_any_order_over_many_panels(
     assert sorted(placement.rows) == list(range(T)) and len(placement.columns) == T
 
 
-@pytest.mark.parametrize("coordinates", [False, True])
-def test_looking_ahead_changes_nothing(coordinates: bool) -> None:
+def test_looking_ahead_changes_nothing() -> None:
     """Eliminators and pivots mod p, and float64 up to rounding, whether L is read for each group or
     once for several, and whatever is asked for in between."""
-    rng, T, n, d = np.random.default_rng(3), 30, 3, 5
-    basis = block(rng.integers(-3, 4, (n, d)).tolist()) if coordinates else None
-    alone, ahead = Placement(T, P, basis), Placement(T, P, basis)
+    rng, T, d = np.random.default_rng(3), 30, 5
+    alone, ahead = Placement(T, P), Placement(T, P)
     order = rng.permutation(T).tolist()
     for h, start in enumerate(range(0, T, 2)):
         group = order[start : start + 2]
         if h % 4 == 1:
             ahead.look_ahead(order[start : start + 8])
-        columns = block(rng.integers(-9, 10, (T, n if coordinates else d)).tolist())
+        columns = block(rng.integers(-9, 10, (T, d)).tolist())
         for here in (group, order[start:]) if h % 4 == 3 else (group,):
             one, other = alone.eliminators(here), ahead.eliminators(here)
             assert one.mod.tolist() == other.mod.tolist()
@@ -156,30 +149,27 @@ def test_looking_ahead_changes_nothing(coordinates: bool) -> None:
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_coordinates_are_those_of_the_features(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
-    """In a shared context, softmax weights times its rows; where n is not below d, features."""
+def test_columns_that_say_as_much_as_all(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
+    """In a shared context of n < d tokens, n columns in which it is invertible; else all."""
     rng = np.random.default_rng(2)
     E = rng.integers(-9, 10, (2, 3) if wide else (3, 2)).tolist()
     data = Dataset.of(E, rng.integers(-9, 10, (4, len(E[0]))).tolist())
     plain = FeatureBlocks(data, P)
     monkeypatch.setattr(feature_blocks, "_LONG", 0)
     short = FeatureBlocks(data, P)
-    dependent = [[1, 0, 0], [1, P, 0]]  # modulo P alone: coordinates would tell nothing
-    assert FeatureBlocks(Dataset.of(dependent, [[1, 0, 0]]), P).basis is None
-    assert plain.basis is None and (short.basis is not None) is wide
+    dependent = [[1, 0, 0], [1, P, 0]]  # modulo P alone
+    assert FeatureBlocks(Dataset.of(dependent, [[1, 0, 0]]), P).columns.tolist() == [0, 1, 2]
+    rows = np.array(E)[:, short.columns]
+    assert len(short.columns) == 2 and round(np.linalg.det(rows[:2])) % P
     logits, row = rng.integers(-9, 10, (4, len(E))), np.arange(len(E))[None]
-    placed = Placement(4, P, short.basis)
     for a, b in (
         (plain.of(logits), short.of(logits)),
         (plain.of_products(logits[:, 0], row), short.of_products(logits[:, 0], row)),
         (plain.points(0, logits), short.points(0, logits)),
         (plain.rows([0, 2], np.array([1, 0])), short.rows([0, 2], np.array([1, 0]))),
     ):
-        features = placed.features(b)
-        assert features.mod.tolist() == a.mod.tolist()
-        assert features.float == pytest.approx(a.float)
-        lengths = [np.linalg.norm(x.float, axis=1) for x in (a, b)]
-        assert lengths[0] == pytest.approx(lengths[1])  # what candidates are compared by
+        assert b.mod.tolist() == a.mod[:, short.columns].tolist()
+        assert b.float == pytest.approx(a.float[:, short.columns])
 
 
 @settings(max_examples=80, deadline=None)
