@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,12 @@ class Layer:
             value_width=self.value_width,
             readout=self.output is not None,
         )
+
+    @cached_property
+    def distinct(self) -> Layer:
+        """Each pair of keys and queries once, without a readout."""
+        pairs = {(*head.key.entries(), *head.query.entries()): head for head in self.heads}
+        return Layer(tuple(pairs.values()))
 
     @classmethod
     def of_weights(cls, heads: Sequence[Any]) -> Layer:

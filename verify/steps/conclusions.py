@@ -81,12 +81,11 @@ def full_rank_at_prime(
     A head that occurs several times is used once: equal columns add nothing to a rank.
     device, memory (bytes), progress: of `verify.rank.whole_layer.layer`, which takes large layers.
     """
-    distinct = _distinct(layer)
     if in_blocks(data, layer, device):
-        rank, prime = _rank_in_blocks(data, distinct, device, memory, progress)
+        rank, prime = _rank_in_blocks(data, layer.distinct, device, memory, progress)
         how = ", in float64 with exact sums"
     else:
-        rank, prime = features.rank_of(data, distinct)
+        rank, prime = features.rank_of(data, layer.distinct)
         how = ""
     claim = Claim(
         ids.RANK,
@@ -103,12 +102,7 @@ def full_rank_at_prime(
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
     """Whether `verify.rank.whole_layer.layer` takes the rank: by the size of Z alone, so that
     equal input gives equal output on every machine, or because a GPU was asked for."""
-    return device == "cuda" or data.T * len(_distinct(layer).heads) * data.d >= BLOCKS_FROM
-
-
-def _distinct(layer: Layer) -> Layer:
-    heads = {(*head.key.entries(), *head.query.entries()): head for head in layer.heads}
-    return Layer(tuple(heads.values()))
+    return device == "cuda" or data.T * len(layer.distinct.heads) * data.d >= BLOCKS_FROM
 
 
 def _rank_in_blocks(
