@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from textwrap import fill
 
+import numpy as np
 from threadpoolctl import threadpool_info
 
 from attncert.constructions.data.dataset import Dataset
@@ -49,7 +50,7 @@ BENCHMARKS = ROOT / "benchmarks"
 GALLERY = ROOT / "docs" / "gallery"
 MADE_WITH = "made-with.json"
 DRAWING = ("matplotlib", "numpy")
-# Pages whose numbers are of floats, which the kernels of BLAS add in an order of their own.
+# Pages whose numbers are of floats, which differ with the kernels of BLAS and of NumPy.
 FLOATING = ("constants", "digits-assumptions", "trained-layer")
 NUMBER = re.compile(rb"\\?-?\d[\d,.]*(e[-+]?\d+)?")
 LARGE = 400_000  # bytes: a larger certificate is not kept, the command on its page writes it
@@ -495,7 +496,11 @@ def _made_with() -> dict[str, str]:
         library["architecture"] for library in threadpool_info() if "architecture" in library
     }
     versions = {name: metadata.version(name) for name in DRAWING}
-    return versions | {"kernels of BLAS": ", ".join(sorted(kernels))}
+    vectors = np.show_config(mode="dicts")["SIMD Extensions"]["found"]  # exp differs with them
+    return versions | {
+        "kernels of BLAS": ", ".join(sorted(kernels)),
+        "NumPy's vector instructions": ", ".join(vectors),
+    }
 
 
 if __name__ == "__main__":
