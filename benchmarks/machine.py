@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 
 def machine(*packages: str) -> dict[str, Any]:
-    """Processor, cores, Python and the versions of these packages."""
+    """Processor (x86: with family and model), cores, Python and the versions of these packages."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -28,7 +29,8 @@ def peak_mebibytes() -> int:
 def _processor() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
+        first = cpuinfo.read_text().split("\n\n")[0]
+        facts = dict(re.findall(r"^(.*?)\s*: (.*)$", first, re.M))
+        if facts.keys() >= {"model name", "cpu family", "model"}:
+            return "{model name}, family {cpu family}, model {model}".format_map(facts)
     return platform.processor() or platform.machine()

@@ -85,7 +85,7 @@ def from_layer(
                 group=tuple(group),
                 earlier=earlier,
                 logits=tuple(tuple(table[t]) for t in group),
-                pivots=tuple(blocks.columns[pivots].tolist()),
+                pivots=blocks.in_features(pivots),
                 chosen=notes[number],
             )
             records.append((number, head))

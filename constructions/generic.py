@@ -250,5 +250,5 @@ class _Search:
             logits=tuple(
                 tuple(int(k) for k in draw.logits[t, : self.data.kinds(t)].tolist()) for t in group
             ),
-            pivots=tuple(self.blocks.columns[pivots].tolist()),
+            pivots=self.blocks.in_features(pivots),
         )

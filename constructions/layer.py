@@ -73,12 +73,6 @@ class Layer:
             readout=self.output is not None,
         )
 
-    @cached_property
-    def distinct(self) -> Layer:
-        """Each pair of keys and queries once, without a readout."""
-        pairs = {(*head.key.entries(), *head.query.entries()): head for head in self.heads}
-        return Layer(tuple(pairs.values()))
-
     @classmethod
     def of_weights(cls, heads: Sequence[Any]) -> Layer:
         """A layer of keys and queries, one pair (key, query) for each head, without a readout.
@@ -125,6 +119,16 @@ class Layer:
         """The H values (d×d_v) and the output (H·d_v)×m, of a layer that has them."""
         assert self.output is not None
         return [head.value for head in self.heads if head.value is not None], self.output
+
+    @cached_property
+    def distinct(self) -> Layer:
+        """Each pair of key and query once, without values: enough for the rank of the features.
+
+        >>> len(Layer.of_weights([([[1]], [[2]]), ([[3]], [[2]]), ([[1]], [[2]])]).distinct.heads)
+        2
+        """
+        pairs = {(*head.key.entries(), *head.query.entries()): head for head in self.heads}
+        return Layer(tuple(Head(head.key, head.query) for head in pairs.values()))
 
     @property
     def matrices(self) -> list[fmpq_mat]:

@@ -38,7 +38,7 @@ MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
 
 INSIDE = 2**22  # numbers of the data that a certificate holds itself
-_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
 
 
@@ -161,7 +161,7 @@ class Certificate(dict[str, Any]):
 
     @cached_property
     def content(self) -> bytes:
-        """Of the file."""
+        """The bytes of the file, kept: nothing is changed in a certificate that was sealed."""
         return canonical_bytes(self)
 
     def __repr__(self) -> str:
@@ -188,7 +188,7 @@ def require_readable(text: bytes) -> None:
     items = sum(map(text.count, (b",", b"[", b"{"))) + 1
     if items > MAX_ITEMS:
         raise TooLarge(f"the file has {items:,} items, and the checker reads {MAX_ITEMS:,}")
-    if b"0" * (MAX_DIGITS + 1) in text.translate(_ZEROS):
+    if b"0" * (MAX_DIGITS + 1) in text.translate(_DIGITS_TO_ZERO):  # faster than a pattern
         digits = max(len(run.group()) for run in re.finditer(rb"[0-9]+", text))
         raise TooLarge(f"a number has {digits:,} digits, and the checker reads {MAX_DIGITS:,}")
 

@@ -109,25 +109,18 @@ class ExactArray:
         if self.denominator > 1:
             bottom = fmpz(self.denominator)
             return _nest(self.stored, lambda x: numeral(fmpq(x, bottom)))
-        if self._narrow():
-            return self._table(str, object).tolist()
+        if self.stored.dtype.itemsize == 1:
+            names = {x: str(x) for x in range(-128, 256)}
+            return _nest(self.stored, names.__getitem__)
         return _nest(self.stored, numeral if self.stored.dtype == object else str)
 
     def json(self) -> str:
-        """The JSON of `strings()`, without white space; of narrow integers by a table of all."""
-        if not self._narrow():
+        """The JSON of `strings()`, without white space; one-byte integers are looked up."""
+        if self.denominator > 1 or self.stored.dtype.itemsize > 1:
             return json.dumps(self.strings(), separators=(",", ":"))
-        return _joined(self._table(lambda x: f'"{x}",'.encode(), None)).decode()
-
-    def _narrow(self) -> bool:
-        """Integers in one byte each."""
-        return self.denominator == 1 and self.stored.dtype.itemsize == 1
-
-    def _table(self, leaf: Callable[[int], str | bytes], dtype: type | None) -> AnyArray:
-        """What `leaf` gives for each of these, worked out once for every value."""
         low, high = int(self.stored.min()), int(self.stored.max())
-        values = np.array([leaf(x) for x in range(low, high + 1)], dtype)
-        return values[self.stored.astype(np.int64) - low]
+        table = np.array([f'"{x}",'.encode() for x in range(low, high + 1)])
+        return _joined(table[self.stored.astype(np.int64) - low]).decode()
 
     def bits(self) -> int:
         """Bits of the largest numerator (absolute value) or of the denominator."""

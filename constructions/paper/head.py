@@ -60,7 +60,8 @@ class Direction:
 
 @dataclass(frozen=True)
 class PaperDraft:
-    """A head worked out: w_t (coordinates), the direction and its c, targets, logits, pivots."""
+    """A head worked out: w_t (coordinates), the direction and its c, targets, logits, and pivots:
+    columns of its block."""
 
     duals: list[Dual]
     steering: list[IntegerArray]

@@ -149,7 +149,7 @@ def _record(
         c=draft.c,
         targets=tuple(int(i) for i in draft.targets),
         gap_bits=gap_bits,
-        pivots=tuple(builder.features.columns[draft.pivots].tolist()),
+        pivots=builder.features.in_features(draft.pivots),
     )
 
 

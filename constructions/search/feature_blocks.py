@@ -3,8 +3,9 @@
 Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay as they are stored
 (one byte an entry, say) and are converted a few examples at a time.
 
-In a long shared context E of n < d independent tokens all features are combinations of its rows. So
-n columns in which E is invertible say as much as all d, and only these are worked out.
+In a long shared context E, whose n < d rows are independent mod p, every feature is a combination
+of those rows, so its entries in n columns where E is invertible mod p determine it. Ranks need no
+more, and only these columns are worked out; floats, which only prefer, are compared there, too.
 """
 
 from __future__ import annotations
@@ -17,24 +18,19 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import (
-    DROP,
-    mix,
-    residues,
-    softmax_float,
-    softmax_mod,
-)
+from attncert.constructions.exact.modular import DROP, mix, residues, softmax_float, softmax_mod
 from attncert.constructions.search.placement import Block, independent_rows
 
 _CACHED = 2**22  # entries
 _TOGETHER = 2**19  # entries converted together
-_LONG = 2**14  # entries of a context from which coordinates save time
+_LONG = 2**14  # entries of a shared context from which fewer columns save time
 
 
 class FeatureBlocks:
     """Features of the data's numerators: the common denominator does not change a rank.
 
-    columns: those of the d features that are given.
+    columns: (w,), the columns of the features that blocks hold, in the order of the blocks. w = d
+             but for a long shared context; d stands for it below.
     """
 
     def __init__(self, data: Dataset, prime: int) -> None:
@@ -48,6 +44,10 @@ class FeatureBlocks:
                 self.columns, self._contexts = np.array(columns), data.contexts[:, :, columns]
         if self._contexts.stored.size <= _CACHED:
             self._all = self._converted(slice(None))
+
+    def in_features(self, pivots: Sequence[int]) -> tuple[int, ...]:
+        """These columns of a block, as columns of the features."""
+        return tuple(self.columns[list(pivots)].tolist())
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).

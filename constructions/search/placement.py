@@ -107,7 +107,8 @@ class Placement:
     """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
 
     rows:    examples in the order in which they were placed.
-    columns: (head, column) of the pivots; the g rows of a group have their pivots in its head.
+    columns: (head, column of its block) of the pivots; the g rows of a group have theirs in its
+             head.
 
     Block elimination by heads. L = Z[:, C] U⁻¹ is kept, the rows placed first and in their order,
     and U never. L[S] is lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹ and

@@ -111,27 +111,24 @@ class GroupQueries:
 
     def solve(self, multiples: Sequence[int]) -> IntegerArray:
         """Some integer y with R y = (multiples[t]·f_t)_t, short on the other queries if cheap."""
-        if self._solver is None:
-            solution = self._solution(np.array(multiples, dtype=np.int64)[:, None])
-            return self._supported(solution * self.factors[0])[:, 0]
-        b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
-        return self._reducer(self._solver.solve(narrow(b, (len(b),))))
+        if self._solver is not None:
+            b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
+            return self._reducer(self._solver.solve(narrow(b, (len(b),))))
+        return self._solution(np.array(multiples)[:, None], self.factors[0])[:, 0]
 
     def solve_scaled(self, multiples: Sequence[int]) -> IntegerArray:
-        """Some shorter integer y with R y = (multiples[t]·g_t)_t, whatever the whole g_t ≥ 1."""
+        """Some integer y with R y = (multiples[t]·g_t)_t, g_t ≥ 1 some whole numbers: no longer
+        than that of `solve`."""
         if self._solver is not None:
             return self.solve(multiples)
-        solution = self._solution(np.array(multiples, dtype=np.int64)[:, None])
-        return self._supported(solution * solution.numer_denom()[1])[:, 0]
+        return self._solution(np.array(multiples)[:, None])[:, 0]
 
-    def _solution(self, right: IntegerArray) -> fmpq_mat:
-        """The part at the pivot columns, (g, m), of the Y with R Y = right that is 0 elsewhere."""
-        return self._square.solve(integers.to_flint(right))
-
-    def _supported(self, solution: fmpq_mat) -> ObjectArray:
-        """That Y, if it is integral: (k, m)."""
-        out = np.zeros((self._rows.shape[1], solution.ncols()), dtype=object)
-        out[self._pivots] = integers.from_flint(integral(solution))
+    def _solution(self, right: IntegerArray, factor: int | None = None) -> ObjectArray:
+        """Y (k, m), 0 off the pivot columns, with R Y = factor·right; by default the least."""
+        solution = self._square.solve(integers.to_flint(right))
+        out = np.zeros((self._rows.shape[1], right.shape[1]), dtype=object)
+        whole = solution * (factor or solution.numer_denom()[1])
+        out[self._pivots] = integers.from_flint(integral(whole))
         return out
 
     def _random_kernel(self, rng: np.random.Generator) -> IntegerArray:
@@ -147,7 +144,7 @@ class GroupQueries:
         w = np.zeros((k, _KERNEL), dtype=np.int64)
         w[free] = rng.integers(-(2**19), 2**19, (len(free), _KERNEL), endpoint=True)
         factor = self.factors[0]
-        back = self._supported(self._solution(integers.product(self._rows, w)) * factor)
+        back = self._solution(integers.product(self._rows, w), factor)
         return integers.subtract(integers.multiply(factor, w), back)
 
 
@@ -172,8 +169,8 @@ def _units(d: int, support: IntArray) -> fmpq_mat:
 
 
 def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
-    """An invertible square block of the rows (g, k) and its columns: the first that give one."""
-    for columns in (2 * len(rows), rows.shape[1]):  # most data need few
+    """An invertible square block of the rows (g, k), and its columns: the first independent."""
+    for columns in (2 * len(rows), rows.shape[1]):  # in most data the first 2g are enough
         _, pivots = echelon_mod(residues(rows[:, :columns], prime), prime)
         if len(pivots) == len(rows):
             return integers.to_flint(rows[:, pivots]), pivots

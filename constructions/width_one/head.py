@@ -36,7 +36,7 @@ _CANDIDATES = 8  # values of α tried together
 class WidthOneDraft:
     """A head worked out, in coefficients; for all examples where not said otherwise.
 
-    rows: E⁽ᵗ⁾u, (T or 1, n). products: v·e_t with v = c v0 + v1, (T,). alphas: those of the group.
+    rows: E⁽ᵗ⁾u, (T or 1, n). products: v·e_t, v = c v0 + v1, (T,). pivots: columns of `features`.
     v0, c, lead (v0·e_t) and targets (of the earlier examples) only where the head needs them.
     """
 
@@ -100,7 +100,8 @@ class WidthOneBuilder:
     def _without_selector(
         self, group: Sequence[int], solver: GroupQueries, eliminators: Block
     ) -> WidthOneDraft | None:
-        """The head u v1ᵀ with the α nearest 0 on the group, whatever earlier examples attend to.
+        """The head u v1ᵀ whose α on the group are the multiples nearest 0 of a whole number (in
+        lattice coordinates, one for each example), whatever earlier examples attend to.
 
         None where it does not place the group.
         """

@@ -217,7 +217,7 @@ def record(
         ),
         targets=() if draft.targets is None else tuple(draft.targets.tolist()),
         gap_bits=gap,
-        pivots=tuple(builder.blocks.columns[draft.pivots].tolist()),
+        pivots=builder.blocks.in_features(draft.pivots),
     )
 
 

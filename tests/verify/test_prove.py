@@ -24,6 +24,7 @@ from attncert.constructions import paper
 from attncert.constructions.construction import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import feature_blocks
 from attncert.reports.answers import report_page
 from attncert.verify.certificate import canonical_bytes
@@ -62,11 +63,13 @@ def verdict(proof: Proof, folder: Path) -> str:
 def test_a_long_shared_context(
     construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Built in as many of its columns as it has tokens; the readout stands at those columns."""
+    """Built in as many of its columns as it has tokens. Column 0 is zero: a readout at columns
+    that were not translated would be singular."""
     monkeypatch.setattr(feature_blocks, "_LONG", 0)
     contexts = SHARED.contexts.numerators[:, :, [0, 0, 1, 2, 3]] * [0, 1, 1, 1, 1]
     queries = SHARED.queries.numerators[:, [0, 0, 1, 2, 3]]
     data = Dataset.of(contexts[0], queries, SHARED.labels.numerators)
+    assert len(feature_blocks.FeatureBlocks(data, PRIMES_21[0]).columns) == data.n < data.d
     proof = prove(data, Prove(construction))
     assert proof.holds and verdict(proof, tmp_path) == "holds"
 

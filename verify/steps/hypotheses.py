@@ -47,7 +47,7 @@ PARTITION = (
 )
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
-_LARGE = 2**15  # entries from which compiled code takes a rank modulo a prime faster than FLINT
+_LARGE = 2**15  # entries from which compiled elimination modulo a prime is faster than FLINT
 _WIDE = 1_000  # entries of a subset above which all samples are tried at once
 
 
@@ -302,7 +302,7 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
     queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
     mod p prove that e_s lies outside its span over ℚ: only the rest is looked at. If it is
     dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing: all are
-    looked at. v has fixed entries beside the pivots of the group.
+    looked at. Outside the group's pivot columns the entries of v are fixed; the others follow.
     """
     if not earlier:
         return []
@@ -311,7 +311,8 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
     if len(pivots) < len(group):
         return earlier
     free = np.setdiff1d(np.arange(width), pivots)
-    v = residues(np.arange(1, width + 1)[:, None] * np.arange(7, width + 7)[:, None], p)
+    j = np.arange(width)[:, None]
+    v = residues((j + 1) * (j + 7), p)
     v[pivots] = -matmul(rows[:, free], v[free], p)
     products = matmul(queries[earlier], v, p)[:, 0]
     return np.array(earlier)[products == 0].tolist()

@@ -149,15 +149,20 @@ def test_looking_ahead_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_columns_that_say_as_much_as_all(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
+@pytest.mark.parametrize("chunks", [True, False])
+def test_columns_that_say_as_much_as_all(
+    monkeypatch: pytest.MonkeyPatch, wide: bool, chunks: bool
+) -> None:
     """In a shared context of n < d tokens, n columns in which it is invertible; else all."""
     rng = np.random.default_rng(2)
     E = rng.integers(-9, 10, (2, 3) if wide else (3, 2)).tolist()
     data = Dataset.of(E, rng.integers(-9, 10, (4, len(E[0]))).tolist())
     plain = FeatureBlocks(data, P)
+    assert plain.columns.tolist() == list(range(data.d))
     monkeypatch.setattr(feature_blocks, "_LONG", 0)
+    monkeypatch.setattr(feature_blocks, "_CACHED", 0 if chunks else 2**22)
     short = FeatureBlocks(data, P)
-    dependent = [[1, 0, 0], [1, P, 0]]  # modulo P alone
+    dependent = [[1, 0, 0], [1, P, 0]]  # modulo P alone: all columns are kept
     assert FeatureBlocks(Dataset.of(dependent, [[1, 0, 0]]), P).columns.tolist() == [0, 1, 2]
     rows = np.array(E)[:, short.columns]
     assert len(short.columns) == 2 and round(np.linalg.det(rows[:2])) % P
