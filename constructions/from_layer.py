@@ -51,6 +51,7 @@ def from_layer(
     Construction('mine', heads=1, head_width=1, r=0, placing=1)
     """
     _require_shapes(layer, data)
+    data = data.expanded()  # one logit for each token
     if heads is not None:
         needed = len(layer.heads)
         if heads < needed:

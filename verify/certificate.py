@@ -159,9 +159,9 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 class Certificate(dict[str, Any]):
     """The object in the file, as a dictionary; shown as what it claims, not as its numbers."""
 
-    @cached_property
+    @property
     def content(self) -> bytes:
-        """The bytes of the file, kept: nothing is changed in a certificate that was sealed."""
+        """The bytes of the file."""
         return canonical_bytes(self)
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ from referencing import Registry, Resource
 from support.enclosures import enclose_error
 from support.oracles import repeated
 
-from attncert import Prove, prove, verify
+from attncert import Prove, of_sequences, prove, verify
 from attncert.cli import main
 from attncert.constructions import layer as layers
 from attncert.constructions.data.dataset import Dataset
@@ -201,6 +201,16 @@ def test_given_weights_are_placed_by_the_tokens() -> None:
         t: row for head in built.heads for t, row in zip(head.group, head.logits, strict=True)
     }
     assert {t: len(row) for t, row in logits_of.items()} == {0: 3, 1: 1, 2: 2, 3: 4}
+
+
+def test_given_weights_on_contexts_with_repeated_tokens() -> None:
+    text = of_sequences(["^abab"], {"a": [1, 0, 2], "b": [-1, 1, 1], "^": [2, 1, 0]})
+    proof = prove(text, Prove("generic", claim="full-rank"))
+    data, built = proof.data, from_layer(proof.layer, proof.data, "mine")
+    assert data.repeats is not None and built.groups
+    for head in built.heads:
+        for t, logits in zip(head.group, head.logits, strict=True):
+            assert len(logits) == data.tokens(t)
 
 
 @pytest.mark.parametrize("name", ["paper", "width-one"])

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.layer import Layer, merged
@@ -243,12 +244,14 @@ def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> 
 
     contexts: one, or as many as examples; some: the numbers of these examples.
     """
-    if len(contexts) == 1:  # one product, not one for each example
-        z = product_mod(weights.reshape(-1, weights.shape[-1]), contexts[0], p)
-        z = z.reshape(*weights.shape[:2], -1)
+    rows = weights.reshape(-1, weights.shape[-1])  # one product, not one for each example
+    if len(contexts) == 1:
+        z = product_mod(rows, contexts[0], p).reshape(*weights.shape[:2], -1)
     else:
-        z = product_mod(weights, contexts, p)
-    s = product_mod(weights, np.ones((1, weights.shape[-1], 1), dtype=np.int64), p)
+        with threadpool_limits(1, "blas"):  # where they are small, threads wait for each other
+            z = product_mod(weights, contexts, p)
+    s = product_mod(rows, np.ones((rows.shape[1], 1), dtype=np.int64), p)
+    s = s.reshape(*weights.shape[:2], 1)
     for example, row in zip(some, s, strict=True):
         need(row.all(), f"a denominator of example {example} is 0 mod p", "wrong")
     inverses = [pow(int(x), -1, p) for x in s.ravel()]
