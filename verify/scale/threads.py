@@ -36,4 +36,4 @@ def parallel_map(
             running += [pool.submit(job, x) for x in islice(queue, 1)]
             yield outcome
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)  # a worker may be the one that collects this

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -31,6 +33,7 @@ from attncert.verify.scale import engine
 from attncert.verify.scale.engine import dask, run
 from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Plan, Shard
+from attncert.verify.scale.threads import parallel_map
 
 WHOLE = united(run(PLAN.shards(), digests))
 
@@ -45,6 +48,25 @@ def test_threads_agree_with_one_thread(tmp_path: Path) -> None:
 def test_an_error_of_a_shard_reaches_the_caller() -> None:
     with pytest.raises(InputError, match="shard: must be other"):
         run(PLAN.shards(), refuse)
+
+
+def test_a_search_that_was_left_may_be_collected_in_a_worker() -> None:
+    """As after Ctrl-C, where the traceback holds it: no worker may wait for itself."""
+    left, collected = threading.Event(), threading.Event()
+
+    def job(number: int) -> int:
+        if number:
+            left.wait()
+            gc.collect()
+            collected.set()
+        return number
+
+    cycle: list[Any] = [parallel_map(job, range(2), threads=2)]
+    assert next(cycle[0]) == 0
+    cycle.append(cycle)
+    del cycle
+    left.set()
+    assert collected.wait(60)
 
 
 def refuse(shard: Shard) -> dict[str, Any]:
