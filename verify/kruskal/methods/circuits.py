@@ -64,10 +64,10 @@ def small_circuits(
     table = residues(vectors.array, p)
     rank = min(vectors.N, vectors.d)
     depth = depth_for(vectors.N, rank)
-    cost = nominal_seconds(vectors.N, vectors.d, depth) / CORES
+    cost, seconds = nominal_seconds(vectors.N, vectors.d, depth) / CORES, budget.remaining
     enough = _enough(below - 1, vectors.N, rank, depth)
     numbers = itertools.count() if enough is None else range(enough)
-    affordable = itertools.takewhile(lambda _: not budget.over, numbers)
+    affordable = itertools.takewhile(lambda number: number * cost < seconds, numbers)
     job = partial(_one_basis, table, p, depth, seed)
     for bases, candidates in enumerate(parallel_map(job, affordable), start=1):
         budget.charge(cost)
@@ -79,8 +79,6 @@ def small_circuits(
             if relation is not None and relation.size < below:
                 below = relation.size
                 yield witnessed(relation, "circuits", bases=bases, outside=outside)
-        if budget.over:
-            return
 
 
 def nominal_seconds(N: int, d: int, depth: int) -> float:
