@@ -135,7 +135,7 @@ def _digits() -> dict[str, Any]:
 def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
     """The file: its size, and both checkers on it."""
     from attncert.verify import checker
-    from attncert.verify.certificate import TooLarge
+    from attncert.verify.certificate import TooLarge, canonical_bytes
     from attncert.verify.fast import check as fast
     from attncert.verify.labelling.labelled import labelling_certificate
 
@@ -145,7 +145,7 @@ def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
         return {"file": str(reason)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "certificate.json"
-        path.write_bytes(file.content)
+        path.write_bytes(canonical_bytes(file))
         row: dict[str, Any] = {"MiB": round(path.stat().st_size / 2**20, 1)}
         start = time.perf_counter()
         row["fast"] = fast.check_file(str(path)).status

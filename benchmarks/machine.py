@@ -31,6 +31,7 @@ def _processor() -> str:
     if cpuinfo.exists():
         first = cpuinfo.read_text().split("\n\n")[0]
         facts = dict(re.findall(r"^(.*?)\s*: (.*)$", first, re.M))
-        if facts.keys() >= {"model name", "cpu family", "model"}:
-            return "{model name}, family {cpu family}, model {model}".format_map(facts)
+        if "model name" in facts:
+            further = ("family", facts.get("cpu family")), ("model", facts.get("model"))
+            return ", ".join([facts["model name"], *(f"{k} {x}" for k, x in further if x)])
     return platform.processor() or platform.machine()

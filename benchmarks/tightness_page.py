@@ -6,10 +6,11 @@ the *given labels*, and carries a layer with a certificate where one shows what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
@@ -20,7 +21,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.reports.words.claims import lines
 from attncert.reports.words.levels import legend
 from attncert.reports.words.templating import page
-from attncert.verify.certificate import Certificate, certificate, produced_by
+from attncert.verify.certificate import canonical_bytes, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.tightness.columns import column_bound
@@ -43,7 +44,7 @@ class Case:
     title: str
     text: str
     claims: tuple[Claim, ...]
-    certificate: Certificate | None = None
+    certificate: Mapping[str, Any] | None = None
 
     @property
     def universal(self) -> Level:
@@ -62,7 +63,9 @@ def render(cases: Sequence[Case]) -> dict[str, bytes]:
     }
     files = {"report.md": page("tightness.md.j2", context, TEMPLATES)}
     return files | {
-        paths[case.name]: case.certificate.content for case in cases if case.certificate is not None
+        paths[case.name]: canonical_bytes(case.certificate)
+        for case in cases
+        if case.certificate is not None
     }
 
 

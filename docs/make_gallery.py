@@ -33,6 +33,7 @@ from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.text import sentence
 from attncert.verify.assume.assume import assume
 from attncert.verify.capacity.capacity import capacity as capacity_of
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Level
 from attncert.verify.layer.layer import layer
@@ -159,9 +160,9 @@ def next_token() -> Files:
     assert fitted.standing is Level.ENCLOSED and fitted.certificate is not None
     answer = capacity_of(data, Capacity(heads=5))
     universal, each, _ = answer.notions
-    these = len(fitted.certificate.content)
+    these = len(canonical_bytes(fitted.certificate))
     every, all_at_once = (
-        len(answer.certificates[about].content)
+        len(canonical_bytes(answer.certificates[about]))
         for about in (About.EVERY_LABELLING, About.UNIVERSAL)
     )
     assert each.enough is not None and universal.enough is not None

@@ -18,6 +18,7 @@ from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import plain, sentence
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 
 FORMAT = "attncert-answer/1"
@@ -66,7 +67,7 @@ def report(answer: Answer) -> Report:
         **parts.files(),
     }
     if answer.certificate is not None:
-        files["certificate.json"] = answer.certificate.content
+        files["certificate.json"] = canonical_bytes(answer.certificate)
     sentences = (verdict(answer), *parts.more)
     return Report(files, summary, sentences, answer.exit_status)
 

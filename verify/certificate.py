@@ -159,11 +159,6 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 class Certificate(dict[str, Any]):
     """The object in the file, as a dictionary; shown as what it claims, not as its numbers."""
 
-    @property
-    def content(self) -> bytes:
-        """The bytes of the file."""
-        return canonical_bytes(self)
-
     def __repr__(self) -> str:
         return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
 

@@ -109,9 +109,6 @@ class ExactArray:
         if self.denominator > 1:
             bottom = fmpz(self.denominator)
             return _nest(self.stored, lambda x: numeral(fmpq(x, bottom)))
-        if self.stored.dtype.itemsize == 1:
-            names = {x: str(x) for x in range(-128, 256)}
-            return _nest(self.stored, names.__getitem__)
         return _nest(self.stored, numeral if self.stored.dtype == object else str)
 
     def json(self) -> str:

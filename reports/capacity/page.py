@@ -10,6 +10,7 @@ from attncert.reports.answers import PageParts
 from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.capacity.capacity import DataCapacity
 from attncert.verify.capacity.notions import End, Notion
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
@@ -80,7 +81,7 @@ def _file(answer: DataCapacity, about: About) -> str | None:
 def _extra(answer: DataCapacity) -> dict[str, bytes]:
     """The certificate that is not the strongest."""
     others = list(answer.certificates.values())[1:]
-    return {EXTRA: others[0].content} if others else {}
+    return {EXTRA: canonical_bytes(others[0])} if others else {}
 
 
 def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:

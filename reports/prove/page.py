@@ -25,7 +25,6 @@ from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices, notation, words
 from attncert.reports.words.templating import TEMPLATES
 from attncert.reports.words.text import markdown, plain, sentence
-from attncert.verify.certificate import DataFile
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
@@ -78,12 +77,8 @@ def files(proof: Proof) -> dict[str, bytes]:
     """What stands beside the page. Pure: equal proofs give equal bytes."""
     named = {"references.bib": references(proof).encode()}
     named |= {figure_file(name): svg for name, svg in draw(proof).items()}
-    data = _data_file(proof)
+    data = (proof.certificate or {}).get("data_file")
     return named | ({} if data is None else {data["name"]: data.content})
-
-
-def _data_file(proof: Proof) -> DataFile | None:
-    return None if proof.certificate is None else proof.certificate.get("data_file")
 
 
 def _instead(proof: Proof) -> tuple[str, ...]:
@@ -143,7 +138,7 @@ def _context(proof: Proof) -> dict[str, object]:
         "fence": "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0)),
         "certificate_sha256": certificate_sha256(proof),
         "input": proof.data.origin.stored(proof.data),
-        "data_file": _data_file(proof),
+        "data_file": (proof.certificate or {}).get("data_file"),
         "built": proof.layer is not None,
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attncert.reports.words.jsonable import about
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 
@@ -51,7 +52,7 @@ def certificate_sha256(proof: Proof) -> str | None:
     """Of the bytes of certificate.json: keys sorted, no insignificant white space."""
     if proof.certificate is None:
         return None
-    return hashlib.sha256(proof.certificate.content).hexdigest()
+    return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()
 
 
 def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from attncert.constructions.brief import in_brief
-from attncert.verify.certificate import Certificate
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
 from attncert.verify.claims.ids import OUT_OF_TIME, ClaimId
@@ -48,7 +47,7 @@ class Answer:
     data: Named
     trace: ProofTrace
     conclusion: ClaimId
-    certificate: Certificate | None = None
+    certificate: Mapping[str, Any] | None = None
     uncertified: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
     versions: Mapping[str, str] = field(default_factory=dict, compare=False)

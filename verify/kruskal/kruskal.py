@@ -8,14 +8,14 @@ search settles the question, subsets are drawn only where their number is stated
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, say, silent
-from attncert.verify.certificate import Certificate, TooLarge, produced_by
+from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
@@ -188,7 +188,7 @@ def _tightened(interval: Interval, sampled: Samples, k: int | None, watch: Watch
 
 def certified(
     vectors: Vectors, dependency: Relation | None, question: Kruskal | Assume
-) -> tuple[Certificate | None, str]:
+) -> tuple[Mapping[str, Any] | None, str]:
     """The certificate of a dependent set, or None and why there is none."""
     if dependency is None:
         return None, "no set is shown to be dependent"

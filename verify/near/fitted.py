@@ -9,8 +9,9 @@ with `--force`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Descent
 from attncert.constructions.given.shared import search
 from attncert.constructions.progress import StageProgress, silent, timed
-from attncert.verify.certificate import Certificate, TooLarge, produced_by
+from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
@@ -123,7 +124,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     return search.answer(in_words_of(data, [claim(near)]), *_certificate(near, question))
 
 
-def _certificate(near: Near, question: Fit) -> tuple[Certificate | None, str]:
+def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]:
     """The file's content, or None and why there is none."""
     if not near.holds:
         return None, "nothing was shown"
@@ -162,7 +163,7 @@ class _Search:
         self.near: Near | None = None
 
     def answer(
-        self, claims: Sequence[Claim], certificate: Certificate | None, uncertified: str
+        self, claims: Sequence[Claim], certificate: Mapping[str, Any] | None, uncertified: str
     ) -> Fitted:
         """The conclusion stands last."""
         return Fitted(

@@ -158,9 +158,12 @@ def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str,
     table = residues(data.queries.stored, PRIMES_FLOAT64[0])
     earlier: list[int] = []
     for h, group in enumerate(groups, start=1):
-        if not _independent(queries[list(group)]):
-            return f"group {h} is dependent", {"group": h, **_between(group, queries)}
-        for s in _suspects(table, group, earlier):
+        doubtful = _suspects(table, group, earlier)
+        if doubtful is None:  # dependent mod p
+            if not _independent(queries[list(group)]):
+                return f"group {h} is dependent", {"group": h, **_between(group, queries)}
+            doubtful = earlier
+        for s in doubtful:
             if not _independent(queries[more := [*group, s]]):
                 return f"group {h} spans query {s}", {"group": h, **_between(more, queries)}
         earlier += group
@@ -296,20 +299,21 @@ def _samples(data: Dataset, k: int, seed: int) -> Iterator[tuple[list[int], bool
     yield from zip(drawn.tolist(), proved.tolist(), strict=True)
 
 
-def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int]:
-    """Earlier queries that a vector orthogonal to the group mod p does not tell apart.
+def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
+    """Earlier queries that a vector orthogonal to the group mod p does not tell apart; None: the
+    group is dependent mod p.
 
     queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
     mod p prove that e_s lies outside its span over ℚ: only the rest is looked at. If it is
     dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing: all are
     looked at. Outside the group's pivot columns the entries of v are fixed; the others follow.
     """
-    if not earlier:
-        return []
     p, width = PRIMES_FLOAT64[0], queries.shape[1]
     pivots, rows = _echelon(queries[list(group)], p)
     if len(pivots) < len(group):
-        return earlier
+        return None
+    if not earlier:
+        return []
     free = np.setdiff1d(np.arange(width), pivots)
     j = np.arange(width)[:, None]
     v = residues((j + 1) * (j + 7), p)
