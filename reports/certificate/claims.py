@@ -41,6 +41,10 @@ ARGUMENTS = {
     "exp(k ln 2) is 2 to the power of k.",
     "network": "Not computed, but taken on trust: what the blocks of a network compute "
     "(docs/certificate.md), and that exp(k ln 2) is 2 to the power of k.",
+    "nearest": "Not computed, but argued at the head of nearest.py, near.py and arithmetic.py "
+    "there: that the margin is half the difference of squared distances, and that the intervals "
+    "hold the true numbers. Also taken on trust: what the blocks of a network compute "
+    "(docs/certificate.md).",
     "outputs-within": "Not computed, but argued at the head of near.py and arithmetic.py there "
     "and proved in Coq (docs/kernel.md: accepted_outputs_within): that the intervals hold the true "
     "numbers. Also taken on trust: what the blocks of a network compute (docs/certificate.md).",
@@ -189,6 +193,22 @@ def _within(cert: Mapping[str, Any]) -> Words:
     )
 
 
+def _nearest(cert: Mapping[str, Any]) -> Words:
+    T, margin = cert["dims"]["examples"], short(printable(cert["nearest"]["margin"], 200))
+    return (
+        f"The file holds a network whose output is nearer to the wanted label than to any other "
+        f"label in the file, on each of {counted(T, 'example')}, by a margin of {margin}: so much "
+        "is half the difference of the squared distances at least. For labels with a single 1 "
+        "among zeros, the output at the place of the 1 exceeds every other one by the margin.",
+        f"{_inputs(cert)} {_blocks(cert)} The exponential function is the true one, not rounded.",
+        "If every number between the blocks is a fraction, all is computed without rounding. Else "
+        "every number is enclosed in an interval, computed with integers and rounded outwards. The "
+        "margins are then compared with that of the file.",
+        "Not that the outputs equal the labels, or are close to them; nothing about other inputs, "
+        "about training, or about what the network does in floating point.",
+    )
+
+
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     """What an attncert/2 file states beside its claim, and why that can be proved."""
     statement = argument = ""
@@ -233,6 +253,7 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "every-labelling": _every_labelling,
     "network": _network,
     "outputs-within": _within,
+    "nearest": _nearest,
 }
 
 

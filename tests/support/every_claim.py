@@ -7,11 +7,17 @@ from support.small_certificates import CASES, Certificate
 
 _LAYERS = [make() for make in CASES.values()]
 _LAYERS += [near_cases.case("shared"), labelling_cases.case("pair")]
-_NETWORK = next(  # whose ties and signs balls need not decide
+_NETWORK = next(  # of different labels, and whose ties and signs balls need not decide
     x
     for x in networks.rational(40)
-    if all(y.get("activation") != "threshold" and y.get("rule") != "hardmax" for y in x["network"])
+    if x["data"]["labels"][0] not in x["data"]["labels"][1:]
+    and x["dims"]["examples"] > 1
+    and all(y.get("activation") != "threshold" and y.get("rule") != "hardmax" for y in x["network"])
 )
 
 FIRST: dict[str, Certificate] = {x["claim"]: x for x in reversed(_LAYERS)}  # of `attncert/1`
-TRUE = FIRST | {"network": _NETWORK, "outputs-within": networks.nearly(_NETWORK)}
+TRUE = FIRST | {
+    "network": _NETWORK,
+    "outputs-within": networks.nearly(_NETWORK),
+    "nearest": networks.nearest(_NETWORK, "1/1000000"),
+}

@@ -230,6 +230,22 @@ def nearly(certificate: Certificate, within: str = "1/1000000") -> Certificate:
     return sealed(certificate | {"claim": "outputs-within", "within": within})
 
 
+def margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
+    """The least, over all examples and other labels, of half the difference of the squared
+    distances."""
+
+    def square(x: Vector, y: Vector) -> Fraction:
+        return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
+
+    pairs = zip(outputs, labels, strict=True)
+    return min((square(x, z) - square(x, y)) / 2 for x, y in pairs for z in labels if z != y)
+
+
+def nearest(certificate: Certificate, margin: Any) -> Certificate:
+    """The claim "nearest" of the same network."""
+    return sealed(certificate | {"claim": "nearest", "nearest": {"margin": str(margin)}})
+
+
 def behind(certificate: Certificate, seed: int) -> Certificate:
     """The same claim about a layer, behind two blocks: their input is chosen so that its data come
     out. The first adds a mean of the tokens to the query, the second makes 2 x + b of each vector.

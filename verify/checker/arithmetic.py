@@ -12,11 +12,14 @@ from collections import namedtuple
 from math import gcd
 from typing import Any
 
-from .limits import SHORT, Limits, need
+from .limits import SHORT, Limits, Rejected, need
 from .near import Balls
 
 # Columns of integers over `unit`: a map of vectors, the last entry of each column a bias.
 Map = namedtuple("Map", "columns unit")
+
+
+class Irrational(Rejected): ...  # a softmax that is not rational
 
 
 class Exact:
@@ -70,7 +73,9 @@ class Exact:
         above = [k - low for k in x]
         self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
         rational = not any(k % unit for k in above) if in_ln_2 else not any(above)
-        need(rational, "a softmax is not rational: logits differ by no integers / ln 2", "wrong")
+        if not rational:
+            reason = "a softmax is not rational: logits differ by no integers / ln 2"
+            raise Irrational("wrong", reason)
         above = [k // unit for k in above]
         self.limits.allow(max(above), len(above))
         self.limits.long |= max(above) > SHORT
@@ -87,6 +92,10 @@ class Exact:
 
     def threshold(self, vector: Any) -> Any:
         return [int(x >= 0) for x in vector[0]], 1
+
+    def around(self, vector: Any) -> Any:
+        """Centres and radii, and the unit of both."""
+        return vector[0], [0] * len(vector[0]), vector[1]
 
 
 class Enclosed:
@@ -137,6 +146,9 @@ class Enclosed:
         decided = all(abs(c) > r or c == r for c, r in zip(*vector, strict=True))
         need(decided, "the sign at a threshold is not decided in balls", "wrong")
         return [self.one * (c >= 0) for c in vector[0]], [0] * len(vector[0])
+
+    def around(self, vector: Any) -> Any:
+        return *vector, self.one
 
 
 def pairs(balls: Any) -> Any:

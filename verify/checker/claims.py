@@ -9,7 +9,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import every_labelling, full_rank, interpolation, near, network, relations, sequences
+from . import (
+    every_labelling,
+    full_rank,
+    interpolation,
+    near,
+    nearest,
+    network,
+    relations,
+    sequences,
+)
 from .limits import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, need
 from .origin import data_file, domain, rounding
 from .reading import MAX_ITEMS, contents, same_digests, typed, values
@@ -35,6 +44,7 @@ CLAIMS = {
     "impossible": ClaimKind("relation", LAYER[0], NETWORK, relations.tied, relations.impossible),
     "network": ClaimKind("network", LAYER[0], NETWORK, network.parts, network.judge),
     "outputs-within": ClaimKind("network within", LAYER[0], NETWORK, network.parts, network.judge),
+    "nearest": ClaimKind("network nearest", LAYER[0], NETWORK, nearest.parts, nearest.judge),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
 FORMATS = {  # their further keys, each null where it says nothing

@@ -10,9 +10,10 @@ if __name__ == "__main__":
     raise SystemExit(2)
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
-from .arithmetic import Enclosed, Exact, Map
+from .arithmetic import Enclosed, Exact, Irrational, Map
 from .layer import contexts_of
 from .limits import Limits, need
 from .near import GUARD
@@ -167,6 +168,15 @@ def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits
             tokens = [on.vector(x, contexts.unit) for x in contexts.rows[t]]
             table = list(before(on, blocks, tokens))
         yield table[-1][0], query_after(on, blocks, table, on.vector(query, queries.unit))
+
+
+def exactly_or_in_balls(judged: Callable[[Any], str], inverse: int, limits: Limits) -> str:
+    """What `judged` says of the arithmetic that it is given: exact, if the network is rational on
+    all examples, else balls. inverse: of the least number that these are compared with."""
+    try:
+        return judged(Exact(limits))
+    except Irrational:
+        return judged(Enclosed(GUARD + inverse.bit_length(), limits))
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:

@@ -7,6 +7,8 @@ with FLINT, or leave out --fast.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -28,16 +30,26 @@ MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown t
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     """The claim in one line, or Rejected."""
-    data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
-    limits.hold(200.0 * (len(data.contexts) * data.longest + data.T) * (data.d + data.m))
-    data = data.expanded()
-    try:
-        network = of_json(cert["network"])
+    with refusals():
+        network, data = network_and_data(cert, parts, limits)
         if parts.within is None:
             exactly(network, data, limits)
             return f"the outputs equal the labels of all {data.T} examples, exactly"
         nearly(network, data, limits, Fraction(*parts.within))
-        return f"the outputs are within {cert['within']:.40} of the labels of all {data.T} examples"
+    return f"the outputs are within {cert['within']:.40} of the labels of all {data.T} examples"
+
+
+def network_and_data(cert: dict[str, Any], parts: Parts, limits: Limits) -> tuple[Network, Dataset]:
+    data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
+    limits.hold(200.0 * (len(data.contexts) * data.longest + data.T) * (data.d + data.m))
+    return of_json(cert["network"]), data.expanded()
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What the library raises, as Rejected."""
+    try:
+        yield
     except InputError as error:
         raise Rejected("unusable", str(error)) from None
     except TooLong as error:

@@ -69,22 +69,27 @@ def certificate(
     construction: str,
     produced_by: Mapping[str, Any],
     within: Fraction | None = None,
+    margin: Fraction | None = None,
 ) -> Certificate:
-    """Of the claim "network", or "outputs-within": no output differs from its label by more.
+    """Of the claim "network"; with `within` "outputs-within": no output differs from its label by
+    more; with `margin` "nearest": by so much at least it is nearer to its own label.
 
     data: as the network sees them; where blocks made them of others, the file holds these and all
     blocks. Raises TooLarge.
     """
-    stored = data.origin.stored(data)
+    stored, claim = data.origin.stored(data), dict[str, Any](claim="network")
+    if within is not None:
+        claim = {"claim": "outputs-within", "within": numeral(within)}
+    elif margin is not None:
+        claim = {"claim": "nearest", "nearest": {"margin": numeral(margin)}}
     return sealed(
         {
             "format": "attncert/3",
-            "claim": "network" if within is None else "outputs-within",
+            **claim,
             "construction": construction,
             "dims": {"examples": data.T, "context": data.n, "width": stored.d, "labels": data.m},
             "data": stored.canonical(),
             "network": data.origin.blocks + as_json(network),
-            **({} if within is None else {"within": numeral(within)}),
             "tokens": stored.token_counts,
             "origin": data.origin.keys,
             "saturation": None,
