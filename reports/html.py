@@ -21,6 +21,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape, unescape
+from itertools import cycle, takewhile
 from typing import Any
 
 from latex2mathml.converter import convert_to_element
@@ -49,6 +50,7 @@ _ATTRIBUTES = frozenset([
     "displaystyle", "scriptlevel", "lspace", "rspace", "movablelimits", "largeop", "symmetric",
 ])  # fmt: skip
 _LONG = 60  # letters of a cell that is kept wide
+_LINE = 36  # letters of mathematics that a phone shows in one line
 _Tokens = Sequence[Token]
 
 
@@ -145,8 +147,12 @@ def _parser() -> MarkdownIt:
 
 
 def _math(tokens: _Tokens, k: int, env: Any) -> str:
-    """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown."""
-    return mathml(tokens[k].content.strip("`"))
+    """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown. MathML is not broken
+    into lines: what is longer than one scrolls by itself."""
+    shown = mathml(tokens[k].content.strip("`"))
+    if len(_plain(tokens[k : k + 1])) <= _LINE:
+        return shown
+    return f'<span class="formula" tabindex="0">{shown}</span>'
 
 
 def _fence(tokens: _Tokens, k: int, env: Any) -> str:
@@ -189,11 +195,22 @@ def _table_open(tokens: _Tokens, k: int, env: Any) -> str:
     env["tables"] += 1
     under = env["headings"][-1][1] if env["headings"] else ""
     name = escape(f"Table {env['tables']}: {under}")
-    return f'<div class="table" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
+    columns = _columns(tokens, k)
+    env["columns"], kind = cycle(columns), "table headed" if any(columns) else "table"
+    return f'<div class="{kind}" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
+
+
+def _columns(tokens: _Tokens, k: int) -> list[str]:
+    """The headings of the table that is opened at token k."""
+    head = list(takewhile(lambda token: token.type != "thead_close", tokens[k:]))
+    return [_plain(cell.children or []) for cell in head if cell.type == "inline"]
 
 
 def _cell_open(tokens: _Tokens, k: int, env: Any) -> str:
-    return f"<td{_class(tokens[k], tokens[k + 1].content)}>"
+    """With its heading, which stands before it where a narrow screen shows rows as blocks."""
+    heading = next(env["columns"])
+    label = f' data-label="{escape(heading)}"' if heading else ""
+    return f"<td{label}{_class(tokens[k], tokens[k + 1].content)}>"
 
 
 def _header_open(tokens: _Tokens, k: int, env: Any) -> str:

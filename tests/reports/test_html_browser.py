@@ -12,6 +12,8 @@ import pytest
 from support.proof_fixtures import KINDS
 from support.requires import DESKTOP, PHONE, WIDER, chromium
 
+from attncert import capacity, compare, kruskal
+from attncert.constructions.data.digits import digits
 from attncert.reports.answers import write_report
 
 pytestmark = pytest.mark.slow
@@ -19,6 +21,8 @@ SIZES = {"phone": PHONE, "desktop": DESKTOP}
 STEP = {claim: k for k, claim in enumerate(KINDS["small"]().trace.order, start=1)}
 EXACT = STEP["interpolation.rational"]
 SHOWN = ("small", "nine-heads", "refused-context", "hostile")
+ASKED = {"capacity": capacity, "compare": compare, "kruskal": kruskal}
+READ = {"phone": ".table, pre", "desktop": ".table, .graph, .formula, pre"}  # without scrolling
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +52,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pages")
     for kind in SHOWN:
         write_report(KINDS[kind](), root / kind)
-    return {kind: root / kind / "report.html" for kind in SHOWN}
+    for kind, ask in ASKED.items():
+        write_report(ask(digits().take(13)), root / kind)
+    return {kind: root / kind / "report.html" for kind in (*SHOWN, *ASKED)}
 
 
 LUMINANCE = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)
@@ -57,6 +63,8 @@ LUMINANCE = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+
 STICKS_OUT = """() => [...document.querySelectorAll('main *')].filter((e) =>
   e.getBoundingClientRect().right > innerWidth + 1
   && !e.closest('.table, .graph, .formula, pre')).map((e) => e.outerHTML.slice(0, 99))"""
+CUT = """(parts) => [...document.querySelectorAll(parts)].filter((e) =>
+  e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML.slice(0, 99))"""
 CONTRAST = """() => {
   const light = (colour) => {
     const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((x) => {
@@ -81,16 +89,17 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("kind", SHOWN)
+@pytest.mark.parametrize("kind", [*SHOWN, *ASKED])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 def test_the_page_fits_and_can_be_read(
     browser: Any, folders: dict[str, Path], kind: str, scheme: str, size: str
 ) -> None:
-    """No sideways scrolling of the page, text at a contrast of 4.5 at least, in both schemes."""
+    """The page does not scroll sideways, and no table in it; nor, on a desktop, graph and formulas.
+    Text has a contrast of 4.5 at least."""
     with opened(browser, folders[kind], SIZES[size], color_scheme=scheme) as window:
         assert window.evaluate(WIDER) == 0
-        assert window.evaluate(STICKS_OUT) == []
+        assert window.evaluate(STICKS_OUT) == window.evaluate(CUT, READ[size]) == []
         assert (window.evaluate(LUMINANCE) > 200) == (scheme == "light")
         assert window.evaluate(CONTRAST) >= 4.5
 
