@@ -20,7 +20,8 @@ from attncert.verify.labelling.labelled import GROUPS
 NAMES = {
     About.UNIVERSAL: "all labels at once",
     About.EVERY_LABELLING: "each labelling",
-    About.THESE_LABELS: "some labellings",
+    About.SOME_LABELLINGS: "some labellings",
+    About.THESE_LABELS: "these labels",  # no row of the table
 }
 EXTRA = "certificate-every-labelling.json"  # where that of all labels at once is certificate.json
 
@@ -32,6 +33,7 @@ def page_parts(answer: DataCapacity) -> PageParts:
         "who": sized(law.heads, law.head_width, law.value_width),
         "rows": [_row(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),
+        "tied": _file(answer, About.THESE_LABELS),
     }
     return PageParts(
         "capacity.md.j2",
@@ -129,10 +131,10 @@ def _parts(answer: DataCapacity) -> list[tuple[str, list[ClaimLine]]]:
     parts: dict[About, list[ClaimLine]] = {about: [] for about in NAMES}
     for claim, line in zip(answer.trace, lines(answer.trace), strict=True):
         parts[claim.about or _part(claim.id)].append(line)
-    return [(NAMES[about].capitalize(), part) for about, part in parts.items()]
+    return [(NAMES[about].capitalize(), part) for about, part in parts.items() if part]
 
 
 def _part(claim_id: ClaimId) -> About:
     if claim_id.startswith("labelling.") or claim_id in (ids.LAW_ZERO, ids.LAW_TWICE):
         return About.EVERY_LABELLING
-    return About.THESE_LABELS if claim_id.startswith("law.") else About.UNIVERSAL
+    return About.SOME_LABELLINGS if claim_id.startswith("law.") else About.UNIVERSAL

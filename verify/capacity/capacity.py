@@ -1,7 +1,8 @@
 """`attncert capacity` as a function: what H heads can do, for three notions of memorizing.
 
-*All labels at once* (universal): one choice of keys and queries. *Each labelling*: for each some
-weights. *These labels*: weights for one labelling. Each implies the next (docs/given-labels.md).
+*All labels at once* (universal): one choice of key and query weights. *Each labelling*: for each
+some weights. *Some labellings*: those that some weights output contain an open set. Each implies
+the next, and none says which labellings they are (docs/paper.md, section 1).
 For each: how many labels H heads serve, and how many heads all labels of these examples need, from
 both sides. The conclusion is about the last and widest of them: the largest rank of the Jacobian.
 """
@@ -83,7 +84,7 @@ def capacity(
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> answer = capacity(data, Capacity(heads=1))
     >>> [(notion.about.value, notion.least, notion.most) for notion in answer.notions]
-    [('universal', 2, 2), ('every labelling', 2, 3), ('these labels', 3, 3)]
+    [('universal', 2, 2), ('every labelling', 2, 3), ('some labellings', 3, 3)]
     """
     question = question or Capacity()
     data = by_class(question.of(data))

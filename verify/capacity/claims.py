@@ -1,7 +1,7 @@
-"""What the ranks on a data set imply, as claims: all labels at once, each labelling, these labels.
+"""What the ranks on a data set imply, as claims: all labels at once, each labelling, some.
 
-Three notions that are kept apart: one choice of keys and queries for all labels; for each labelling
-some weights; and weights for the labels that are given (docs/given-labels.md).
+Three notions that are kept apart: one choice of key and query weights for all labels; for each
+labelling some weights; and an open set of labellings that weights output (docs/given-labels.md).
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def notions(
         universal,
         Notion(About.EVERY_LABELLING, ids.LAW_EVERY, max(served, zero, key=_number), bound,
                needed, each),
-        Notion(About.THESE_LABELS, ids.LAW_THESE, rank, bound, needed, some),
+        Notion(About.SOME_LABELLINGS, ids.LAW_THESE, rank, bound, needed, some),
     )  # fmt: skip
 
 

@@ -48,11 +48,12 @@ class Level(enum.Enum):
 
 
 class About(enum.Enum):
-    """The labels that a verdict on memorization speaks of, strongest first: each notion implies
-    the next, and neither implication can be reversed (docs/given-labels.md)."""
+    """The labels that a verdict on memorization speaks of (docs/paper.md, section 1). The first
+    notion implies the second, which implies the last two; of these neither implies the other."""
 
-    UNIVERSAL = "universal"  # one choice of keys and queries serves every labelling
+    UNIVERSAL = "universal"  # one choice of key and query weights serves every labelling
     EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
+    SOME_LABELLINGS = "some labellings"  # those that some weights output contain an open set
     THESE_LABELS = "these labels"  # there are weights for the given labels
 
 

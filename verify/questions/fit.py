@@ -52,7 +52,7 @@ class Fit(Question):
 
 @dataclass(frozen=True)
 class Capacity(Question):
-    """Say how many labels H heads can carry on DATA: all at once, each labelling, these labels.
+    """Say how many labels H heads can carry on DATA: all at once, each labelling, some.
 
     Arithmetic and source: see `attncert.capacity`. Raises InputError for options out of range.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,8 +115,8 @@ def test_each_notion_implies_the_next(seed: int) -> None:
     rng = np.random.default_rng(seed)
     data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
     answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))
-    universal, labelling, these = answer.notions
-    assert universal.least <= labelling.least <= these.least <= answer.jacobian.most
+    universal, labelling, some = answer.notions
+    assert universal.least <= labelling.least <= some.least <= answer.jacobian.most
     assert all(notion.least <= notion.most for notion in answer.notions)
     for notion in answer.notions:
         full = notion.least == data.T * data.m
@@ -124,6 +125,17 @@ def test_each_notion_implies_the_next(seed: int) -> None:
             assert notion.needed is not None and notion.needed <= notion.enough.number
     counts = [notion.enough.number if notion.enough else 10**9 for notion in answer.notions]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_what_excludes_these_labels_is_no_row_of_the_table() -> None:
+    """Equal inputs, different labels: the file is about these labels, not about an open set."""
+    answer = capacity(Dataset.of([[1, 0], [0, 1]], [[1, 2]] * 2, [0, 1]))
+    assert [notion.about.value for notion in answer.notions][-1] == "some labellings"
+    assert [about.value for about in answer.certificates] == ["these labels"]
+    page = report(answer).files["report.md"].decode()
+    rows = re.findall(r"^\| \*\*(.+)\*\* .* \|(.*)\|$", page, re.MULTILINE)
+    assert [file.strip() for _, file in rows] == ["", "", ""]
+    assert "is about *these labels*" in page and "## Claims: These labels" in page
 
 
 def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
