@@ -160,6 +160,18 @@ def coordinates_case(rng: random.Random) -> Outcome:
     return tried
 
 
+def narrow_values_case(rng: random.Random) -> Outcome:
+    """The formula of Theorem 9 (3) where m divides H and 1 < d_v < m (conjecture)."""
+    m, d = rng.randint(3, 4), rng.randint(1, 4)
+    H, w, d_v = m * rng.choice((1, 1, 2)), rng.randint(1, d + 1), rng.randint(2, m - 1)
+    sizes = [rng.choice((1, 2, rng.randint(1, 16))) for _ in range(rng.randint(1, 3))]
+    groups = draw_groups(rng, d, sizes, rng.randint(1, d))
+    examples = [x for group in groups for x in group]
+    expected = bound(groups, H, w, d_v, m)
+    held = generic_rank(rng, examples, H, w, d_v, m) == expected
+    return {"below Tm" if expected < len(examples) * m else "Tm": held}
+
+
 def pairs_case(rng: random.Random) -> Outcome:
     """Theorem 4, and the formula of Proposition 5 for contexts that are not generic."""
     d, p, size = rng.randint(2, 5), rng.randint(1, 4), rng.choice((1, 2, 3))
@@ -388,6 +400,7 @@ TARGETS: attacks.Targets = {
     "universal": universal_case,
     "universal-queries": universal_queries_case,
     "coordinates": coordinates_case,
+    "narrow-values": narrow_values_case,
     "pairs": pairs_case,
     "pairs-shared": shared_pairs_case,
     "groups": groups_case,

@@ -31,9 +31,9 @@ def test_orders_are_all_where_vectors_are_few() -> None:
 
 
 def test_chances_at_N_for_two_tokens() -> None:
-    """T = N = d + 2: 1/3, 1/2, 2/3, 3/4 at d = 1, 2, 4, 6; with three tokens nothing at d = 2."""
-    bounds = [chance(d + 2, d, 2) for d in (1, 2, 4, 6)]
-    assert bounds == pytest.approx([1 / 3, 1 / 2, 2 / 3, 3 / 4])
+    """T = N = d + 2: 1 - 2/T, which tends to 1; with three tokens nothing at d = 2."""
+    bounds = [chance(d + 2, d, 2) for d in range(1, 9)]
+    assert bounds == pytest.approx([1 - 2 / (d + 2) for d in range(1, 9)])
     assert chance(6, 2, 3) > 1
 
 
