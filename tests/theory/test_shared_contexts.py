@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import factorial
 from typing import Any
 
 import pytest
@@ -32,8 +33,10 @@ def test_orders_are_all_where_vectors_are_few() -> None:
 
 def test_chances_at_N_for_two_tokens() -> None:
     """T = N = d + 2: 1 - 2/T, which tends to 1; with three tokens nothing at d = 2."""
-    bounds = [chance(d + 2, d, 2) for d in range(1, 9)]
-    assert bounds == pytest.approx([1 - 2 / (d + 2) for d in range(1, 9)])
+    assert [chance(T, T - 2, 2) for T in range(3, 8)] == pytest.approx(
+        [1 - 2 / T for T in range(3, 8)]
+    )
+    assert all(orders(T, T - 2) == factorial(T) - 2 * factorial(T - 1) for T in range(3, 40))
     assert chance(6, 2, 3) > 1
 
 
