@@ -76,6 +76,15 @@ def test_contexts_of_rank_n_without_a_relation_may_need_more_heads(n: int, heads
     assert best_rank(data, -(-T // 2), T).rank == T
 
 
+def test_that_example_needs_a_query_that_is_not_zero() -> None:
+    """The zero query sees the means of the rows alone, which span two dimensions. And equal queries
+    refute nothing if the contexts differ (docs/paper.md, sections 2 and 4)."""
+    assert best_rank(diagonal(2, 3), 1, 2).rank == 2
+    contexts = diagonal(4, 3).contexts.floats().astype(int).tolist()
+    at_zero = Dataset.of(contexts, [[0, 0, 0]] * 4, [0] * 4)
+    assert best_rank(at_zero, 2, 4).rank == 2 < best_rank(diagonal(4, 3), 2, 4).rank
+
+
 def test_one_query_and_softmax_sums_that_are_algebraically_dependent() -> None:
     """S3 = S1**2 - 2 S2 for the exponents I, J - I and 2I."""
     eye = np.eye(3, dtype=int)

@@ -247,6 +247,7 @@ def same_sign(right: Callable[..., Any]) -> Callable[..., Any]:
         ("labels", 4, "replace", same_sign),
         ("law", 30, "bound", one_more),
         ("universal", 60, "bound", all_alone),
+        ("narrow-values", 9, "bound", all_alone),
         ("pairs-shared", 150, "placed", always),
         ("capacity", 3, "capacity", looser),
         ("pairs-built", 3, "label_all", uncancelled),
