@@ -91,6 +91,15 @@ def _text(x: object) -> str:
         return f"a {type(x).__name__} of too many digits"
 
 
+def extra(name: str) -> str:
+    """How to get the libraries of an extra of pyproject.toml: attncert is on no index.
+
+    >>> extra("torch")
+    "the extra `torch` (in a checkout of attncert: pip install '.[torch]')"
+    """
+    return f"the extra `{name}` (in a checkout of attncert: pip install '.[{name}]')"
+
+
 def whole(x: object) -> TypeGuard[int]:
     """Whether this is an integer and no truth value."""
     return isinstance(x, int) and not isinstance(x, bool)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, extra
 from attncert.constructions.given.attention import Shape, outputs
 from attncert.constructions.given.least_squares import Units, start
 
@@ -43,7 +43,7 @@ def load_torch() -> Any:
     try:
         import torch
     except ImportError:
-        must = "lm, or adam with torch (pip install 'attncert[torch]')"
+        must = f"lm, or adam with {extra('torch')}"
         raise InputError("--optimizer", must, "adam without it") from None
     return torch
 

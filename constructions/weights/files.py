@@ -21,7 +21,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, extra
 
 MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
 MAX_NUMBERS = 2**24  # of one layer: each becomes a rational
@@ -42,9 +42,7 @@ def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, A
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
-        raise InputError(
-            source, "read with safetensors (pip install 'attncert[weights]')", "without it"
-        ) from None
+        raise InputError(source, f"read with {extra('weights')}", "without it") from None
     try:
         with _path(file, source) as path, safe_open(path, framework="numpy") as content:
             names = sorted(choose(list(content.keys())))
@@ -86,9 +84,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
     try:
         import torch
     except ImportError:
-        raise InputError(
-            source, "read with PyTorch (pip install 'attncert[torch]')", "without it"
-        ) from None
+        raise InputError(source, f"read with {extra('torch')}", "without it") from None
     must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
     try:
         with _path(file, source) as path, warnings.catch_warnings():

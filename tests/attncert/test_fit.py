@@ -194,7 +194,7 @@ def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--device", "cuda"], "device: must be cpu or auto where no CUDA device can be used"),
-        (["--optimizer", "adam"], "pip install 'attncert[torch]'"),
+        (["--optimizer", "adam"], "pip install '.[torch]'"),
     ],
 )
 def test_what_is_not_there_is_one_line(

@@ -27,9 +27,9 @@ from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.mask import Recorded
 from attncert.verify.layer.reading import read_claim
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[torch]'")
 transformers = pytest.importorskip(
-    "transformers", reason="needs transformers: pip install 'attncert[models]'"
+    "transformers", reason="needs transformers: pip install '.[models]'"
 )
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()

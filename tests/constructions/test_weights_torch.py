@@ -17,7 +17,7 @@ from attncert.constructions.weights.recording import Recording, record
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.constructions.weights.weights import Weights
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'attncert[torch]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[torch]'")
 
 D, HEADS, N, BATCH = 8, 4, 5, 2
 

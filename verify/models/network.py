@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, extra
 from attncert.verify.questions.embed import Embed
 
 _LARGE_COUNT = re.compile(r'label\w*": \d{6}|(?:layers?|depths?|experts)": \[?(?:\d+, )*\d{5}')
@@ -99,8 +99,7 @@ def libraries() -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError:
-        must = "used with the extra `models` (pip install 'attncert[models]')"
-        raise InputError("attncert embed", must, "without it") from None
+        raise InputError("attncert embed", f"used with {extra('models')}", "without it") from None
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return torch, transformers

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, takewhile
 from typing import Any
 
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, extra
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.scale.shards import Record, Shard
 from attncert.verify.scale.threads import parallel_map
@@ -84,8 +84,7 @@ def dask(address: str) -> Iterator[Cluster]:
     try:
         import distributed
     except ModuleNotFoundError:
-        must = "left out unless the extra attncert[dask] is installed"
-        raise InputError("dask", must, address) from None
+        raise InputError("dask", f"used with {extra('dask')}", "without it") from None
     from distributed.comm import connect
 
     async def reach() -> None:

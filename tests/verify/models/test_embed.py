@@ -183,7 +183,7 @@ def test_a_command_without_the_extra(
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     (tmp_path / "x").write_text("a text")
     words = ["embed", "gpt2", tmp_path / "x", "--length=5", "--out", tmp_path / "o"]
-    assert "pip install 'attncert[models]'" in shell.refuses(*words)
+    assert "pip install '.[models]'" in shell.refuses(*words)
     for wrong in ("some", "9" * 5000, "٣"):
         shell.refuses("embed", "g", "x", "--out", "o", f"--contexts={wrong}")
     assert not (tmp_path / "o").exists()
