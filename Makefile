@@ -13,19 +13,25 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "attncert needs Python 3.11 or later; set PYTHON=..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -c constraints.txt -e '.[dev]'
+	@echo "Installing attncert and what it needs into $(VENV): once, about a minute"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat -c constraints.txt -e '.[dev]'
 	@touch $@
 
 report: setup
 	$(BIN)/attncert prove digits --heads 8 --head-width 4 --examples 25 --saturate 20
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
+# What runs at once is printed one after the other, where this make can do that.
+AT_ONCE = $(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 test: setup # lint and types beside the tests, which are most of the work
-	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify check
+	@echo "Tests in two halves, lint and types: about three minutes; each is printed when it ends"
+	@$(AT_ONCE) unit-others unit-verify check
+	@echo "all passed"
 
 unit: setup
-	@$(MAKE) --no-print-directory --jobs=2 unit-others unit-verify
+	@$(AT_ONCE) unit-others unit-verify
 
 # Two halves of about the same length: each test module is loaded in one process alone, and what
 # tests share is made once. The tests of the checker run with the others, some others with those of
