@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, Verdict
 from attncert.verify.checker.claims import parse
 
@@ -51,8 +52,8 @@ def executable() -> Path:
     return program
 
 
-def build() -> Path:
-    """Compile theorems and checker (minutes, 1.1 GB) and return the executable.
+def build(progress: StageProgress = silent) -> Path:
+    """Compile theorems and checker (minutes, 1.1 GB) and return the executable. progress: by files.
 
     Raises InputError where a tool is missing, and where make fails.
     """
@@ -66,13 +67,29 @@ def build() -> Path:
             target = folder / source.relative_to(SOURCES)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-    run = subprocess.run(
-        ["make", "-C", str(folder)], capture_output=True, text=True, errors="replace", check=False
-    )
-    if run.returncode:
-        lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
+    status, lines = _made(folder, progress)
+    if status:
         raise InputError("kernel build", "a build that make finishes", "; ".join(lines[-3:]))
     return executable()
+
+
+def _made(folder: Path, progress: StageProgress) -> tuple[int, list[str]]:
+    """The exit status of make, and what it says; of each file it says "COQC file" as it begins."""
+    files = sum(path.suffix == ".v" for path in sources())
+    lines: list[str] = []
+    progress("theorems", 0, files)
+    words = ["make", "-C", str(folder)]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as run:
+        try:
+            for line in filter(str.strip, run.stdout or ()):
+                lines.append(line.strip())
+                progress("theorems", sum(x.startswith("COQC ") for x in lines), files)
+        except BaseException:
+            run.kill()
+            raise
+    return run.returncode, lines
 
 
 def check_file(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from attncert.terminal.output import say
+from attncert.terminal.progress import Stages
 
 kernel = typer.Typer(rich_markup_mode=None, help="The theorems in Coq and the verified checker.")
 
@@ -20,5 +21,7 @@ def build() -> int:
     from attncert.verify.coq.executable import build as made
 
     say("Compiling the theorems and the verified checker takes minutes.", error=True)
-    say(f"Built: {made()}")
+    with Stages() as progress:
+        program = made(progress)
+    say(f"Built: {program}")
     return 0

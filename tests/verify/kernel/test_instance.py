@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support.shell import Shell
 from support.small_certificates import CASES, changed, written
 
 import attncert
+from attncert.constructions.errors import InputError
 from attncert.verify.coq import executable, instance
 from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
 
@@ -80,6 +82,21 @@ def test_a_build_without_tools_names_the_packages(
     told = shell.runs("kernel", "build", status=2).err
     assert told.count("attncert: ") == 1
     assert "apt-get install coq" in told and "without make, coqc" in told
+
+
+def test_a_build_counts_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Minutes of work say how far they are, and what fails is said with the last lines of make."""
+    make = tmp_path / "make"
+    make.write_text("#!/bin/sh\necho COQC a.v\necho COQC b.v\necho no more memory >&2\nexit 2\n")
+    make.chmod(0o755)
+    for tool in ("coqc", "ocamlfind", "ocamlopt"):
+        (tmp_path / tool).symlink_to(make)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    shown: list[tuple[str, int, int]] = []
+    with pytest.raises(InputError, match=r"not COQC a\.v; COQC b\.v; no more memory"):
+        executable.build(lambda *counts: shown.append(counts))
+    files = sum(path.suffix == ".v" for path in executable.sources())
+    assert [("theorems", k, files) for k in (0, 1, 2, 2)] == shown
 
 
 @pytest.mark.parametrize("options", [["--fast", "--kernel"], ["--verified", "--kernel"]])
