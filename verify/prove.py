@@ -34,11 +34,13 @@ from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.questions.prove import Prove
+from attncert.verify.questions.question import answers
 from attncert.verify.rank.engines.devices import choose_device
 
 LARGE = 2**29  # T·n·d, the work of one head, from which its products are worth more than one thread
 
 
+@answers(Prove, data=Dataset)
 def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Any:
     """Build the weights, check every step, and say what is known.
 
@@ -71,8 +73,6 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
     """The data that the question is about, as what is built sees them."""
-    if not isinstance(data, Dataset):
-        raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
     chosen: Dataset = question.of(data)
     if question.round and chosen.origin.inputs is not None:
         must = "left out for token sequences, whose embedding can be rounded"
@@ -89,6 +89,7 @@ def _of_layer(data: Dataset, question: Prove) -> Dataset:
     return by_class(data if counted else data.expanded())
 
 
+@answers(Prove, data=Dataset, layer=Layer)
 def prove_layer(
     data: Dataset,
     layer: Layer,

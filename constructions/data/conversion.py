@@ -39,6 +39,7 @@ MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
+_PLAIN = {int, float, str, Fraction, list, tuple}  # no arrays
 _INT64 = 2**62 - 1  # so that the sum and the difference of two entries fit, too
 _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
 
@@ -120,6 +121,24 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
     return out, 1 << -low
 
 
+def on_host(values: Any, argument: str) -> Any:
+    """An array of PyTorch, CuPy or another library of the array API as NumPy's, with the same
+    numbers; anything else as it is. Raises InputError if it cannot be transferred."""
+    if isinstance(values, (np.ndarray, list, tuple)):
+        return values
+    try:
+        if hasattr(values, "detach"):  # PyTorch
+            plain = values.detach().cpu()
+            return (plain.float() if "bfloat16" in str(plain.dtype) else plain).numpy()
+        if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
+            return np.asarray(values.get())
+        if hasattr(values, "__array_namespace__"):
+            return np.asarray(np.from_dlpack(values))
+    except Exception:  # sparse, quantized, without numbers: whatever its library says
+        raise InputError(argument, "a dense array", f"a {type(values).__name__}") from None
+    return values
+
+
 def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> IntegerArray:
     """Python integers as int64 where they and their differences fit, else as objects."""
     if min(flat, default=0) >= -_INT64 and max(flat, default=0) <= _INT64:
@@ -157,8 +176,9 @@ def _flatten(argument: str, values: Any) -> tuple[list[Any], tuple[int, ...]]:
     shape: tuple[int, ...] = ()
     while True:
         kinds = set(map(type, level))
-        if any(issubclass(kind, np.ndarray) for kind in kinds):
-            level = [x.tolist() if isinstance(x, np.ndarray) else x for x in level]
+        if not kinds <= _PLAIN:
+            arrays = (on_host(x, argument) for x in level)
+            level = [x.tolist() if isinstance(x, np.ndarray) else x for x in arrays]
             kinds = set(map(type, level))
         if not any(issubclass(kind, (list, tuple)) for kind in kinds):
             return level, shape

@@ -15,6 +15,7 @@ from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.brief import in_brief
+from attncert.constructions.data.conversion import on_host
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
@@ -143,15 +144,15 @@ class Dataset:
 
     @classmethod
     def of(cls, contexts: Any, queries: Any, labels: Any = None, name: str = "data") -> Dataset:
-        """Data set from nested lists (or arrays) of int, float, Fraction or "p/q".
+        """Data set from nested lists, arrays or tensors of int, float, Fraction or "p/q".
 
         contexts may be (n, d), shared by all, or nested lists of different numbers of tokens;
         labels may be (T,), and booleans, false for 0 and true for 1; None: there are none. Floats
         are taken exactly.
         """
-        tables, counts = filled_up(contexts)
+        tables, counts = filled_up(_on_host(contexts, "contexts"))
         E, e = _exact(tables, "contexts"), _exact(queries, "queries")
-        y = None if labels is None else _exact(_numbers(labels), "labels")
+        y = None if labels is None else _exact(_numbers(_on_host(labels, "labels")), "labels")
         full = full_shapes(E.shape, e.shape, None if y is None else y.shape)
         stated = y if y is None or full[2] is None else y.reshape(full[2])
         return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name, counts)
@@ -396,6 +397,11 @@ def full_shapes(
 
 def _exact(x: Any, argument: str) -> ExactArray:
     return x if isinstance(x, ExactArray) else ExactArray.of(x, argument)
+
+
+def _on_host(x: Any, argument: str) -> Any:
+    x = on_host(x, argument)
+    return [on_host(part, argument) for part in x] if isinstance(x, list | tuple) else x
 
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:

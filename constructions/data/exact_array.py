@@ -24,6 +24,7 @@ from attncert.constructions.data.conversion import (
     from_array,
     from_lists,
     narrow,
+    on_host,
 )
 from attncert.constructions.numerals import numeral
 
@@ -57,7 +58,9 @@ class ExactArray:
     @classmethod
     def of(cls, values: Any, argument: str = "values", longest: Longest = OF_DATA) -> ExactArray:
         """Exact array of nested lists of int, float (taken as dyadic), Fraction or "p/q", or of a
-        NumPy array. Raises InputError, naming the `argument` and the place in it."""
+        NumPy array, a PyTorch tensor, or the like. Raises InputError, naming the `argument` and the
+        place in it."""
+        values = on_host(values, argument)
         if not isinstance(values, np.ndarray):
             return cls(*from_lists(argument, values, longest))
         stored, denominator = from_array(argument, values)

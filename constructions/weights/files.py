@@ -21,6 +21,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
+from attncert.constructions.data.conversion import on_host
 from attncert.constructions.errors import InputError, extra
 
 MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
@@ -144,8 +145,14 @@ def of_tensor(tensor: Any, name: str) -> AnyArray:
     ):
         must = "of float16, bfloat16, float32 or float64, not sparse or quantized"
         raise InputError(name, must, kind)
-    plain = tensor.detach().cpu()
-    return (plain.float() if kind == "bfloat16" else plain).numpy()
+    array: AnyArray = on_host(tensor, name)
+    return array
+
+
+def require_module(module: Any) -> None:
+    """Raises InputError for what is no PyTorch module, the class of one included."""
+    if isinstance(module, type) or not hasattr(module, "state_dict"):
+        raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
 
 
 def _require_small(count: int, source: str) -> None:

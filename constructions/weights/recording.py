@@ -24,11 +24,13 @@ import numpy as np
 from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
-from attncert.constructions.weights.files import of_tensor
+from attncert.constructions.weights.files import of_tensor, require_module
 from attncert.constructions.weights.load import Selection
 from attncert.constructions.weights.naming import NAMINGS, Place, places
 
+_NOTED = ("query", "context", "output")
 _MASKS = ("attention_mask", "attn_mask")  # of modules that are not PyTorch's own
 _POSITIONS = ("position_ids", "cache_position")  # where they act, it shows in the outputs
 _UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
@@ -41,13 +43,13 @@ class Recording:
 
     examples: query (d,), the rows that it sees (n, d), output (m,). unit: the largest unit roundoff
     of the numbers that were recorded, float32 at least, in which libraries compute softmax. labels:
-    (T,) or (T, m); None: the outputs.
+    (T, m); None: the outputs.
     """
 
     examples: list[tuple[FloatArray, FloatArray, FloatArray]] = field(default_factory=list)
     name: str = "recorded"
     unit: float = 2.0**-24
-    labels: Any = None
+    labels: ExactArray | None = None
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, examples=len(self.examples))
@@ -56,6 +58,12 @@ class Recording:
         """A tensor's numbers, whose roundoff counts. Raises InputError."""
         self.unit = max(self.unit, _UNITS.get(str(tensor.dtype).removeprefix("torch."), 0))
         return of_tensor(tensor, name)
+
+    def require_examples(self) -> None:
+        """Raises InputError if no pass was recorded."""
+        if not self.examples:
+            must = "run once at least inside `with record(module)`"
+            raise InputError("the module", must, "run")
 
     @property
     def data(self) -> Dataset:
@@ -66,21 +74,29 @@ class Recording:
 
     @property
     def outputs(self) -> FloatArray:
-        """(T, m), of the layer."""
+        """(T, m), of the layer. Raises InputError where nothing was recorded."""
+        self.require_examples()
         return np.stack([output for _, _, output in self.examples])
 
     def labelled(self, labels: Any) -> Recording:
-        """The same with these labels, (T,) or (T, m)."""
-        return replace(self, labels=labels)
+        """The same with these labels, (T,) or (T, m). Raises InputError if they are none."""
+        self.require_examples()
+        judged = Dataset.of([[0]], [[0]] * len(self.examples), labels)  # as any labels are
+        return replace(self, labels=judged.labels)
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
         """An .npz for `attncert layer`, and beside it NAME.mask.npz for --mask: with the mask and
-        the outputs, which the layer as it is read must give."""
+        the outputs, which the layer as it is read must give. Raises InputError, also for labels
+        that no float64 holds."""
         path = Path(path)
         if path.suffix != ".npz":
             raise InputError("path", "one that ends in .npz", path)
         contexts, counts, queries, labels = self._arrays()
-        np.savez(path, contexts=contexts, queries=queries, labels=np.asarray(labels))
+        if isinstance(labels, ExactArray):
+            exact, labels = labels, labels.floats()
+            if not np.isfinite(labels).all() or ExactArray.of(labels).strings() != exact.strings():
+                raise InputError("labels", "numbers that an .npz holds exactly", "others")
+        np.savez(path, contexts=contexts, queries=queries, labels=labels)
         beside = path.with_suffix(".mask.npz")
         mask = np.arange(max(counts)) < np.array(counts)[:, None]
         np.savez(beside, mask=mask, outputs=self.outputs, unit=np.float64(self.unit))
@@ -88,9 +104,7 @@ class Recording:
 
     def _arrays(self) -> tuple[FloatArray, tuple[int, ...], FloatArray, Any]:
         """Contexts (T, n, d), zeros after the tokens; how many each has; queries and labels."""
-        if not self.examples:
-            must = "run once at least inside `with record(module)`"
-            raise InputError("the module", must, "run")
+        self.require_examples()
         queries, rows, outputs = zip(*self.examples, strict=True)
         counts = tuple(map(len, rows))
         contexts = np.zeros((len(rows), max(counts), rows[0].shape[1]), np.result_type(*rows))
@@ -113,8 +127,9 @@ def record(
     no for others. A module that masks by itself and has no such attribute needs it. Queries that
     see nothing are left out.
     PyTorch's fast path is off in the block: it goes past modules. Raises InputError where the
-    module, or a mask that is more than a mask, is none of ours, where another tensor is among the
-    module's arguments, and where a pass is run in training mode: dropout is no part of a layer.
+    module, or a mask that is more than a mask, is none of ours, where a pass does not run the
+    projections as a layer does (`_Pass`), where another tensor is among the module's arguments, and
+    where a pass is run in training mode: dropout is no part of a layer.
     What acts inside the module and is no argument, the answer sees by the outputs. Arithmetic: as
     the module's, kept exactly. Source: docs/models-and-layers.md.
 
@@ -126,8 +141,10 @@ def record(
     Traceback (most recent call last):
     attncert.InputError: module: must be a PyTorch module, not of type str
     """
-    if not hasattr(module, "state_dict") or not hasattr(module, "register_forward_hook"):
-        raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
+    require_module(module)
+    numbers = np.asarray([0] if positions is None else positions)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise InputError("positions", "a list of whole numbers", positions)
     names, must = list(module.state_dict()), "the attention module itself"
     if inside := [place.label for place in places(names, NAMINGS) if place.prefix]:
         raise InputError("module", must, f"one with it at {', '.join(inside)}")
@@ -135,7 +152,8 @@ def record(
         raise InputError("module", must, "another")
     recording = Recording(name=type(module).__name__)
     current = _Pass(recording, positions, causal, module, place.naming.causal)
-    fused = place.naming.format == "torch-mha"
+    named = {"query", "key", "value"} <= inspect.signature(module.forward).parameters.keys()
+    fused = place.naming.format == "torch-mha" and named
     handles = (_hooks_on_arguments if fused else _hooks_on_projections)(module, place, current)
     try:
         with _every_module_called():
@@ -163,8 +181,13 @@ def _every_module_called() -> Iterator[None]:
 
 @dataclass
 class _Pass:
-    """One forward pass. arrays: query, context and output, by name. usual: whether modules with
-    these names are causal where they do not say."""
+    """One forward pass, and the one rule of what is recorded, whatever the module is: its query
+    projection takes one tensor, the queries (B, L, d); its key projection takes the contexts
+    (B, S, d); its output projection gives the outputs (B, L, m); or all three are without B. Each
+    is run once. Raises InputError otherwise.
+
+    arrays: query, context and output, by name. usual: whether modules with these names are causal
+    where they do not say."""
 
     recording: Recording
     positions: Sequence[int] | None
@@ -173,8 +196,26 @@ class _Pass:
     usual: bool
     arrays: dict[str, AnyArray] = field(default_factory=dict)
 
-    def note(self, name: str, tensor: Any) -> None:
-        self.arrays[name] = self.recording.array(tensor, name)
+    def note(self, name: str, *passed: Any) -> None:
+        """passed: the arguments of a projection, or its results."""
+        if len(passed) != 1 or not hasattr(passed[0], "detach"):
+            raise self.another(f"one that does not pass its {name} as one tensor")
+        if name in self.arrays:
+            raise self.another(f"one with a second {name} in a pass")
+        self.arrays[name] = self.recording.array(passed[0], name)
+
+    def require_layer(self) -> None:
+        if absent := [name for name in _NOTED if name not in self.arrays]:
+            raise self.another(f"one that computes without a projection for the {absent[0]}")
+        query, context, output = shapes = [self.arrays[name].shape for name in _NOTED]
+        axes = {len(shape) for shape in shapes}
+        if axes not in ({2}, {3}) or query[:-1] != output[:-1] or query[:-2] != context[:-2]:
+            listed = ", ".join(f"{name} {x}" for name, x in zip(_NOTED, shapes, strict=True))
+            raise self.another(f"one with {listed}")
+
+    def another(self, actual: str) -> InputError:
+        must = "a layer on (B, n, d) or (n, d) that runs its projections once in a pass"
+        return InputError(f"module ({type(self.module).__name__})", must, actual)
 
     def causal_rows(self, masked: bool, stated: Any) -> bool:
         """Whether each position sees those up to itself alone, besides what a mask says."""
@@ -190,10 +231,10 @@ class _Pass:
         if getattr(self.module, "training", False):
             must = "in eval mode while it is recorded: dropout is no part of a layer"
             raise InputError("the model", must, "in training mode")
-        queries, contexts, outputs = (
-            _batched(self.arrays[name]) for name in ("query", "context", "output")
-        )
+        queries, contexts, outputs = (_batched(self.arrays[name]) for name in _NOTED)
         B, L, S = len(queries), queries.shape[1], contexts.shape[1]
+        if mask is not None and not _fits(mask.shape, (B, L, S)):
+            raise InputError("mask", f"of a shape that fits {(B, L, S)}", mask.shape)
         rows = np.ones((L, S), dtype=bool)
         whole = mask is not None and mask.shape[1] == L > 1  # and not of rows alone, as padding is
         if self.causal_rows(whole, stated):
@@ -215,14 +256,16 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
 
     def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
         arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+        current.arrays.clear()
         for name, key in (("query", "query"), ("context", "key"), ("value", "value")):
-            current.note(name, arguments[key])
+            current.note(name, arguments.get(key))
         current.note("output", results[0])
         arrays = current.arrays
         if not np.array_equal(arrays["context"], arrays["value"]):
             raise InputError("value", "the same as key: one context", "another")
-        if arrays["query"].ndim == 3 and not module.batch_first:
+        if arrays["query"].ndim == 3 and not getattr(module, "batch_first", False):
             current.arrays = {name: x.swapaxes(0, 1) for name, x in arrays.items()}
+        current.require_layer()
         current.finish(_visible_rows(arguments, module.num_heads))
 
     return [module.register_forward_hook(after, with_kwargs=True)]
@@ -248,9 +291,17 @@ def _visible_rows(arguments: dict[str, Any], heads: int) -> BoolArray | None:
 def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any]:
     """Other modules: what enters the query and the key projection and leaves the output's."""
     names = [weight.removesuffix(".weight") for weight in place.naming.weights]
-    first, second, last = names[0], names[1 if len(names) > 2 else 0], names[-1]
+    parts = dict(module.named_modules(remove_duplicate=False))
+    if absent := [name for name in names if name not in parts]:
+        raise current.another(f"one whose {absent[0]} is no module")
+    first, *others, last = (parts[name] for name in names)
+    second = others[0] if others else first
+
+    def before(name: str) -> Any:
+        return lambda _, args, kwargs: current.note(name, *args, *kwargs.values())
 
     def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
+        current.require_layer()
         visible = None
         for name, tensor in _tensors(module, args, kwargs):
             if name in _MASKS:
@@ -261,14 +312,13 @@ def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any
         current.finish(visible, kwargs.get("is_causal"))
 
     return [
-        module.get_submodule(first).register_forward_pre_hook(
-            lambda _, args: current.note("query", args[0])
-        ),
-        module.get_submodule(second).register_forward_pre_hook(
-            lambda _, args: current.note("context", args[0])
-        ),
-        module.get_submodule(last).register_forward_hook(
-            lambda _, args, tensor: current.note("output", tensor)
+        module.register_forward_pre_hook(lambda *_: current.arrays.clear()),
+        first.register_forward_pre_hook(before("query"), with_kwargs=True),
+        second.register_forward_pre_hook(before("context"), with_kwargs=True),
+        last.register_forward_hook(
+            lambda _, args, passed: current.note(
+                "output", *(passed if isinstance(passed, tuple) else (passed,))
+            )
         ),
         module.register_forward_hook(after, with_kwargs=True),
     ]
@@ -316,6 +366,10 @@ def _same_heads(visible: BoolArray) -> BoolArray:
     if not (visible == visible[:, :1]).all():
         raise InputError("mask", "the same for all heads", "one for each")
     return visible[:, 0]
+
+
+def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return len(shape) == len(whole) and all(x in (1, y) for x, y in zip(shape, whole, strict=True))
 
 
 def _batched(array: AnyArray) -> AnyArray:

@@ -8,7 +8,7 @@ from typing import Any
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.network.network import Network
-from attncert.constructions.weights.files import Choose, of_tensor
+from attncert.constructions.weights.files import Choose, of_tensor, require_module
 from attncert.constructions.weights.load import Selection, load_weights, of_state
 from attncert.constructions.weights.model_types import TORCH
 from attncert.constructions.weights.stored import StoredLayer
@@ -67,8 +67,7 @@ def of_module(
     module: Any, heads: int | None = None, prefix: str | None = None, format: str = "auto"
 ) -> StoredLayer:
     """`Weights.from_torch`."""
-    if not hasattr(module, "state_dict"):
-        raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
+    require_module(module)
     state = module.state_dict()
     inner = module.get_submodule(prefix) if prefix and hasattr(module, "get_submodule") else module
     config = None

@@ -44,7 +44,7 @@ class Module:
 
     def __init__(self, parts: dict[str, Module] | None = None, **arrays: Any) -> None:
         self.parts, self.arrays = parts or {}, arrays
-        self.before: list[Callable[..., Any]] = []
+        self.before: list[tuple[Callable[..., Any], bool]] = []
         self.after: list[tuple[Callable[..., Any], bool]] = []
 
     def state_dict(self) -> dict[str, Tensor]:
@@ -59,12 +59,12 @@ class Module:
     def children(self) -> list[Module]:
         return list(self.parts.values())
 
-    def get_submodule(self, name: str) -> Module:
-        return self.parts[name]
+    def named_modules(self, remove_duplicate: bool) -> list[tuple[str, Module]]:
+        return [("", self), *self.parts.items()]
 
-    def register_forward_pre_hook(self, hook: Any) -> Any:
-        self.before.append(hook)
-        return SimpleNamespace(remove=lambda: self.before.remove(hook))
+    def register_forward_pre_hook(self, hook: Any, with_kwargs: bool = False) -> Any:
+        self.before.append((hook, with_kwargs))
+        return SimpleNamespace(remove=lambda: self.before.remove((hook, with_kwargs)))
 
     def register_forward_hook(self, hook: Any, with_kwargs: bool = False) -> Any:
         self.after.append((hook, with_kwargs))
@@ -74,8 +74,8 @@ class Module:
         return Tensor(x.array @ self.arrays["weight"].T + self.arrays["bias"])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in self.before:
-            hook(self, args)
+        for hook, with_kwargs in self.before:
+            hook(self, args, *([kwargs] if with_kwargs else []))
         result = self.forward(*args, **kwargs)
         for hook, with_kwargs in self.after:
             hook(self, args, *([kwargs] if with_kwargs else []), result)
@@ -177,6 +177,57 @@ def test_a_module_of_no_listed_type_is_read_where_that_is_asked_for() -> None:
     assert attncert.Weights.from_torch(module, format="hf").type == ""
 
 
+class Odd(Attention):
+    """Runs its projections on these inputs, by position or by name, in this order."""
+
+    def __init__(self, *runs: tuple[str, Any], **named: Any) -> None:
+        super().__init__()
+        self.runs, self.named = runs, named
+
+    def forward(self, x: Tensor) -> Any:
+        for name, inputs in self.runs:
+            self.parts[f"{name}_proj"](*inputs, **self.named)
+        return x
+
+
+ONE = Tensor(np.ones((BATCH, N, D)))
+FOUR = Tensor(np.ones((BATCH, 2, N, D)))
+ODD: dict[str, tuple[Odd, str]] = {
+    "computes with the weights": (Odd(), "one that computes without a projection for the query"),
+    "no output": (Odd(("q", [ONE]), ("k", [ONE])), "without a projection for the output"),
+    "windows": (
+        Odd(("q", [FOUR]), ("k", [FOUR]), ("out", [FOUR])), r"one with query \(2, 2, 3, 4\), cont"
+    ),
+    "two queries": (Odd(("q", [ONE]), ("q", [ONE])), "one with a second query in a pass"),
+    "a scale beside": (Odd(("q", [ONE, ONE])), "does not pass its query as one tensor"),
+    "no tensor": (Odd(("k", [[1]])), "does not pass its context as one tensor"),
+    "other queries": (
+        Odd(("q", [ONE]), ("k", [ONE]), ("out", [Tensor(ONE.array[:, :2])])),
+        r"one with query \(2, 3, 4\), context \(2, 3, 4\), output \(2, 2, 4\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_module_that_is_run_otherwise_is_one_line(name: str) -> None:
+    module, line = ODD[name]
+    must = r"module \(Odd\): must be a layer on \(B, n, d\) or \(n, d\) .*, not .*"
+    with pytest.raises(InputError, match=must + line), attncert.record(module):
+        module(ONE)
+    assert not any(part.before or part.after for part in module.modules())
+
+
+def test_projections_that_are_no_modules_or_run_by_keyword() -> None:
+    heads_apart = Module(**{f"W_{x}": np.ones((HEADS, D, 2)) for x in "QKVO"}, b_Q=np.ones(4))
+    with pytest.raises(InputError, match="one whose W_Q is no mod"), attncert.record(heads_apart):
+        pass
+    module = Odd(("q", []), ("k", []), ("out", []), x=ONE)
+    for _ in range(2):  # a pass leaves nothing behind for the next
+        with attncert.record(module) as taken:
+            module(ONE)
+    assert taken.data.T == BATCH * N
+
+
 def test_a_pass_in_training_mode_is_refused() -> None:
     module = Attention()
     module.training = True  # type: ignore[attr-defined]
@@ -237,6 +288,11 @@ def test_labels_of_ones_own(tmp_path: Path) -> None:
     assert attncert.load(path).labels.strings() == [["3"], ["4"]]
     with pytest.raises(InputError, match=r"path: must be one that ends in \.npz"):
         taken.save(tmp_path / "batch")
+    for labels, line in (([3], "one for each of the 2"), ([3, "x"], r"an integer, .* not 'x'")):
+        with pytest.raises(InputError, match=line):
+            taken.labelled(labels)
+    with pytest.raises(InputError, match=r"labels: must be numbers that an \.npz holds exactly"):
+        taken.labelled(["1/3", 1]).save(path)
 
 
 def test_what_is_refused() -> None:
@@ -256,8 +312,17 @@ def test_what_is_refused() -> None:
             module(Tensor(RNG.normal(size=(BATCH, N, D))))
     with attncert.record(module) as taken:
         pass
-    with pytest.raises(InputError, match="must be run once at least inside"):
-        taken.data  # noqa: B018
+    for ask in (lambda: taken.data, lambda: taken.outputs, lambda: taken.labelled([])):
+        with pytest.raises(InputError, match="must be run once at least inside"):
+            ask()
+    for wrong in (3, ["a"], [0.5]):
+        with (
+            pytest.raises(InputError, match="positions: must be a l"),
+            attncert.record(module, wrong),
+        ):
+            pass
+    with pytest.raises(InputError, match="a PyTorch module"), attncert.record(Attention):
+        pass
     module.parts["q_proj"].arrays["weight"] = module.parts["q_proj"].arrays["weight"].astype(int)
     with pytest.raises(InputError, match=r"q_proj\.weight: must be of float16, bfloat16"):
         attncert.Weights.from_torch(module, format="hf")

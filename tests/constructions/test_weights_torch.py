@@ -158,7 +158,7 @@ def test_files_that_ask_for_much(tmp_path: Path) -> None:
     around["around"] = around
     assert len(read(around).layer.heads) == 1
     for change in (lambda x: x.to("meta"), torch._neg_view):
-        with pytest.raises(InputError, match="tensors alone, as"):
+        with pytest.raises(InputError, match=r"tensors alone, as|a dense array"):
             read({name: change(x) for name, x in state.items()})
     torch.save(state | {"other": torch.zeros(10**6)}, tmp_path / "x.pt")
     packing = zipfile.ZipFile(tmp_path / "y.pt", "w", zipfile.ZIP_DEFLATED)

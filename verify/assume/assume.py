@@ -32,6 +32,7 @@ from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
+from attncert.verify.questions.question import answers
 
 _SHARE = 100  # of the float32 test's subsets, so many times fewer at every further k
 _FURTHER = 3  # sizes between n and d
@@ -79,6 +80,7 @@ def size_of_sets(inputs: LayerInputs) -> int | None:
     return n if n <= inputs.d else None
 
 
+@answers(Assume)
 def assume(
     inputs: Any, question: Assume | None = None, progress: StageProgress = silent
 ) -> Assumed:

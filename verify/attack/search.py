@@ -48,6 +48,7 @@ from attncert.verify.network.claims import memorizes
 from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.within import certificate, recomputed
 from attncert.verify.questions.audit import Attack
+from attncert.verify.questions.question import answers
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Layer | Network]
@@ -116,6 +117,7 @@ class AttackAnswer(Answer):
         )
 
 
+@answers(Attack)
 def attack(
     question: Attack | None = None,
     progress: StageProgress = silent,

@@ -21,6 +21,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
 from attncert.verify.questions.audit import Audit
+from attncert.verify.questions.question import answers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,6 +40,7 @@ class AuditAnswer(Answer):
         return self.question.line(bare=self.examined is None)
 
 
+@answers(Audit, data=Dataset)
 def audit(
     data: Dataset | None = None,
     question: Audit | None = None,

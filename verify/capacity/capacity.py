@@ -30,6 +30,7 @@ from attncert.verify.labelling.labelled import Labelling, Trial, label_all, labe
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.fit import Capacity
+from attncert.verify.questions.question import answers
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
 
@@ -70,6 +71,7 @@ class DataCapacity(Answer):
         return values
 
 
+@answers(Capacity, data=Dataset)
 def capacity(
     data: Dataset, question: Capacity | None = None, progress: StageProgress = silent
 ) -> DataCapacity:

@@ -30,6 +30,7 @@ from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
+from attncert.verify.questions.question import answers
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import Cluster
@@ -48,6 +49,7 @@ class KruskalRank(Answer):
     sampled: Samples | None = None
 
 
+@answers(Kruskal)
 def kruskal(
     vectors: Any, question: Kruskal | None = None, progress: StageProgress = silent
 ) -> KruskalRank:

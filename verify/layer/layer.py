@@ -42,6 +42,7 @@ from attncert.verify.layer.property import Property, judge, load_property
 from attncert.verify.layer.reading import read_claim
 from attncert.verify.network.prove import given_network
 from attncert.verify.questions.layer import LayerQuestion
+from attncert.verify.questions.question import answers
 
 _NOTHING = "nothing about third-party weights has a file"
 
@@ -65,6 +66,7 @@ class LayerAnswer(Answer):
         return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
 
 
+@answers(LayerQuestion, data=(Dataset, Recording))
 def layer(
     weights: StoredLayer | Network | str | os.PathLike[str],
     data: Dataset | Recording,

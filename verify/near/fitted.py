@@ -36,6 +36,7 @@ from attncert.verify.near.heads import Heads, heads
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.fit import Fit
+from attncert.verify.questions.question import answers
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
 from attncert.verify.tightness.certificate import tied_certificate
@@ -89,6 +90,7 @@ class Fitted(Answer):
     heads: Heads | None = None
 
 
+@answers(Fit, data=Dataset)
 def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = silent) -> Fitted:
     """Weights for these labels, and whether real weights nearby output them exactly.
 

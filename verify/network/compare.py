@@ -29,6 +29,7 @@ from attncert.verify.origins.rounded import on_grid
 from attncert.verify.prove import prove
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove
+from attncert.verify.questions.question import answers
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ class Comparison(Answer):
         return growth.cheaper_from(first, second, growth.DataShape.of(self.data))
 
 
+@answers(Compare, data=Dataset)
 def compare(
     data: Dataset, question: Compare | None = None, progress: StageProgress = silent
 ) -> Comparison:
@@ -144,8 +146,6 @@ def compare(
     [(2, 7), (3, 10)]
     """
     question = question or Compare()
-    if not isinstance(data, Dataset):
-        raise InputError("data", "a Dataset, as attncert.load returns", repr(data))
     data = question.of(data).expanded()
     _ = data.labels  # raises InputError where there are none
     if question.round:

@@ -9,7 +9,7 @@ from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, SWITCH, text, whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit(Question):
     """Say which edge cases a construction meets, and which step uses which hypothesis on DATA.
 
@@ -32,7 +32,7 @@ class Audit(Question):
     seed: int = option(0, SEED, "random seed of the searches")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attack(Question):
     """Search small degenerate data for a case where a construction fails.
 

@@ -9,7 +9,7 @@ from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, counts, duration, grid
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Compare(Question):
     """Memorize DATA by every construction that there is, and say what each costs.
 

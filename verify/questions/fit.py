@@ -19,7 +19,7 @@ OPTIMIZERS = ("lm", "adam")
 _MOST_STEPS = 10**9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fit(Question):
     """Fit weights to the labels of DATA and enclose real weights that output them exactly.
 
@@ -50,7 +50,7 @@ class Fit(Question):
     seed: int = option(0, SEED, "random seed of the starts")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Capacity(Question):
     """Say how many labels H heads can carry on DATA: all at once, each labelling, some.
 

@@ -22,7 +22,7 @@ _COUNT = whole(0, 10**7)
 _LAYER, _TESTS = "layer", "tests"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Kruskal(Question):
     """Bound the Kruskal rank of DATA from both sides; write a report and a witness.
 
@@ -66,7 +66,7 @@ class Kruskal(Question):
         return _SUBSETS if self.subsets is None else self.subsets
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assume(Question):
     """Judge A1, A2 and general position for DATA; write a report.
 

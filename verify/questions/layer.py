@@ -11,7 +11,7 @@ SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
 _WEIGHTS, _ATTENTION, _VERDICT = "weights", "attention", "verdict"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LayerQuestion(Question):
     """Say what third-party weights do on DATA: errors, rank, saturation, what each head is worth.
 

@@ -31,7 +31,7 @@ _MOST_BITS = 10**5  # of saturation
 _WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prove(Question):
     """Build weights that memorize DATA, prove every step, write a report and a certificate.
 

@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, FloatArray
-from attncert.constructions.data.conversion import objects
+from attncert.constructions.data.conversion import objects, on_host
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 
@@ -26,8 +26,9 @@ _LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <=
 def as_table(values: Any, name: str = "table") -> AnyArray:
     """`values` as a two-dimensional host array, exactly: dtype float16/32/64, integer or object.
 
-    values: NumPy, CuPy or other array-API array, whatever `ExactArray.of` takes, or a FLINT matrix
-        over Z or Q. Lists of floats alone stay floats. Object results hold Python integers.
+    values: NumPy, CuPy, PyTorch or other array-API array, whatever `ExactArray.of` takes, or a
+        FLINT matrix over Z or Q. Lists of floats alone stay floats. Object results hold Python
+        integers.
     Raises InputError for a wrong shape, NaN, infinity, complex or extended-precision numbers.
 
     >>> as_table([[0.5, 2.0], [1.0, -3.0]]).dtype, as_table([[0.5, 2], [1, 3]]).tolist()
@@ -57,12 +58,9 @@ not 'half'
 
 def to_host(values: Any, name: str = "table") -> AnyArray:
     """A NumPy array of the same numbers: the one explicit transfer from another device."""
+    values = on_host(values, name)
     if isinstance(values, np.ndarray):
         return values
-    if hasattr(values, "get") and hasattr(values, "__cuda_array_interface__"):
-        return np.asarray(values.get())
-    if hasattr(values, "__array_namespace__"):
-        return np.asarray(np.from_dlpack(values))
     exact = ExactArray.of(values, name).numerators
     floats = exact.ndim == 2 and all(type(x) is float for row in values for x in row)
     return np.array(values, dtype=np.float64) if floats else exact  # rounding matters (assume)
