@@ -74,13 +74,14 @@ class Place:
         return self.prefix.removesuffix(".")
 
     def names(self, names: Collection[str]) -> list[str]:
-        """Of the arrays in the file, those of this layer, biases included. Raises InputError where
-        others below the prefix change what it computes."""
+        """Of the arrays in the file, those that make this layer, biases included: what lies outside
+        attention is not read. Raises InputError where others below the prefix change what the layer
+        computes."""
         below = [name for name in names if name.startswith(self.prefix)]
         used = {self.prefix + name for name in self.naming.arrays}
-        used.update(self.prefix + name for name in self.naming.outside)
-        parts = tuple(name for name in used if name.endswith("."))
-        strange = [x for x in below if x not in used and not x.startswith(parts)]
+        known = used | {self.prefix + name for name in self.naming.outside}
+        parts = tuple(name for name in known if name.endswith("."))
+        strange = [x for x in below if x not in known and not x.startswith(parts)]
         if strange:
             must = "made of query, key, value and output projections alone"
             raise InputError(self.label or "layer", must, f"of {strange[0]!r} as well")

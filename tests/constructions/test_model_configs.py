@@ -173,7 +173,7 @@ def heads_apart(layer: ThirdParty) -> dict[str, Any]:
     arrays = {f"W_{x.upper()}": parts[x].reshape(H, -1, D).transpose(0, 2, 1) for x in "qkv"}
     arrays |= {f"b_{x.upper()}": parts[f"b{x}"].reshape(H, -1) for x in "qkv"}
     out = parts["o"].T.reshape(H, -1, D)
-    buffers = {"mask": np.ones((3, 3)), "IGNORE": np.array(-1e5)}
+    buffers = {"mask": np.tril(np.ones((3, 3))) > 0, "IGNORE": np.array(-np.inf)}
     return arrays | {"W_O": out, "b_O": parts["bo"]} | buffers
 
 

@@ -94,8 +94,8 @@ MODEL = {
     for i in range(3)
     for key, x in (
         *third_party("gpt2", RNG).state.items(),
-        ("bias", np.tril(np.ones((1, 1, 4, 4), dtype=np.float32))),
-        ("masked_bias", np.array(-1e4, dtype=np.float32)),
+        ("bias", np.tril(np.ones((1, 1, 4, 4))) > 0),
+        ("masked_bias", np.array(-np.inf)),
     )
 } | {"wte.weight": np.ones((9, D), dtype=np.float32), "h.0.mlp.c_proj.weight": np.ones((D, D))}
 
