@@ -11,7 +11,7 @@ from typing import Any
 from attncert.reports.answers import PageParts
 from attncert.reports.words.claims import readable
 from attncert.reports.words.numbers import percent, size
-from attncert.verify.claims.ids import KRUSKAL_UPPER
+from attncert.verify.claims.ids import KRUSKAL_RECORDS, KRUSKAL_UPPER
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
@@ -26,6 +26,7 @@ def page_parts(answer: KruskalRank) -> PageParts:
     upper = answer.trace[KRUSKAL_UPPER].witness
     context = {
         "interval": interval,
+        "assumed": "",
         "stored": stored(answer.data),
         "ends": [_bound_row(interval.lower), _bound_row(interval.upper)],
         "trail": [_bound_row(bound) for bound in interval.trail],
@@ -39,6 +40,9 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
     }
     more = () if sampled is None else (_sampled_line(sampled),)
+    if KRUSKAL_RECORDS in answer.trace:
+        context["assumed"] = answer.trace[KRUSKAL_RECORDS].statement
+        more = (*more, f"Assumed: {context['assumed']}")
     return PageParts("kruskal.md.j2", context, _exhibits(answer), more=more)
 
 
@@ -108,9 +112,10 @@ def _sampled_line(sampled: Samples) -> str:
     """What was sampled, in one sentence that claims no more; of permutations, the most vectors."""
     k, bound, independent = sampled.k, sampled.failing_at_most(), sampled.independent()
     rest = sampled.drawn - independent
+    where = "Sampled elsewhere" if sampled.assumed else "Sampled"
     others = f", {rest:,} are not or not known to be" if rest else ""
     return (
-        f"Sampled: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
+        f"{where}: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
         f"are independent{others}; with 95 % confidence at most {percent(bound)} of all such "
         "subsets are dependent. This does not bound the Kruskal rank."
     )

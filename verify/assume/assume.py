@@ -170,7 +170,8 @@ def _sample(vectors: Vectors, k: int, question: Assume, progress: StageProgress)
     job = sampling_job(vectors, exactly)
     if job is None:
         return None
-    return job.work.summary(vectors, job.plan, job.run(progress=progress).values())
+    records, _ = job.run(progress=progress)
+    return job.work.summary(vectors, job.plan, records.values())
 
 
 def _subsets(vectors: Vectors, k: int | None, seed: int) -> dict[int, tuple[Spectrum, ...]]:

@@ -26,9 +26,10 @@ class RankBound:
         of them are dependent (or there are not so many).
     method:     its name, one or two words, as reports have it.
     statement:  what proves it, one sentence.
-    level:      proved (exact) or enclosed (balls).
+    level:      proved (exact), enclosed (balls), or assumed.
     dependency: the witness of an upper bound that has one: `value` + 1 vectors.
     numbers:    figures of the method, JSON-able.
+    assumed:    which records it rests on that were not computed here, one sentence; "" if none.
     """
 
     end: Literal["lower", "upper"]
@@ -38,6 +39,7 @@ class RankBound:
     level: Level = Level.PROVED
     dependency: Relation | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    assumed: str = ""
 
     def __repr__(self) -> str:
         return in_brief(self, self.end, self.value, self.method, level=self.level)

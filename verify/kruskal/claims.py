@@ -37,6 +37,9 @@ def claims(
         _end(ids.KRUSKAL_UPPER, f"The Kruskal rank is at most {high.value}.", high),
     )
     beside = [] if sampled is None else [sampled.claim()]
+    if taken := [x.assumed for x in (low, high, sampled) if x is not None and x.assumed]:
+        statement = f"Results that were not computed here are true. {' '.join(taken)}"
+        beside.append(Claim(ids.KRUSKAL_RECORDS, statement, Level.ASSUMED, source=_SOURCE))
     return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
 
 
@@ -64,6 +67,7 @@ def _end(claim_id: ids.ClaimId, statement: str, bound: RankBound) -> Claim:
         numbers={"method": bound.method, **bound.numbers},
         witness=_witness(bound),
         arithmetic="balls" if bound.level is Level.ENCLOSED else _EXACT,
+        rests_on=(ids.KRUSKAL_RECORDS,) if bound.assumed else (),
         source=_SOURCE,
     )
 

@@ -86,7 +86,7 @@ def _stopped(search: _Search, interval: Interval) -> Interval:
     """With the reason why the search ended, and what it would take to go on."""
     k = search.question.k
     if settled(interval, k) and interval.lower.level is Level.ASSUMED:
-        return replace(interval, stopped="The lower end rests partly on the log.")
+        return replace(interval, stopped="The lower end is assumed, not known.")
     if interval.decided:
         return replace(interval, stopped=known(None))
     if settled(interval, k):

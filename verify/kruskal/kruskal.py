@@ -26,7 +26,7 @@ from attncert.verify.kruskal.budget import CORES
 from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import Watch, close, known, settled
 from attncert.verify.kruskal.methods import exhaustive
-from attncert.verify.kruskal.shards.jobs import sampling_job
+from attncert.verify.kruskal.shards.jobs import sampling_job, untrue
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
@@ -57,10 +57,10 @@ def kruskal(
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or whatever its `of` takes: nested lists, a
     NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
-    ℚ), or enclosed (coherence); assumed where a log stands in for a search; without k it always
-    holds. Random subsets are claims of their own, sampled. Source:
-    docs/commands.md. Raises InputError, also for a log that contradicts what is proved here. Ctrl-C
-    is a KeyboardInterrupt that says what was proved, and what the log keeps.
+    ℚ), or enclosed (coherence); assumed if a log or Dask workers stand in for a search; without k
+    it always holds. Random subsets are claims of their own, sampled. Source: docs/commands.md.
+    Raises InputError, also for a log, or workers, that contradict what is computed here. Ctrl-C is
+    a KeyboardInterrupt that says what was proved, and what the log keeps.
 
     >>> from attncert import Kruskal, kruskal
     >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]
@@ -81,10 +81,10 @@ def kruskal(
         try:
             outcome = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
         except Contradiction:
-            if log is None:
+            if log is None and cluster is None:
                 raise
-            contradiction = f"one that contradicts what is proved: {log.path}"
-            raise InputError("log", "a log whose records are true", contradiction) from None
+            reason = "one that contradicts what is proved here"
+            raise untrue("log" if cluster is None else "dask", reason) from None
         return _answer(vectors, question, *outcome, time.monotonic() - start)
 
 
@@ -170,8 +170,8 @@ def search(
     interval = close(vectors, question, log=log, cluster=cluster, progress=progress, watch=watch)
     if sampling is None or (settled(interval, question.k) and question.subsets is None):
         return interval, None
-    records = sampling.run(cluster, progress=progress)
-    sampled = sampling.work.summary(vectors, sampling.plan, records.values())
+    records, taken = sampling.run(cluster, progress=progress)
+    sampled = sampling.work.summary(vectors, sampling.plan, records.values(), taken)
     return _tightened(interval, sampled, question.k, watch), sampled
 
 

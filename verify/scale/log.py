@@ -70,7 +70,7 @@ class Log:
             raise
 
     def finished(
-        self, subject: str, plan: Plan, fits: Callable[[Any], bool] = lambda record: True
+        self, subject: str, plan: Plan, fits: Callable[[Shard, Any], bool] = lambda *_: True
     ) -> dict[Shard, Record]:
         """The shards of a plan that are there, in their order. Raises InputError where a record
         does not fit."""
@@ -81,7 +81,7 @@ class Log:
         shards = plan.shards() if texts else []
         here = [shard for shard in shards if (shard.start, shard.stop) in texts]
         finished = {shard: self._record(texts[shard.start, shard.stop]) for shard in here}
-        if not all(map(fits, finished.values())):
+        if not all(fits(shard, record) for shard, record in finished.items()):
             reason = f"one with another: {ending(self.path, 80)}"
             raise InputError(_ARGUMENT, "a log whose records fit their shards", reason)
         return finished

@@ -7,12 +7,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support.paths import ROOT
+from support.shares import share
 from support.shell import Shell
 from support.slow_shards import two_workers
 
@@ -22,8 +25,13 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.claims import claims
+from attncert.verify.kruskal.methods import exhaustive
+from attncert.verify.kruskal.shards.all_sets import AllSets
+from attncert.verify.kruskal.shards.sampled import record
 from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.scale import engine
 from attncert.verify.scale.log import Log
+from attncert.verify.scale.shards import Shard
 
 QUICK = ["--work", "1", "--subsets", "200", "--device", "cpu"]
 
@@ -160,7 +168,7 @@ def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> 
     assert again in here["report.md"] and b"byte for byte" in here["report.md"]
 
 
-def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_to_the_same_numbers(planted: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     words = ["kruskal", planted, "--work", "0.1", "--subsets", "240000", "--device", "cpu"]
     plain, resumed = tmp_path / "plain", tmp_path / "resumed"
@@ -176,7 +184,18 @@ def test_a_killed_run_resumes_to_the_same_report(planted: str, tmp_path: Path) -
     victim.wait()
     assert 2 <= shards(log) < 60 and not resumed.exists()
     assert attncert.main([*words, "--out", str(resumed), "--log", str(log)]) == 0
-    assert files(resumed) == files(plain)
+    assert numbers(resumed) == numbers(plain) and b"were taken from the log" in page(resumed)
+
+
+def numbers(folder: Path) -> tuple[bytes, list[object]]:
+    """The certificate, and the numbers of all claims but that other machines tell the truth."""
+    claims = json.loads((folder / "answer.json").read_text())["claims"]
+    counted = [claim["numbers"] for claim in claims if claim["id"] != ids.KRUSKAL_RECORDS]
+    return (folder / "certificate.json").read_bytes(), counted
+
+
+def page(folder: Path) -> bytes:
+    return (folder / "report.md").read_bytes()
 
 
 def shards(log: Path) -> int:
@@ -185,7 +204,7 @@ def shards(log: Path) -> int:
 
 
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_dask_cluster_gives_the_same_bytes(
+def test_a_dask_cluster_gives_the_same_numbers(
     processes: bool, planted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -195,8 +214,87 @@ def test_a_dask_cluster_gives_the_same_bytes(
     with two_workers(tmp_path / "cluster", processes) as address:
         there = ["--out", str(tmp_path / "there"), "--dask", address]
         assert attncert.main([*words, *there]) == 0
-    assert files(tmp_path / "there") == files(tmp_path / "alone")
+    assert numbers(tmp_path / "there") == numbers(tmp_path / "alone")
+    assert b"200 were taken from Dask workers" in page(tmp_path / "there")
     assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder
+
+
+# Workers that lie.
+
+
+GENERAL = np.random.default_rng(1).integers(0, 64, (24, 13))
+_MODULO = {f"modulo {p}": 1 for p in exhaustive.primes_of(24, 13, 4)[0]}
+SETTLED = {"settled": 1, "looked at": 0, "false alarms": 0}
+LIES: dict[str, tuple[Any, str]] = {
+    "no record": (None, "whose records do not fit their shards"),
+    "a circuit out of range": (record(SETTLED) | {"circuit": [0, 99]}, "do not fit their shards"),
+    "modulo nothing": (record(SETTLED), "whose records do not fit their shards"),
+    "another size": (record({"settled": 2} | _MODULO), "whose records do not fit their shards"),
+    "no JSON": ({1, 2}, "given up by Dask (TypeError: Object of type set is not JSON"),
+    "false": (record(SETTLED | _MODULO | {"looked at": 1}), "one that differs"),
+    "an independent circuit": (record(SETTLED) | {"circuit": [4, 5]}, "one that differs"),
+}
+
+
+@pytest.mark.parametrize("lie", share(list(LIES), 3))
+def test_a_worker_that_lies_is_refused_in_one_line(
+    lie: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    def remote_only(search: AllSets, shard: Shard, vectors: np.ndarray) -> Any:
+        remote = "Dask" in threading.current_thread().name
+        return LIES[lie][0] if remote else honest(search, shard, vectors)
+
+    honest = AllSets.__call__
+    monkeypatch.setattr(AllSets, "__call__", remote_only)
+    line = refused(tmp_path, shell, monkeypatch)
+    assert LIES[lie][1] in line and ("--dask: " in line or "shards: " in line)
+
+
+def test_a_worker_of_another_version_is_refused_in_one_line(
+    tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = engine._remote
+
+    def older(*words: Any) -> str:
+        return remote(*words).replace(attncert.__version__, "0.0.9\\u001b[31m")
+
+    monkeypatch.setattr(engine, "_remote", older)
+    line = refused(tmp_path, shell, monkeypatch)
+    assert f"that have attncert {attncert.__version__}, as this" in line
+    assert "not by one of version 0.0.9" in line
+
+
+def refused(folder: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The line about a search of all sets of 4, one piece in each shard, on a cluster."""
+    monkeypatch.setattr("attncert.verify.kruskal.shards.jobs._QUICK", 0.0)
+    np.save(folder / "v.npy", GENERAL)
+    words = ["kruskal", folder / "v.npy", "--k", "4", "--subsets", "0", "--out", folder / "o"]
+    with two_workers(folder / "cluster") as address:
+        line = shell.refuses(*words, "--device", "cpu", "--dask", address)
+    assert not (folder / "o").exists()
+    return line
+
+
+def test_what_workers_say_is_assumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    """True as it may be. The sentence says so, and the claims rest on one that does."""
+    monkeypatch.setattr("attncert.verify.kruskal.shards.jobs._QUICK", 0.0)
+    np.save(tmp_path / "v.npy", GENERAL)
+    words = ["kruskal", tmp_path / "v.npy", "--k", "4", "--device", "cpu", "--subsets", "200"]
+    with two_workers(tmp_path / "cluster") as address:
+        printed = shell.runs(*words, "--out", tmp_path / "o", "--dask", address).out
+    first, sampled, assumed = printed.splitlines()[:3]
+    assert first == "Under an assumption: Every 4 of the 24 vectors are independent."
+    assert sampled.startswith("Sampled elsewhere: 200 of 200 random subsets")
+    assert "search of all sets of 4, 21 were taken from Dask workers, and 1 of these" in assumed
+    assert "Of the 200 random subsets, 200 were taken from Dask workers, and 64 of" in assumed
+    claims = json.loads((tmp_path / "o" / "answer.json").read_text())["claims"]
+    levels = {claim["id"]: (claim["level"], claim["rests_on"]) for claim in claims}
+    for name in ("kruskal.lower", "sampled.4"):
+        assert levels[name] == ("assumed", ["kruskal.records"])
+    assert levels["kruskal.records"] == ("assumed", [])
+    assert b"byte for byte" not in page(tmp_path / "o")
 
 
 # In Python.

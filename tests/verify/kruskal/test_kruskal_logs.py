@@ -89,6 +89,14 @@ def circuit(*members: Any) -> Edit:
     return lambda record: record.update(circuit=list(members))
 
 
+def swapped(one: str, other: str) -> Edit:
+    def change(record: dict[str, Any]) -> None:
+        here = record["counts"]
+        here[one], here[other] = here[other], here[one]
+
+    return change
+
+
 EDITS: dict[str, tuple[str, Edit]] = {
     "index out of range": ("subsets", circuit(0, 1, 2, 20)),
     "index of 5,000 digits": ("subsets", circuit(0, 1, 2, "9" * 5000)),
@@ -100,6 +108,10 @@ EDITS: dict[str, tuple[str, Edit]] = {
     "another count": ("subsets", counts(**{"\x1b[31m": 0})),
     "another prime": (OF_FOUR, counts(**{"modulo 7": 1})),
     "more than kernels count": (OF_FOUR, counts(**{"looked at": 2**63})),
+    "more than were drawn": ("subsets", counts(independent=2**62)),
+    "dependent without a circuit": ("subsets", counts(independent=0, dependent=64)),
+    "settled in part": (OF_FOUR, counts(settled=0.5)),
+    "another number": ("subsets", swapped("independent", "undecided")),
     "dependent, but not": ("subsets", circuit(0, 1, 2, 4)),
     "smaller than a circuit": ("subsets", circuit(0, 1)),
 }  # fmt: skip
@@ -169,7 +181,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: 
     assert "Under an assumption: Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
-    assert "The log has 21 of 21 parts of this search; they were not searched again." in report
+    assert "search of all sets of 4, 21 were taken from the log, and 1 of these" in report
     line = shell.refuses(*words, "--subsets", "60000")
     assert "--log: must be a log whose records are true" in line
 

@@ -20,7 +20,6 @@ from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle, wort
 from attncert.verify.kruskal.methods.middle_compiled import equal_sums
 from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.jobs import Job
-from attncert.verify.kruskal.shards.sampled import is_record
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.engine import run
@@ -150,7 +149,7 @@ def test_shards_prove_what_one_search_does(
         search = AllSets.of(vectors, k)
         plan = search.plan(0)
         records = run(plan.shards(), search, (vectors.array,))
-        assert all(is_record(record, vectors, search.names) for record in records.values())
+        assert all(search.fits(vectors, shard, records[shard]) for shard in records)
         bound = search.bound(vectors, plan, records.values())
         assert bound == decide(vectors, k).bound() is not None
         assert (
@@ -181,8 +180,8 @@ def test_the_committed_records_say_that_every_six_of_the_digits_are_independent(
     search = AllSets.of(digits, 6)
     plan = search.plan(0)
     assert [*records] == plan.shards() and plan.count == 19532
-    assert all(is_record(record, digits, search.names) for record in records.values())
-    bound = search.bound(digits, plan, records.values(), logged=plan.count)
+    assert all(search.fits(digits, shard, record) for shard, record in records.items())
+    bound = search.bound(digits, plan, records.values(), "The log has them.")
     assert bound is not None
     assert (bound.end, bound.value, bound.level) == ("lower", 6, Level.ASSUMED)
     assert bound.numbers["sets"] == math.comb(1782, 6) == 44_101_591_030_013_517

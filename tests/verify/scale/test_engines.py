@@ -291,7 +291,7 @@ def test_a_record_that_is_none_is_refused_in_one_line(file: Path, record: object
         forger.execute("UPDATE finished SET record = ? WHERE start = 9", [record])
     forger.close()
 
-    def fits(value: Any) -> bool:
+    def fits(_: Shard, value: Any) -> bool:
         return type(value) is dict and type(value.get("items")) is list
 
     with Log(file) as log, pytest.raises(InputError) as error:

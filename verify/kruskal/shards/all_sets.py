@@ -1,8 +1,8 @@
 """All sets of k vectors as shards (`exhaustive.part`): on any number of machines, in any order.
 
-A shard is some of the pieces that the search is cut in. Where every shard is finished, settled and
+A shard is some of the pieces that the search is cut in. If every shard is finished, settled and
 without a circuit, every k of the vectors are independent: proved, like the other bounds of the
-interval, where they were run here; assumed, where a log says so.
+interval, if all were run here; assumed, if a log or a cluster says so.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from attncert.constructions.arrays import AnyArray
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive, middle
-from attncert.verify.kruskal.shards.sampled import record, smallest, totals
+from attncert.verify.kruskal.shards.sampled import is_record, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale.shards import Plan, Record, Shard
 
+_COUNTED = "settled", "looked at", "false alarms"
 _SHARDS, _MOST_SHARDS = 16, 4000  # where there are enough pieces; a shard takes a second or more
 
 
@@ -56,9 +57,22 @@ class AllSets:
         return {"method": "middle" if self.by_middle else "quotients"}
 
     @property
-    def names(self) -> list[str]:
-        """Of what a record counts."""
-        return ["settled", "looked at", "false alarms", *map(_modulo, self._primes())]
+    def items(self) -> str:
+        """What its shards count, in words."""
+        return f"parts of the search of all sets of {self.k}"
+
+    def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
+        """Whether a record can be of this shard: it is settled as a whole or not at all, and
+        modulo the primes of one attempt, or by a circuit."""
+        primes = dict.fromkeys(map(_modulo, self._primes()), shard.count)
+        if not is_record(record, vectors, [*_COUNTED, *primes]):
+            return False
+        counts, found = dict(record["counts"]), record["circuit"] is not None
+        settled, looked, false = (counts.pop(name, -1) for name in _COUNTED)
+        attempts = exhaustive.primes_of(self.vectors, self.width, self.k)
+        searched = [{_modulo(p): shard.count for p in attempt} for attempt in attempts]
+        whole = settled == shard.count or (settled == 0 and not found)
+        return whole and 0 <= false <= looked and counts in ([{}] if found else searched)
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         vectors = Vectors("table", table)
@@ -75,12 +89,12 @@ class AllSets:
         return record(counts, [] if decision.dependency is None else [decision.dependency])
 
     def bound(
-        self, vectors: Vectors, plan: Plan, records: Collection[Record], logged: int = 0
+        self, vectors: Vectors, plan: Plan, records: Collection[Record], assumed: str = ""
     ) -> RankBound | None:
         """What finished shards prove together of the Kruskal rank; None while that is nothing.
 
-        logged: pieces whose records were read from a log. That all sets are independent is then
-        *assumed*: only the writer of the log vouches for it.
+        assumed: which records were not computed here, one sentence. That all sets are independent
+        is then *assumed*; a dependent set is proved by its relation, whoever found it.
         """
         counts = totals(records)
         independent = True if counts["settled"] == plan.count else None
@@ -93,11 +107,9 @@ class AllSets:
             counts["looked at"],
             counts["false alarms"],
         ).bound()
-        if bound is None or bound.end == "upper" or not logged:
+        if bound is None or bound.end == "upper" or not assumed:
             return bound
-        parts = f"The log has {logged:,} of {plan.count:,} parts of this search"
-        statement = f"{bound.statement} {parts}; they were not searched again."
-        return replace(bound, level=Level.ASSUMED, statement=statement)
+        return replace(bound, level=Level.ASSUMED, assumed=assumed)
 
     @property
     def by_middle(self) -> bool:

@@ -1,30 +1,36 @@
 """The jobs of a question about the Kruskal rank: shards of all sets of a size or of random subsets,
 logged, resumed, on many cores. Sizes that take less than a second are not cut into shards.
+
+Records that were not computed here, those of a log and of a cluster, are judged by their form and
+counts, and one of them is computed again: which one depends on all of them, so that equal runs end
+alike. What then stands is assumed, and says so.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.installed import version
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.shards.all_sets import AllSets
-from attncert.verify.kruskal.shards.sampled import is_record
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.scale.engine import Cluster, run
+from attncert.verify.scale.engine import Cluster, one, run
 from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Plan, Record, Shard
 
 _Work = TypeVar("_Work", Sampler, AllSets)
+_SOURCES = {"log": "log", "dask": "cluster"}
 _QUICK = 1.0  # seconds of one core: what takes less is not worth a log
 
 
@@ -50,14 +56,8 @@ class Job(Generic[_Work]):
             return cls(work, vectors, plan, {}, lambda shard, record: None, threads)
         depends = {"version": version("attncert"), "vectors": vectors.sha256}
         subject = json.dumps(depends | work.settings(seed), sort_keys=True)
-        fits = partial(is_record, vectors=vectors, names=work.names)
-        finished = log.finished(subject, plan, fits)
+        finished = log.finished(subject, plan, partial(work.fits, vectors))
         return cls(work, vectors, plan, finished, partial(log.add, subject), threads)
-
-    @property
-    def logged(self) -> int:
-        """Items whose records were read from the log."""
-        return sum(shard.count for shard in self.finished)
 
     def run(
         self,
@@ -65,18 +65,40 @@ class Job(Generic[_Work]):
         *,
         enough: Callable[[Record], bool] = lambda record: False,
         progress: StageProgress = silent,
-    ) -> dict[Shard, Record]:
-        """Of all shards; `enough` as in `engine.run`."""
-        return run(
+    ) -> tuple[dict[Shard, Record], str]:
+        """Of all shards, and which of them were not computed here; `enough` as in `engine.run`.
+        Raises InputError for a record that is not what is computed here."""
+        records = run(
             self.plan.shards(),
             self.work,
             (self.vectors.array,),
             threads=self.threads,
             cluster=cluster,
             finished=self.finished,
+            fits=partial(self.work.fits, self.vectors),
             keep=self.keep,
             enough=enough,
             progress=lambda _, count, of: progress(self.plan.kind, count, of),
+        )
+        foreign = [shard for shard in records if cluster is not None or shard in self.finished]
+        return records, self._taken(records, foreign) if foreign else ""
+
+    def _taken(self, records: Mapping[Shard, Record], foreign: Sequence[Shard]) -> str:
+        """Which records are taken from elsewhere, one sentence, once one of them is found true."""
+        digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
+        again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
+        if one(self.work, again, self.vectors.array) != records[again]:
+            source = "log" if again in self.finished else "dask"
+            raise untrue(source, "one that differs from what is computed here")
+        sources = [
+            "the log" if self.finished else "",
+            "Dask workers" if len(foreign) > len(self.finished) else "",
+        ]
+        return (
+            f"Of the {self.plan.count:,} {self.work.items}, "
+            f"{sum(shard.count for shard in foreign):,} were taken from "
+            f"{' and '.join(filter(None, sources))}, and {again.count:,} of these computed again "
+            "here, with the same result."
         )
 
 
@@ -104,8 +126,13 @@ def decide_all(
     if exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress).bound()
     job = Job.of(AllSets.of(vectors, k), vectors, question.seed, log)
-    records = job.run(cluster, enough=_shows_a_circuit, progress=progress)
-    return job.work.bound(vectors, job.plan, records.values(), job.logged)
+    records, taken = job.run(cluster, enough=_shows_a_circuit, progress=progress)
+    return job.work.bound(vectors, job.plan, records.values(), taken)
+
+
+def untrue(argument: str, actual: str) -> InputError:
+    """Of a log, or of the workers of a cluster, whose records are false."""
+    return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
 
 
 def _shows_a_circuit(record: Record) -> bool:

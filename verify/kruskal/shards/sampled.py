@@ -42,7 +42,7 @@ class Samples:
 
     counts: of subsets proved independent, proved dependent, or undecided; or of permutations proved
     independent up to so many vectors, the next one not. witness: the smallest dependent set met
-    (the first of them), or None.
+    (the first of them), or None. assumed: which of these were not counted here, one sentence.
     """
 
     vectors: int
@@ -51,6 +51,7 @@ class Samples:
     every: bool
     counts: Counter[str]
     witness: Relation | None
+    assumed: str = ""
 
     @property
     def drawn(self) -> int:
@@ -73,7 +74,8 @@ class Samples:
         return sorted({*filter(None, lengths), self.k})
 
     def claim(self) -> Claim:
-        """That few subsets are dependent: sampled. Nothing about the Kruskal rank is claimed."""
+        """That few subsets are dependent: sampled, or assumed. Nothing about the Kruskal rank is
+        claimed."""
         what = (
             f"For each k up to {self.k} separately, 95 % confidence on the fraction of dependent "
             "k-subsets."
@@ -84,9 +86,10 @@ class Samples:
         return Claim(
             ids.SAMPLED_SWEEP if self.every else ids.sampled(self.k),
             f"{what} This does not bound the Kruskal rank.",
-            Level.SAMPLED,
+            Level.ASSUMED if self.assumed else Level.SAMPLED,
             numbers=self.as_dict(),
             arithmetic=_ARITHMETIC,
+            rests_on=(ids.KRUSKAL_RECORDS,) if self.assumed else (),
             source=_SOURCE,
         )
 

@@ -20,7 +20,13 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
-from attncert.verify.kruskal.shards.sampled import Samples, record, smallest, totals
+from attncert.verify.kruskal.shards.sampled import (
+    Samples,
+    is_record,
+    record,
+    smallest,
+    totals,
+)
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester, modular_rank
@@ -76,11 +82,20 @@ class Sampler:
         return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
     @property
-    def names(self) -> list[str]:
-        """Of what a record counts."""
-        if self.kind == PREFIXES:
-            return list(map(str, range(self.k + 1)))
-        return ["independent", "dependent", "undecided"]
+    def items(self) -> str:
+        """What its shards count, in words."""
+        return "random permutations" if self.kind == PREFIXES else "random subsets"
+
+    def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
+        """Whether a record can be of this shard: it counts each item once, and shows a circuit if
+        it calls a subset dependent."""
+        sweep = self.kind == PREFIXES
+        names = map(str, range(self.k + 1)) if sweep else ("independent", "dependent", "undecided")
+        if not is_record(record, vectors, [*names]):
+            return False
+        counts, shown = record["counts"], record["circuit"] is not None
+        agrees = sweep or shown == (counts.get("dependent", 0) > 0)
+        return agrees and sum(counts.values()) == shard.count
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         drawn = sequences(len(table), self.k, shard.seed, shard.start, shard.stop)
@@ -89,10 +104,12 @@ class Sampler:
             return _prefixes(tester, Vectors("table", table), drawn, rank)
         return _subsets(tester, Vectors("table", table), drawn)
 
-    def summary(self, vectors: Vectors, plan: Plan, records: Collection[Record]) -> Samples:
-        """What the finished shards say together."""
+    def summary(
+        self, vectors: Vectors, plan: Plan, records: Collection[Record], assumed: str = ""
+    ) -> Samples:
+        """What the finished shards say together. assumed: which were not computed here."""
         every, witness = self.kind == PREFIXES, smallest(records, vectors)
-        return Samples(vectors.N, self.k, plan.seed, every, totals(records), witness)
+        return Samples(vectors.N, self.k, plan.seed, every, totals(records), witness, assumed)
 
 
 def _subsets(tester: IndependenceTester, vectors: Vectors, drawn: IntArray) -> Record:
