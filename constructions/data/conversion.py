@@ -1,7 +1,8 @@
 """Numbers as people write them -> integers over one common denominator, with nothing rounded.
 
-Integers and fractions are taken as they are. A float is the dyadic rational that it stores:
-m·2^e with an integer m of at most 53 bits. What is no finite exact number is refused, by place.
+Integers, fractions and decimals are taken as they are: 0.1 in a text is 1/10. A float, in an array
+or in Python, is the dyadic rational that it stores: m·2^e with an integer m of at most 53 bits.
+What is no finite exact number is refused, by place.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from numbers import Rational
@@ -47,7 +49,7 @@ Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers
 
 
 def from_lists(argument: str, values: Any, longest: Longest = OF_DATA) -> Exact:
-    """Nested lists (or tuples, arrays) of int, float, Fraction, "p/q", and the like.
+    """Nested lists (or tuples, arrays) of int, float, Decimal, Fraction, "p/q", and the like.
 
     Raises InputError, with the place, where they are ragged or an entry is no finite number.
 
@@ -164,7 +166,7 @@ def describe(content: Any) -> str:
         return {None: "null", True: "true", False: "false"}[content]
     if isinstance(content, str):
         return repr(content[:200])
-    if isinstance(content, float):
+    if isinstance(content, float | Decimal):
         return str(content)
     words = {int: "an integer", list: "a list", dict: "an object"}
     return words.get(type(content), f"a {type(content).__name__}")
@@ -214,6 +216,8 @@ def _ratio(x: Any, digits: int) -> tuple[int, int] | None:
         return None
     if isinstance(x, (int, float, Fraction)):
         return x.as_integer_ratio() if not isinstance(x, float) or math.isfinite(x) else None
+    if isinstance(x, Decimal):
+        return x.as_integer_ratio() if abs(x.adjusted()) <= digits and x.is_finite() else None
     if isinstance(x, np.floating):
         return _ratio(float(x), digits) if x.dtype.itemsize <= 8 else None
     if isinstance(x, (fmpz, fmpq)):

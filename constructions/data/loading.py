@@ -1,12 +1,12 @@
 """Data sets from files: JSON or .npz, read exactly, or refused in one line.
 
 JSON: {"contexts": ..., "queries": ..., "labels": ...}, and "name" if wanted. Numbers are integers,
-floats (taken as the nearest float64, exactly) or strings "p" or "p/q". Contexts are (T, n, d), or
-(n, d) when shared by all examples, and in JSON contexts may differ in their numbers of tokens;
+decimals (taken as they are written: 0.1 is 1/10) or strings "p" or "p/q". Contexts are (T, n, d),
+or (n, d) when shared by all examples, and in JSON contexts may differ in their numbers of tokens;
 queries (T, d); labels (T,) or (T, m). In the place of contexts and queries JSON may have
-`sequences` and `embedding` (sequences.py). An .npz archive holds
-arrays of the same names and shapes, of integers or of floats of at most 64 bits. Labels may be
-booleans: false is 0, true is 1. A certificate is read as the data in it. The name "-" means
+`sequences` and `embedding` (sequences.py). An .npz archive holds arrays of the same names and
+shapes, of integers or of floats of at most 64 bits, each the dyadic rational that it stores. Labels
+may be booleans: false is 0, true is 1. A certificate is read as the data in it. The name "-" means
 standard input, where the first bytes tell which format it is.
 
 Nothing here trusts a file: what it claims is compared with the limits below before it is read.
@@ -24,6 +24,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -45,17 +46,18 @@ _KEYS = "contexts, queries and labels"
 STDIN = "standard input"
 _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 
 def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one of that name where no such file is.
 
-    Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m): exact, floats as the
-    rationals they are. A certificate counts as the data that it holds. unlabelled: whether labels
-    may be missing. The data set is named after the file, unless JSON names it. Raises InputError,
-    and nothing else, for whatever is no data set; what the file claims is checked before memory is
-    taken for it. Source: docs/commands.md.
+    Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m): exact, decimals in JSON as
+    they are written, floats in an .npz as the rationals they are. A certificate counts as the data
+    that it holds. unlabelled: whether labels may be missing. The data set is named after the file,
+    unless JSON names it. Raises InputError, and nothing else, for whatever is no data set; what the
+    file claims is checked before memory is taken for it. Source: docs/commands.md.
 
     >>> load("digits").T
     1782
@@ -131,9 +133,10 @@ def _format(content: bytes, readers: Mapping[str, object]) -> str:
     return "csv" if "csv" in readers else "json"
 
 
-def json_value(text: bytes, source: str) -> Any:
+def json_value(text: bytes, source: str, exact: bool = False) -> Any:
     """The value of a JSON text (UTF-8), no key twice; invalid numbers stay texts.
 
+    exact: whether decimals are `Decimal`, as in all data and weights, or floats, as in settings.
     Raises InputError. `source` is what error lines call it.
     """
     if len(text) > MAX_JSON_BYTES:
@@ -143,7 +146,7 @@ def json_value(text: bytes, source: str) -> Any:
             text.decode("utf-8-sig"),
             object_pairs_hook=_unique,
             parse_constant=_Literal,
-            parse_float=_float,
+            parse_float=_decimal if exact else _float,
             parse_int=lambda x: int(x) if len(x) <= _SHORT else _Literal(x),
         )
     except UnicodeDecodeError as error:
@@ -186,7 +189,7 @@ def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[s
     """The object in a JSON text, without its "name", and that name (or the one given). Of a
     certificate: its data."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
-    content = json_value(text, source)
+    content = json_value(text, source, exact=True)
     if not isinstance(content, dict):
         raise InputError(source, f"an object with {_KEYS}", describe(content))
     if str(content.get("format")).startswith("attncert/"):
@@ -236,8 +239,8 @@ def read_npz(
 
 
 def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
-    """The rows of a CSV file (UTF-8, commas), cells as JSON would have them: integers, floats,
-    "p/q". A first row without any number is a header, left out; so are empty lines."""
+    """The rows of a CSV file (UTF-8, commas), cells as JSON would have them: integers,
+    decimals, "p/q". A first row without any number is a header, left out; so are empty lines."""
     text = file.read(MAX_JSON_BYTES + 1)
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"CSV of at most {MAX_JSON_BYTES} bytes", "longer")
@@ -251,11 +254,8 @@ def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
 
 
 def _cell(text: str) -> Any:
-    """An integer or "p/q" stays a text, which is read exactly; what has a point is a float."""
-    try:
-        return text if re.fullmatch("-?[0-9]+(/[0-9]+)?", text, re.ASCII) else float(text)
-    except ValueError:
-        return text
+    """A decimal as it is written; all else stays a text, which is judged where it stands."""
+    return _decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
 class _Literal(str):
@@ -264,6 +264,13 @@ class _Literal(str):
 
 class _Duplicate(Exception):
     """A key that occurs twice in one JSON object."""
+
+
+def _decimal(text: str) -> Decimal | _Literal:
+    try:
+        return Decimal(text) if len(text) <= MAX_DIGITS else _Literal(text)
+    except InvalidOperation:  # an exponent of many digits
+        return _Literal(text)
 
 
 def _float(text: str) -> float | _Literal:

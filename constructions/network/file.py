@@ -1,7 +1,7 @@
 """Networks in JSON: the key `network` of a certificate, and a user's own network.json.
 
 Both hold the blocks in order with the keys and words of docs/certificate.md, and numbers as long as
-the checker reads them. A user's may be integers, floats (taken exactly) and "p/q".
+the checker reads them. A user's may be integers, decimals and "p/q".
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def loaded(source: str | os.PathLike[str]) -> Network:
 
 
 def _parsed(file: BinaryIO, name: str, source: str) -> Network:
-    value = json_value(file.read(MAX_JSON_BYTES + 1), source)
+    value = json_value(file.read(MAX_JSON_BYTES + 1), source, exact=True)
     whole = isinstance(value, dict) and ("format" in value or list(value) == ["network"])
     if not whole or "network" not in value:
         raise InputError(source, _FILE, describe(value))

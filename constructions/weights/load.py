@@ -73,8 +73,8 @@ def load_weights(
     reads it; or the network in a network.json or certificate, if it is not one layer.
 
     format, prefix, heads: as `Selection`; with "auto", a config.json in the same folder says what
-    the layer does. Exact: a float is the dyadic rational that it stores. Raises InputError, and
-    nothing else, for any other file.
+    the layer does. Exact: a float in an array is the dyadic rational that it stores, a decimal in
+    JSON what is written. Raises InputError, and nothing else, for any other file.
     """
     if os.path.isdir(source):
         source = os.path.join(source, _STORED)
@@ -147,7 +147,7 @@ def _of_json(
     content = file.read(files.MAX_BYTES + 1)
     if len(content) > files.MAX_BYTES:
         raise InputError(source, f"of at most {files.MAX_BYTES} bytes", "larger")
-    document = loading.json_value(content, source)
+    document = loading.json_value(content, source, exact=True)
     if selection.format not in ("auto", "attncert") or selection.prefix is not None:
         raise InputError(source, "an .npz, .safetensors or .pt file for this format", "JSON")
     if own.is_network(document):

@@ -7,7 +7,7 @@ Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits a
     output       (H, d_v, m)    or (H·d_v, m)
 
 under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
-nested lists (numbers as in data sets: integers, floats, "p/q"), or one object per head in "heads"
+nested lists (numbers as in data sets: integers, decimals, "p/q"), or one object per head in "heads"
 with its own query, key, value and output (or all outputs in "output", as certificates have it). A
 certificate counts as its own layer. `groups`, where a file has it, says which examples each head is
 for: in JSON a list of examples for each head, else an integer array (T,), the head (from 0) of each

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from attncert.constructions.numerals import short
 from attncert.reports.answers import PageParts
 from attncert.reports.words.claims import readable
 from attncert.reports.words.numbers import percent, size
@@ -49,11 +50,15 @@ def page_parts(answer: KruskalRank) -> PageParts:
 def stored(vectors: Vectors) -> str:
     """How the numbers are held, half a sentence.
 
-    >>> stored(Vectors.of([[1, 2]]))
-    'integers, exactly'
+    >>> stored(Vectors.of([[1, 2]])), stored(Vectors.of([["1/2", 2]]))
+    ('integers, exactly', 'decimals or fractions, exactly (0.1 is 1/10), over 2')
     """
     kind = vectors.array.dtype
-    return "integers, exactly" if kind.kind in "iuO" else f"{kind.name}, taken exactly"
+    if kind.kind == "f":
+        return f"{kind.name}, each the fraction over a power of 2 that it stores"
+    if vectors.denominator > 1:
+        return f"decimals or fractions, exactly (0.1 is 1/10), over {short(vectors.denominator)}"
+    return "integers, exactly"
 
 
 def _exhibits(answer: KruskalRank) -> dict[str, Any]:

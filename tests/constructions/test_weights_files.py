@@ -17,6 +17,7 @@ from support.shell import Shell
 
 from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
@@ -44,20 +45,24 @@ def entries(stored: StoredLayer) -> Any:
     return [*parts, layer.output.tolist()]
 
 
+def written(array: np.ndarray) -> Any:
+    """The numbers that floats store, as text."""
+    return ExactArray.of(array).strings()
+
+
 def test_the_formats_agree(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **ARRAYS)
     np.savez_compressed(tmp_path / "b.npz", **{PAPER[key]: x for key, x in ARRAYS.items()})
     flat = ARRAYS | {"output": ARRAYS["output"].reshape(H * VALUES, M)}
     save_file(flat, tmp_path / "c.safetensors")
-    lists = {key: x.tolist() for key, x in ARRAYS.items()}
+    lists = {key: written(x) for key, x in ARRAYS.items()}
     (tmp_path / "d.json").write_text(json.dumps(lists))
-    heads = [{key: x[h].tolist() for key, x in ARRAYS.items()} for h in range(H)]
+    heads = [{key: written(x[h]) for key, x in ARRAYS.items()} for h in range(H)]
     (tmp_path / "e.json").write_text(json.dumps({"heads": heads}))
     shared = [{key: x for key, x in head.items() if key != "output"} for head in heads]
-    (tmp_path / "f.json").write_text(
-        json.dumps({"heads": shared, "output": flat["output"].tolist(), "logit_unit": "e"})
-    )
-    near = {"heads": shared, "output": flat["output"].tolist(), "logit_unit": "1"}
+    whole = {"heads": shared, "output": written(flat["output"]), "logit_unit": "e"}
+    (tmp_path / "f.json").write_text(json.dumps(whole))
+    near = whole | {"logit_unit": "1"}
     (tmp_path / "g.json").write_text(json.dumps({"layer": near}))  # of interpolation-near
     names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json", "g.json")
     found = [load_weights(tmp_path / name) for name in names]

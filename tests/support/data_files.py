@@ -29,11 +29,16 @@ def json_text(**changes: Any) -> bytes:
 
 def as_json(values: Any) -> Any:
     """Nested lists for `json`: Fractions as "p/q", the rest as it is."""
+    return each(values, lambda x: str(x) if isinstance(x, Fraction) else x)
+
+
+def each(values: Any, change: Callable[[Any], Any]) -> Any:
+    """Nested lists with each number changed."""
     if isinstance(values, dict):
-        return {key: as_json(x) for key, x in values.items()}
+        return {key: each(x, change) for key, x in values.items()}
     if isinstance(values, list):
-        return [as_json(x) for x in values]
-    return str(values) if isinstance(values, Fraction) else values
+        return [each(x, change) for x in values]
+    return change(values)
 
 
 def archive(**arrays: Any) -> io.BytesIO:

@@ -1,6 +1,7 @@
 """Vectors in Q^d, exactly as they are stored.
 
-A float32 or float64 counts as the dyadic rational that it stores: nothing is rounded. The methods
+A float32 or float64 in an array counts as the dyadic rational that it stores, a decimal in a text
+as what is written (0.1 is 1/10): nothing is rounded. The methods
 read `array` (fast, modulo primes) and `rows` (exact, FLINT).
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -36,7 +37,8 @@ class Vectors:
 
     name: it names folders; made safe by `foreign.safe_name`.
     array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
-        It is read-only. Rational vectors are held as integers over one denominator, left out.
+        It is read-only.
+    denominator: of rational vectors, which `array` holds as integers over it.
 
     >>> v = Vectors.of([[0.5, 1.0], [1.0, 3.0]])
     >>> v.N, v.d, v.rows([1])
@@ -49,6 +51,7 @@ nan
 
     name: str
     array: AnyArray
+    denominator: int = 1
 
     def __post_init__(self) -> None:
         if self.array.ndim != 2 or 0 in self.array.shape:
@@ -70,7 +73,10 @@ nan
         if isinstance(values, Dataset):
             return cls.of(values.queries, values.name)
         array = as_table(values, "vectors")
-        return cls(name, array.astype(array.dtype.newbyteorder("="), copy=False))
+        if isinstance(values, list | tuple) and array.dtype.kind != "f":
+            values = ExactArray.of(values, "vectors")
+        denominator = values.denominator if isinstance(values, ExactArray) else 1
+        return cls(name, array.astype(array.dtype.newbyteorder("="), copy=False), denominator)
 
     @property
     def N(self) -> int:
@@ -107,10 +113,10 @@ nan
     def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
         """Some of the vectors, in this order; an integer means the first so many."""
         if not isinstance(indices, int):
-            return Vectors(self.name, self.array[np.asarray(indices, dtype=np.intp)])
+            return replace(self, array=self.array[np.asarray(indices, dtype=np.intp)])
         if not 1 <= indices <= self.N:
             raise InputError("examples", f"from 1 to {self.N}", indices)
-        return Vectors(self.name, self.array[:indices])
+        return replace(self, array=self.array[:indices])
 
 
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
@@ -118,7 +124,7 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
 
     .npz: the array "vectors", else "queries"; other arrays are ignored.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
-    integers, floats, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line.
+    integers, decimals, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line.
     "-" is standard input. Raises InputError for unusable input.
 
     >>> v = load_vectors("digits")

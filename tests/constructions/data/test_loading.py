@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.data_files import A_NUMBER, archive, as_json, json_text
+from support.data_files import A_NUMBER, archive, as_json, each, json_text
 from support.shell import Shell
 from support.strategies import floats, numbers, raw_data
 
@@ -38,8 +39,10 @@ def line_of(text: bytes) -> str:
 @settings(deadline=None)
 @given(raw_data(numbers))
 def test_json_is_read_exactly(raw: dict[str, Any]) -> None:
+    """Decimals as they are written."""
     data = parse_json(json.dumps(as_json(raw)).encode())
-    assert data.canonical() == Dataset.of(**raw).canonical()
+    written = each(raw, lambda x: Fraction(repr(x)) if isinstance(x, float) else x)
+    assert data.canonical() == Dataset.of(**written).canonical()
 
 
 @settings(deadline=None)
@@ -49,7 +52,8 @@ def test_both_formats_agree(raw: dict[str, Any], compressed: bool) -> None:
     arrays = {key: np.array(values) for key, values in raw.items()}
     (np.savez_compressed if compressed else np.savez)(file, **arrays)
     data = read_npz(file, name="x")
-    assert data.canonical() == parse_json(json.dumps(raw).encode()).canonical()
+    stored = each(raw, lambda x: str(Fraction(x)))
+    assert data.canonical() == parse_json(json.dumps(stored).encode()).canonical()
     assert data.name == "x"
 
 
@@ -70,13 +74,15 @@ def test_bundled_data_give_way_to_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert load("digits").T == 2
 
 
-def test_floats_are_the_nearest_float64_and_long_integers_exact() -> None:
+def test_decimals_are_what_is_written_and_long_integers_exact() -> None:
     long = "1" + "0" * 4298 + "7"
     text = json_text(labels=[0.1, 1]).replace(b" 1]}", b" " + long.encode() + b"]}")
     assert b"0007]" in text
-    assert parse_json(text).labels.strings() == [[str(Fraction(0.1))], [long]]
-    text = json_text(labels=[1, 2]).replace(b"[1, 2]}", b"[-0.0, 1e-400]}")
-    assert parse_json(text).labels.strings() == [["0"], ["0"]]
+    assert parse_json(text).labels.strings() == [["1/10"], [long]]
+    text = json_text(labels=[1, 2]).replace(b"[1, 2]}", b"[-0.0, 1.5e-400]}")
+    assert parse_json(text).labels.fractions() == [[0], [Fraction(3, 2 * 10**400)]]
+    written = Dataset.of(**json.loads(json_text()) | {"labels": [Decimal("0.1"), 0.5]})
+    assert written.labels.strings() == [["1/10"], ["1/2"]]
 
 
 # --- refused: JSON -------------------------------------------------------------------------------
@@ -121,8 +127,16 @@ def test_floats_are_the_nearest_float64_and_long_integers_exact() -> None:
         (json_text(labels=[1, float("nan")]), f"labels[1]: must be {A_NUMBER}, not 'NaN'"),
         (json_text(labels=[1, -float("inf")]), f"labels[1]: must be {A_NUMBER}, not '-Infinity'"),
         (
-            json_text().replace(b"[3, 4]", b"[3, 1e400]"),
-            f"queries[1][1]: must be {A_NUMBER}, not '1e400'",
+            json_text().replace(b"[3, 4]", b"[3, -1e4301]"),
+            f"queries[1][1]: must be {A_NUMBER}, not -1E+4301",
+        ),
+        (
+            json_text().replace(b"[3, 4]", b"[3, 1e-999999999]"),
+            f"queries[1][1]: must be {A_NUMBER}, not 1E-999999999",
+        ),
+        (
+            json_text().replace(b"[3, 4]", b"[3, 1e99999999999999999999]"),
+            f"queries[1][1]: must be {A_NUMBER}, not '1e99999999999999999999'",
         ),
         (
             json_text(labels=[10**4299, 0]).replace(b"0, 0]}", b"00, 0]}"),

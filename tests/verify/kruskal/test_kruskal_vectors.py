@@ -101,6 +101,29 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         load_vectors(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("v.csv", "0.1, 0.3\n+.3,9e-1\n"),
+        ("v.json", '{"vectors": [[0.1, 0.3], [0.3, 0.9]]}'),
+        ("v.json", '{"queries": [[0.1, 0.3], ["3/10", 9e-1]]}'),
+    ],
+)
+def test_a_decimal_in_a_text_is_what_is_written(
+    name: str, text: str, tmp_path: Path, shell: Shell
+) -> None:
+    """As floats these two vectors are independent, and the report called them integers."""
+    (tmp_path / name).write_text(text)
+    printed = shell.runs("kruskal", tmp_path / name, "--out", tmp_path / "k").out
+    assert "is 1: vectors 0 and 1 are dependent" in printed
+    report = (tmp_path / "k" / "report.md").read_text()
+    assert "stored as decimals or fractions, exactly (0.1 is 1/10), over 10." in report
+    np.save(tmp_path / "f.npy", np.array([[0.1, 0.3], [0.3, 0.9]]))
+    assert (
+        "general position" in shell.runs("kruskal", tmp_path / "f.npy", "--out", tmp_path / "f").out
+    )
+
+
 def test_vectors_from_other_formats(tmp_path: Path) -> None:
     values = np.array([[1, 0, 2], [0, 1, -3]])
     np.save(tmp_path / "v.npy", values)

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import time
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,8 @@ def test_a_true_softmax_is_enclosed(tmp_path: Path) -> None:
     assert refuted.exit_status == 1 and set(refuted.claim.witness or {}) >= {"example", "error"}
 
 
-def test_floats_are_the_numbers_that_they_are(tmp_path: Path) -> None:
-    tenth = Fraction(0.1)
+def test_decimals_are_the_numbers_that_are_written(tmp_path: Path) -> None:
+    tenth = Fraction("0.1")
     labels = [str(2 * e + tenth * (Fraction(e, 2) + Fraction(1, 3))) for e in (0, 1, 2)]
     blocks = [FED, READ]
     assert "equals" in asked(blocks, Dataset.of([[0]], [[0], [1], [2]], labels), tmp_path).statement
@@ -145,7 +146,7 @@ def test_one_layer_is_audited_as_a_layer(tmp_path: Path) -> None:
     answer = layer(file([plain], tmp_path), DATA, LayerQuestion(tolerance=2))
     assert isinstance(answer, LayerAnswer) and "layer.rank" in answer.trace
     assert Weights.load(tmp_path / "network.json").unit == "e"
-    network = of_json([FED, READ])
+    network = of_json(json.loads(json.dumps([FED, READ]), parse_float=Decimal))
     assert isinstance(layer(network, DATA), NetworkProof)
     assert loaded(file([FED, READ], tmp_path)).blocks == network.blocks
 
