@@ -17,6 +17,7 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.conversion import on_host
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
@@ -90,9 +91,10 @@ class Dataset:
               filled up to n rows by copies of its first token. Copies change no span, no largest
               entry and no set of rows; no head attends to them (`times`), and what counts tokens
               or adds them up takes `rows(t)` or `context(t)`, which are the tokens alone.
-    repeats:  how often each row is a token, (T, n), 0 for those that fill up; None: once. Tokens of
-              sequences are stored so; `rows(t)` has them all, and `expanded` is the same data
-              without repeats.
+    order:    which row each token is, where a row is several tokens; the rows are then numbered as
+              they first occur, and `counts` follows. None: each row is one token, in this order.
+              Tokens of sequences are stored so; `rows(t)` has them all in their order, `repeats`
+              says how often each row is one, and `expanded` has a row for each token.
     origin:   where they come from. Data made of others are as given, unless `of_origin` says more.
     Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
     Source: docs/mathematics.md, section 1.
@@ -113,7 +115,7 @@ class Dataset:
     stated: ExactArray | None = None
     name: str = "data"
     counts: tuple[int, ...] | None = None
-    repeats: IntArray | None = None
+    order: Order | None = None
     origin: Origin = field(default=AS_GIVEN, init=False)
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
     _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
@@ -136,8 +138,8 @@ class Dataset:
         for argument, shape, expected in zip(ARGUMENTS, shapes, full, strict=True):
             if shape != expected:
                 raise InputError(argument, f"of shape {expected}", shape)
-        if self.repeats is not None:
-            self._count(self.repeats)
+        if self.order is not None:
+            self._count(self.order)
         if self.counts is not None:
             self._fill_up(self.counts)
         object.__setattr__(self, "name", safe_name(self.name, "data"))
@@ -159,7 +161,7 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
         numbers = (
-            self.contexts, self.queries, self.stated, self.name, self.counts, self.repeats
+            self.contexts, self.queries, self.stated, self.name, self.counts, self.order
         )  # fmt: skip
         return Dataset, numbers, {"origin": self.origin}
 
@@ -181,18 +183,24 @@ class Dataset:
     @property
     def longest(self) -> int:
         """Tokens in the longest context."""
-        return self.n if self.repeats is None else int(self.repeats.sum(axis=1).max())
+        return self.n if self.order is None else max(tokens for _, tokens in self.order.examples)
 
     @property
     def ragged(self) -> bool:
         """Contexts of different numbers of tokens, or with repeated ones."""
-        return self.counts is not None or self.repeats is not None
+        return self.counts is not None or self.order is not None
 
     @property
     def lengths(self) -> str:
         """The numbers of tokens in words: "3", or "1 to 3"."""
         least, most = min(map(self.tokens, range(self.T))), self.longest
         return str(most) if least == most else f"{least} to {most}"
+
+    @cached_property
+    def repeats(self) -> IntArray | None:
+        """How often each row is a token, (T, n), 0 for those that fill up; None: once. It is all
+        that is left for what sees no order."""
+        return None if self.order is None else self.order.counts(self.n)
 
     @cached_property
     def times(self) -> IntArray | None:
@@ -228,7 +236,7 @@ class Dataset:
 
     def tokens(self, t: int) -> int:
         """How many tokens the context of example t has."""
-        return self.kinds(t) if self.repeats is None else int(self.repeats[t].sum())
+        return self.kinds(t) if self.order is None else len(self.order[t])
 
     def kinds(self, t: int) -> int:
         """How many rows of `contexts` are tokens of example t."""
@@ -241,21 +249,21 @@ class Dataset:
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
     def rows(self, t: int) -> ExactArray:
-        """The tokens of example t, (tokens(t), d)."""
-        if self.repeats is not None:
-            return self.contexts[t, np.repeat(np.arange(self.n), self.repeats[t])]
+        """The tokens of example t in their order, (tokens(t), d)."""
+        if self.order is not None:
+            return self.contexts[t, self.order[t]]
         return self.contexts[0 if self.shared else t, : self.tokens(t)]
 
     def expanded(self) -> Dataset:
-        """The same data with each token in a row of its own. Raises InputError where these are more
-        than MOST_NUMBERS."""
-        if self.repeats is None:
+        """The same data with each token in a row of its own, in their order. Raises InputError
+        where these are more than MOST_NUMBERS."""
+        if self.order is None:
             return self
         counts = [self.tokens(t) for t in range(self.T)]
         require_room(self.T * max(counts) * self.d)
         first = np.zeros((self.T, max(counts)), dtype=np.intp)
-        for row, repeats in zip(first, self.repeats, strict=True):
-            row[: repeats.sum()] = np.repeat(np.arange(self.n), repeats)
+        for t, row in enumerate(first):
+            row[: counts[t]] = self.order[t]
         contexts = self.contexts[np.arange(self.T)[:, None], first]
         rest = tuple(counts) if len(set(counts)) > 1 else None
         plain = Dataset(contexts, self.queries, self.stated, self.name, rest)
@@ -307,10 +315,10 @@ class Dataset:
         counts = None if self.counts is None else tuple(self.counts[t] for t in index)
         most = max(counts or [self.n])
         contexts = self.contexts if self.shared else self.contexts[index, :most]
-        repeats = None if self.repeats is None else self.repeats[index, :most]
+        order = None if self.order is None else self.order.take(index.tolist())
         stated = None if self.stated is None else self.stated[index]
         counts = None if len(set(counts or ())) < 2 else counts
-        some = Dataset(contexts, self.queries[index], stated, self.name, counts, repeats)
+        some = Dataset(contexts, self.queries[index], stated, self.name, counts, order)
         return some.of_origin(self.origin.of_examples(index.tolist()))
 
     def canonical(self) -> dict[str, Any]:
@@ -353,10 +361,14 @@ class Dataset:
         array: ExactArray = getattr(self, argument)
         return (array[i] for i in range(len(array)))
 
-    def _count(self, repeats: IntArray) -> None:
-        rows = tuple((repeats > 0).sum(axis=1).tolist())
-        object.__setattr__(self, "counts", rows if len(set(rows)) > 1 else None)
-        object.__setattr__(self, "repeats", repeats if repeats.max() > 1 else None)
+    def _count(self, order: Order) -> None:
+        """How many rows are tokens, which come first; without order where none is so twice."""
+        repeats = order.counts(self.n)
+        kinds = tuple((repeats > 0).sum(axis=1).tolist())
+        if len(kinds) != self.T or not all(repeats[t, :k].all() for t, k in enumerate(kinds)):
+            raise InputError("order", "the first rows of each context, each a token", "of others")
+        object.__setattr__(self, "counts", kinds if len(set(kinds)) > 1 else None)
+        object.__setattr__(self, "order", order if repeats.max() > 1 else None)
 
     def _fill_up(self, counts: tuple[int, ...]) -> None:
         """Whatever comes after the tokens of a context becomes copies of its first one."""

@@ -1,9 +1,8 @@
 """Data of token sequences: the context of an example is a sequence up to a place, its query the
 last token there, its label the next token, or whatever numbers are given.
 
-A sequence is stored once. Without positions softmax sees how often each symbol stands in a context
-and not where: contexts are the rows of its symbols, with these numbers (`Dataset.repeats`). With
-positions every token is a row of its own.
+A sequence is stored once. Without positions the contexts are the rows of its symbols, and the order
+says which symbol each token is (`Dataset.order`). With positions every token is a row of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.conversion import describe, narrow
 from attncert.constructions.data.dataset import Dataset, Origin, filled_up, require_room
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError, require_seed, whole
 
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
@@ -55,9 +55,9 @@ class Sequences(Origin):
         """The examples with these labels, (T,) or (T, m)."""
         last = [self.sequences[s][place] for s, place in self.examples]
         if self.positions is None:
-            contexts, repeats = self._counted()
+            contexts, order = self._ordered()
             data = Dataset.of(contexts, self.embedding[np.array(last)], labels, name)
-            return replace(data, repeats=repeats).of_origin(self)
+            return replace(data, order=order).of_origin(self)
         unit = math.lcm(self.embedding.denominator, self.positions.denominator)
         symbols, shifts = (
             x.numerators.astype(object) * (unit // x.denominator)
@@ -71,23 +71,27 @@ class Sequences(Origin):
 
     def counts(self) -> IntArray:
         """How often each symbol stands in the context of each example, (T, V)."""
-        V, T = len(self.embedding), len(self.examples)
-        require_room(V * max(T, *map(len, self.sequences)))
-        counts = np.zeros((T, V), dtype=np.int64)
-        for s, sequence in enumerate(self.sequences):
-            where = [t for t, (own, _) in enumerate(self.examples) if own == s]
-            so_far = np.cumsum(np.eye(V, dtype=np.int64)[list(sequence)], axis=0)
-            counts[where] = so_far[[self.examples[t][1] for t in where]]
-        return counts
+        V = len(self.embedding)
+        require_room(V * len(self.examples))
+        return self._order([np.array(sequence) for sequence in self.sequences]).counts(V)
 
-    def _counted(self) -> tuple[ExactArray, IntArray]:
-        """For each example the symbols of its context, filled up to equally many by others that
-        are there 0 times; and how often each is there."""
-        counts, T = self.counts(), len(self.examples)
-        n = int((counts > 0).sum(axis=1).max())
-        require_room(T * n * self.embedding.shape[1])
-        symbols = np.argsort(counts == 0, axis=1, kind="stable")[:, :n]
-        return self.embedding[symbols], np.take_along_axis(counts, symbols, axis=1)
+    def _ordered(self) -> tuple[ExactArray, Order]:
+        """For each example the symbols of its context, as they first occur, filled up to equally
+        many by others; and which of them each token is."""
+        symbols = [list(dict.fromkeys(sequence)) for sequence in self.sequences]
+        rows = list[IntArray]()
+        for kinds, sequence in zip(symbols, self.sequences, strict=True):
+            number = {symbol: row for row, symbol in enumerate(kinds)}
+            rows.append(np.array([number[symbol] for symbol in sequence]))
+        order = self._order(rows)
+        so_far = [np.maximum.accumulate(x) for x in rows]
+        n = 1 + max(int(so_far[s][place]) for s, place in self.examples)
+        require_room(len(self.examples) * n * self.embedding.shape[1])
+        filled = np.array([[*kinds[:n], *kinds[:1] * (n - len(kinds))] for kinds in symbols])
+        return self.embedding[filled[[s for s, _ in self.examples]]], order
+
+    def _order(self, sequences: Sequence[IntArray]) -> Order:
+        return Order(tuple(sequences), tuple((s, place + 1) for s, place in self.examples))
 
 
 def of_sequences(
@@ -118,8 +122,8 @@ def of_sequences(
     (3, 2, '1 to 3', [['1'], ['0'], ['1']])
     >>> data.context(2)
     [1, 0]
-    [1, 0]
     [0, 1]
+    [1, 0]
     >>> of_sequences(["abc"], {"a": [1, 0], "b": [0, 1]})
     Traceback (most recent call last):
     attncert.InputError: sequences[0][2]: must be a symbol of the embedding, not 'c'

@@ -42,7 +42,7 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
 def network_and_data(cert: dict[str, Any], parts: Parts, limits: Limits) -> tuple[Network, Dataset]:
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
     limits.hold(200.0 * (len(data.contexts) * data.longest + data.T) * (data.d + data.m))
-    return of_json(cert["network"]), data.expanded()
+    return of_json(cert["network"]), data
 
 
 @contextmanager

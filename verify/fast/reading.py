@@ -5,28 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.data.order import Order
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.checker import Limits
-from attncert.verify.checker.layer import merged
 from attncert.verify.checker.reading import Table, dims
 
 
 def dataset(
     cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
 ) -> Dataset:
-    """Contexts of different lengths are filled up, as `Dataset` has them."""
+    """Contexts of different lengths are filled up, and tokens that are one object are one row, in
+    the order that they have: as `Dataset` has them."""
     T, d, m = dims(cert, "examples width labels")
-    tables, often = zip(*map(merged, contexts.rows), strict=True)
-    count, n = len(tables), max(map(len, tables))
-    limits.hold(40.0 * count * n * d)
+    shared = len(contexts.rows) < T
+    pairs = [(E, range(len(E))) if shared else in_order(E) for E in contexts.rows]
+    tables, order = zip(*pairs, strict=True)
+    lengths = tuple(map(len, tables))
+    count, n = len(tables), max(lengths)
+    limits.hold(40.0 * count * n * d + 8.0 * sum(map(len, order)))
     full = contexts._replace(rows=[E + E[:1] * (n - len(E)) for E in tables])
     parts = exact(full, count, n, d), exact(queries, T, d), exact(labels, T, m)
-    repeats = np.array([[*times, *[0] * (n - len(times))] for times in often])
-    return Dataset(*parts, repeats=repeats)
+    return Dataset(
+        *parts,
+        counts=lengths if len(set(lengths)) > 1 else None,
+        order=Order.of(order) if lengths != tuple(map(len, order)) else None,
+    )
+
+
+def in_order(context: list[Any]) -> tuple[list[Any], list[int]]:
+    """Tokens that are one object, once, as they first occur; and which of these each token is."""
+    once = {id(token): token for token in context}
+    number = {key: row for row, key in enumerate(once)}
+    return [*once.values()], [number[id(token)] for token in context]
 
 
 def layer(cert: dict[str, Any], tables: Sequence[Table]) -> Layer:

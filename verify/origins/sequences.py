@@ -9,18 +9,19 @@ kept. Those with different labels all stay, and no weights give them.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from attncert.constructions.data.dataset import AS_GIVEN, Dataset, Origin
 from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.exact.contexts import multiplicities, shares
 from attncert.constructions.exact.hashing import Hashed
 from attncert.verify.checker import Limits, Rejected
-from attncert.verify.checker.layer import contexts_of, merged
+from attncert.verify.checker.layer import contexts_of
 from attncert.verify.checker.sequences import prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
@@ -134,11 +135,8 @@ def _unlike(data: Dataset) -> str:
         return str(rejected.args[1])
     queries, unit, _ = cert["data"]["queries"].table
     own, scale = data.contexts.denominator, data.queries.denominator
-    for t, rows in enumerate(contexts_of(limits, cert, cert["data"]).rows):
-        counts = Counter[Hashed]()
-        for row, often in zip(*merged(rows), strict=True):
-            counts[Hashed(row)] += often
-        if _scaled(counts, own) != _scaled(multiplicities(data, t), unit):
+    for t, tokens in enumerate(contexts_of(limits, cert, cert["data"]).rows):
+        if not _in_order(data, t, tokens, unit, own):
             return f"the context of example {t}"
         query = data.queries[t].numerators.tolist()
         if [x * scale for x in queries[t]] != [x * unit for x in query]:
@@ -146,5 +144,15 @@ def _unlike(data: Dataset) -> str:
     return ""
 
 
-def _scaled(counts: Counter[Hashed], factor: int) -> dict[Hashed, int]:
-    return {Hashed(x * factor for x in row): often for row, often in counts.items()}
+def _in_order(data: Dataset, t: int, tokens: list[list[int]], unit: int, own: int) -> bool:
+    """Whether these tokens over `unit` are those of the data in their order: of each row the first
+    one is compared, and every other is the same object as the first of its row."""
+    order = np.arange(data.tokens(t)) if data.order is None else data.order[t]
+    if len(tokens) != len(order):
+        return False
+    keys = np.fromiter(map(id, tokens), np.int64, len(tokens))
+    first = np.unique(order, return_index=True)[1]
+    rows = data.contexts[0 if data.shared else t, : len(first)].numerators.tolist()
+    pairs = zip((tokens[i] for i in first), rows, strict=True)
+    same = all([x * own for x in token] == [x * unit for x in row] for token, row in pairs)
+    return same and bool((keys == keys[first][order]).all())

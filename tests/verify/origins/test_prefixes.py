@@ -33,6 +33,7 @@ from attncert import (
     write_report,
 )
 from attncert.constructions.data.dataset import AS_GIVEN
+from attncert.constructions.data.order import Order
 from attncert.constructions.given.attention import Shape, jacobian, outputs
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import features
@@ -235,10 +236,13 @@ def planted(**changes: Any) -> Level:
 
 def test_the_claim_sees_planted_defects() -> None:
     kept = by_class(of_sequences(["abab", "ba"], {"a": [1, 0], "b": [0, 1]}, labels=[1] * 4))
-    assert kept.repeats is not None and planted() is Level.PROVED
-    more = kept.repeats + (kept.repeats == 2)
+    assert kept.order is not None and planted() is Level.PROVED
+    rows = [kept.order[t].tolist() for t in range(kept.T)]
+    assert [0, 1, 0] in rows
     swapped = kept.queries[np.array([1, 0, 2])] if kept.T == 3 else None
-    assert planted(data={"repeats": more}) is Level.REFUTED
+    for other in ([0, 1, 0, 0], [0, 0, 1]):  # another number; the same, in another order
+        order = Order.of([other if row == [0, 1, 0] else row for row in rows])
+        assert planted(data={"order": order}) is Level.REFUTED
     assert planted(sequences=((0, 0, 1, 1), (1, 0))) is Level.REFUTED
     assert planted(first=(0, 0, 2, 0)) is Level.REFUTED
     assert swapped is None or planted(data={"queries": swapped}) is Level.REFUTED
