@@ -41,6 +41,8 @@ def embed(
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)
     network = build(model, options)
+    if inputs.tokens is not None:
+        network.require_tokens(inputs.tokens)
     config = network.model.config
     _, tokens, width = network.states(inputs.batch(0, 1)).shape
     query = options.query or ("last" if config.model_type.startswith("gpt") else "first")
@@ -50,7 +52,7 @@ def embed(
     facts = {
         "inputs": inputs.count, "tokens": tokens, "width": width,
         "heads": config.num_attention_heads, "head_width": width // config.num_attention_heads,
-        "layer": options.layer, "query": query,
+        "layer": network.layer, "query": query,
         "provenance": {**network.provenance, **inputs.provenance, "batch": options.batch},
     }  # fmt: skip
     starts = range(0, inputs.count, options.batch)

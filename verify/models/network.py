@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.arrays import AnyArray
+from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.errors import InputError, extra
 from attncert.verify.questions.embed import Embed
 
@@ -39,6 +39,15 @@ class Network:
     layer: int
     provenance: Mapping[str, Any]
     absent: tuple[str, ...] = ()
+
+    def require_tokens(self, tokens: IntArray) -> None:
+        """Raises InputError for a token that is no word of the vocabulary."""
+        with foreign("one that takes tokens"):
+            words = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
+        lowest, highest = int(tokens.min()), int(tokens.max())
+        if words is not None and not 0 <= lowest <= highest < words:
+            must = f"of tokens from 0 to {words - 1}, the vocabulary of MODEL"
+            raise InputError("INPUTS", must, f"with {lowest if lowest < 0 else highest}")
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
         """The states (B, n, d) that enter block k + 1. Raises InputError for a model that has no
@@ -62,10 +71,12 @@ class Network:
 def build(name: str, options: Embed) -> Network:
     """A local folder or a model of the hub, up to the block that the states enter. No code of a
     model is run. Raises InputError."""
-    (torch, transformers), layer = libraries(), options.layer
+    torch, transformers = libraries()
     config = _configuration(name)
-    if layer >= config.num_hidden_layers:
-        must = f"from 0 to {config.num_hidden_layers - 1}, below a layer of this model"
+    most = config.num_hidden_layers - 1  # what enters a layer is asked for: one is left above
+    layer = min(1, most) if options.layer is None else options.layer
+    if layer > most:
+        must = f"from 0 to {most}, below a layer of this model"
         raise InputError("layer", must, layer)
     make = partial(transformers.AutoModel.from_config, config, trust_remote_code=False)
     with foreign("one that its configuration describes"):

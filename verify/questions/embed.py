@@ -23,7 +23,9 @@ class Embed(Options):
     folder = "folder for the embeddings"
     needs_folder = True
 
-    layer: int = option(1, whole(0, 10**4), "states after so many layers; 0: raw")
+    layer: int | None = option(
+        None, whole(0, 10**4), "states after so many layers, 0: raw; default: 1 (of one layer: 0)"
+    )
     query: str | None = option(
         None, one_of("first", "last"), "first | last; default: last of a GPT, else first (CLS)"
     )

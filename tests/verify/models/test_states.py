@@ -100,6 +100,22 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
     assert wide.dtype == np.float64 and 0 < abs(wide - states[0]).max() < 1e-5
 
 
+def test_a_model_of_one_layer_and_a_word_that_it_lacks(tmp_path: Path) -> None:
+    import transformers
+
+    sizes = SMALL["bert"][1] | {"num_hidden_layers": 1}
+    transformers.BertConfig(**sizes).save_pretrained(tmp_path)
+    np.save(tmp_path / "t.npy", np.arange(30).reshape(10, 3))
+    embed(str(tmp_path), str(tmp_path / "t.npy"), tmp_path / "out", Embed(random=True))
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["layer"] == 0
+    for wrong in (40, -1):
+        np.save(tmp_path / "t.npy", [[3, wrong]])
+        line = f"INPUTS: must be of tokens from 0 to 39, the vocabulary of MODEL, not with {wrong}"
+        with pytest.raises(InputError, match=line):
+            embed(str(tmp_path), str(tmp_path / "t.npy"), tmp_path / "no", Embed(random=True))
+    assert not (tmp_path / "no").exists()
+
+
 def test_what_is_no_model_is_one_line(tmp_path: Path) -> None:
     import transformers
 
