@@ -256,13 +256,15 @@ def produced_by(command: str, seed: int) -> dict[str, Any]:
 
 
 def data_file(data: Dataset, always: bool = False) -> DataFile | None:
-    """The file for these data; None where the certificate is to hold them: up to INSIDE numbers,
-    unless it is `always` wanted. Raises TooLarge where no checker would read the file.
+    """The file for the data that a certificate of these stores; None where the certificate is to
+    hold them: up to INSIDE numbers, unless it is `always` wanted. Raises TooLarge where no checker
+    would read the file.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, always=True)
     (None, {'name': 'certificate-data.json', 'bytes': 93})
     """
+    data = data.origin.stored(data)
     arrays = {argument: getattr(data, argument) for argument in ARGUMENTS[:2]}
     arrays |= {"labels": data.stated} if data.stated is not None else {}
     numbers = sum(array.stored.size for array in arrays.values())

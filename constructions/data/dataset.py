@@ -74,6 +74,10 @@ class Origin:
         """What a conclusion says of its data: sentences, with a space before each."""
         return ""
 
+    def held(self, certificate: Mapping[str, Any]) -> str:
+        """Which data a certificate holds, in a sentence, if that is a question."""
+        return ""
+
 
 AS_GIVEN = Origin()
 

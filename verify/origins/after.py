@@ -45,9 +45,15 @@ class AfterBlocks(Origin):
     def paragraph(self) -> str:
         count = self.front.depth
         blocks = "the block" if count == 1 else f"the {count} blocks"
+        verb = "makes" if count == 1 else "make"
+        return f"They are what {blocks} in front of the layer {verb} of the given data."
+
+    def held(self, certificate: Mapping[str, Any]) -> str:
+        if certificate["input_sha256"] == self.original.sha256:
+            return "The certificate holds the given data and all blocks."
         return (
-            f"They are what {blocks} in front of the layer make{'s' * (count == 1)} of the given "
-            "data. The certificate holds the given data and all blocks."
+            "The certificate holds the data that the layer sees, and neither the given data nor "
+            f"any block: where the data come from is the claim `{ids.BEFORE}` of this report alone."
         )
 
     @property

@@ -19,6 +19,7 @@ from attncert import Dataset, Prove, prove, write_report
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.mixing import mean
 from attncert.reports.certificate.explain import explain
+from attncert.verify.certificate import data_file
 from attncert.verify.checker import check_file
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -56,6 +57,28 @@ def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> Non
     page = (folder / "report.md").read_text()
     assert "The data are what a block in front makes" in page and "--before mean" in page
     assert f"`{DATA.sha256}`" in page
+
+
+@pytest.mark.parametrize("labels", [[5, "1/2", 7], [5, 6, 5]])
+def test_the_report_says_which_data_the_certificate_holds(
+    labels: list[int | str], tmp_path: Path
+) -> None:
+    """Weights are certified from the given data on; a relation between changed data alone."""
+    data = Dataset.of([[[1, 0], [0, 3]], [[1, 0], [0, 3]], [[1, 1], [0, 2]]], [[1, 1]] * 3, labels)
+    if labels[0] != labels[1]:
+        assert prove(data, BEFORE).standing is Level.REFUTED
+    write_report(prove(data, BEFORE), tmp_path / "o")
+    certificate = json.loads((tmp_path / "o" / "certificate.json").read_text())
+    given = certificate["input_sha256"] == data.sha256
+    page = (tmp_path / "o" / "report.md").read_text()
+    assert ("The certificate holds the given data and all blocks." in page) is given
+    assert ("neither the given data nor any block" in page) is not given
+
+
+def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
+    """The blocks stand in the certificate, and are not applied twice."""
+    file = data_file(proof.data, always=True)
+    assert file is not None and json.loads(file.content) == DATA.canonical()
 
 
 def test_the_trace_must_hold_the_blocks_before(proof: Proof) -> None:
