@@ -13,10 +13,15 @@ from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.strength import Use
 from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import About, Level
 from attncert.verify.methods.method import Method
 
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
+_THESE = "impossible, no weights output exactly these labels."
+_UNIVERSAL = (
+    "no one choice of keys and queries serves every labelling. Weights chosen for these labels may "
+    "still output them."
+)
 _USED = ("hypothesis", "step", "what is counted", "the theorem allows", "used at most")
 _BY_RANK = "not counted: heads certified by rank alone"
 
@@ -51,9 +56,11 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
 def _sentence(examined: Examination) -> str:
     """For a terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
-        if proof.standing is Level.REFUTED:  # then for all weights: no construction could help
+        if proof.standing is Level.REFUTED:  # by what holds for all weights
+            these = proof.claim.excludes(About.THESE_LABELS)
+            what = _THESE if these else _UNIVERSAL
             statement = plain(sentence(proof.statement))
-            return f"Your data ({examined.part}): impossible for all weights. Refuted: {statement}"
+            return f"Your data ({examined.part}): {what} Refuted: {statement}"
     verdicts = "; ".join(
         f"{proof.setup.voice.title}: {_WORDS.get(proof.standing, proof.standing.value)}"
         for proof in examined.proofs.values()

@@ -113,7 +113,10 @@ def sentences(answer: Comparison) -> Iterator[str]:
     if alone:
         yield f"Attention alone takes {_words(alone)}{_saturation(layers)}."
     else:
-        yield "No construction of a layer of attention alone memorizes these examples."
+        yield (
+            "None of these constructions of a layer of attention alone is proved to memorize these "
+            "examples. Other weights of such a layer are not excluded by that."
+        )
     if alone and relus:
         yield f"ReLUs or thresholds, in the shortest network, buy {_bought(relus, alone)}."
     if relus and (long := next((x for x in exact if x.method.name == LONG), None)):

@@ -175,7 +175,7 @@ def _run_case(method: Method, data: Dataset, seed: int) -> tuple[str, Level]:
     if proof.standing.holds:
         return proof.standing.value, Level.PROVED
     if proof.standing is Level.REFUTED:
-        return "impossible for all weights", Level.PROVED
+        return "no weights serve all labels", Level.PROVED
     open_ = [x for x in proof.trace if ids.hypothesis_name(x.id) and not x.level.holds]
     if not open_:
         return "not proved, although every hypothesis holds", Level.REFUTED

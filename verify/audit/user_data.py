@@ -14,8 +14,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.words import counted
 from attncert.verify.methods.method import Method
 from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
@@ -51,7 +52,7 @@ class Examination:
     @property
     def part(self) -> str:
         T, of = self.data.T, self.whole.T
-        return f"the first {T} of {of} examples" if of > T else f"all {T} examples"
+        return f"the first {T} of {of} examples" if of > T else counted(T, "example", "all")
 
 
 def examine(
@@ -66,11 +67,13 @@ def examine(
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
         proofs[method.name] = proof
         if proof.layer is not None and method.strength is not None:
-            strengths[method.name] = _strength(data, method, proof)
+            strengths[method.name] = _strength(method, proof)
     return Examination(whole, data, proofs, strengths)
 
 
-def _strength(data: Dataset, method: Method, proof: Proof) -> Strength:
+def _strength(method: Method, proof: Proof) -> Strength:
+    """Of the proof's own data: of token sequences, one example of each class."""
+    data = proof.data
     run = Run.of(data, proof.question, method)
     built = method.build(data, run.request, silent)
     short = any(getattr(head, "short", False) for head in built.heads)
@@ -78,19 +81,25 @@ def _strength(data: Dataset, method: Method, proof: Proof) -> Strength:
 
 
 def claims(examined: Examination) -> list[Claim]:
-    """The answer of each construction; last, that one of them memorizes the data: refuted where no
-    weights do."""
+    """The answer of each construction; last, that one of them memorizes the data. It is refuted in
+    the sense in which no weights do, and names that sense: for these labels, or for every labelling
+    by one choice of keys and queries."""
     each = [_claim_of(name, proof) for name, proof in examined.proofs.items()]
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
     titles = " or ".join(proof.setup.voice.title for proof in examined.proofs.values())
-    statement = f"By {titles} {examined.part} of {examined.whole.name} are memorized."
+    part = f"{examined.part} of {examined.whole.name}"
+    statement = f"By {titles} {part} are memorized."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]
     level = Level.UNDECIDED if refuted is None else Level.REFUTED
+    if decisive.excludes(About.UNIVERSAL):
+        statement = f"One choice of keys and queries serves every labelling of {part}."
+    elif decisive.excludes(About.THESE_LABELS):
+        statement = f"Some weights output exactly the given labels of {part}."
     witness = dict(decisive.witness or {}) | {"reason": f"{level.value}: {decisive.statement}"}
-    return [*each, Claim(ids.AUDIT_DATA, statement, level, witness=witness)]
+    return [*each, Claim(ids.AUDIT_DATA, statement, level, witness=witness, about=decisive.about)]
 
 
 def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
@@ -115,6 +124,7 @@ def _claim_of(name: str, proof: Proof) -> Claim:
         proof.standing,
         witness=None if proof.holds else witness,
         source=f"`{proof.command}`",
+        about=answer.about,
     )
 
 

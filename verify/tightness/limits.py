@@ -96,6 +96,7 @@ def impossible(
         witness=witness,
         rests_on=tuple(premises),
         source="ours; docs/tightness.md",
+        about=About.THESE_LABELS if labels else About.UNIVERSAL,
     )
 
 

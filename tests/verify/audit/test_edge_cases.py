@@ -349,7 +349,7 @@ def test_the_table_shows_what_each_construction_does() -> None:
     rows = {row[0]: row[1:] for row in cases_table(outcomes, methods).rows}
     assert claim(outcomes).level is Level.PROVED and list(rows) == list(EDGE_CASES)[::2]
     assert rows["n=d=1"] == ("proved", "proved")
-    assert rows["all rows of the shared context equal"] == ("impossible for all weights",) * 2
+    assert rows["all rows of the shared context equal"] == ("no weights serve all labels",) * 2
     assert rows["a repeated row in one context"] == ("not applicable: A2",) * 2
 
 

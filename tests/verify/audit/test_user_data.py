@@ -13,12 +13,13 @@ from support.shell import Shell
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
+from attncert.constructions.data.sequences import of_sequences
 from attncert.constructions.progress import silent
 from attncert.reports.audit.page import data_tables
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.user_data import Examination, claims, examine
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.methods import registry
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -26,6 +27,8 @@ PROVED = family(5, 3, 4, seed=1)
 REGROUPED = Dataset.of(
     EYE, [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]], [1, 2, 3, 4, 5]
 )
+MEMORIZED = Dataset.of([[[1, 2]], [[2, 1]], [[3, 3]]], [[1, 0], [0, 1], [1, 1]], [1, 2, 3])
+ONE_CLASS = of_sequences(["aaa"], {"a": [1]})
 ON_A_LINE = Dataset.of(EYE, [[k, 2 * k, 0] for k in range(1, 6)], [1, 2, 3, 4, 5])
 
 
@@ -68,6 +71,14 @@ def test_of_a_large_data_set_the_first_examples_are_looked_at() -> None:
     assert found.part == "the first 25 of 31 examples"
 
 
+def test_only_what_is_excluded_is_called_impossible() -> None:
+    """One head without attention outputs these labels; no one choice serves every labelling."""
+    verdict = conclusion(MEMORIZED)
+    assert verdict.excludes(About.UNIVERSAL) and "every labelling" in verdict.statement
+    verdict = conclusion(signed_pairs())
+    assert verdict.excludes(About.THESE_LABELS) and "the given labels" in verdict.statement
+
+
 @pytest.fixture
 def only_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled cases take a while and are tested on their own."""
@@ -97,7 +108,9 @@ def test_heads_certified_by_rank_alone_are_not_counted_as_zero() -> None:
     [
         (REGROUPED, 0, "Your data (all 5 examples): the paper's construction: proved; heads of"),
         (ON_A_LINE, 3, "Your data (all 5 examples): the paper's construction: "),
-        (signed_pairs(), 1, "Your data (all 4 examples): impossible for all weights. Refuted: "),
+        (signed_pairs(), 1, "Your data (all 4 examples): impossible, no weights output exactly"),
+        (MEMORIZED, 1, "Your data (all 3 examples): no one choice of keys and queries serves "),
+        (ONE_CLASS, 0, "Your data (all 2 examples): the paper's construction: proved"),
     ],
 )
 def test_the_command(data: Dataset, status: int, line: str, tmp_path: Path, shell: Shell) -> None:
