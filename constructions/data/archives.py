@@ -1,7 +1,7 @@
 """Arrays from NumPy's own files, .npy and .npz: what a file claims is checked before it is read.
 
-Nothing is unpickled. An array has integers, or floats of at most 64 bits; those named in BOOLEANS
-may be of booleans.
+Nothing is unpickled. An array has integers, floats of at most 64 bits, or booleans, which whatever
+reads it takes as 0 and 1 or refuses.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from attncert.constructions.errors import InputError
 MAX_ARRAY_BYTES = 2**31  # of the three arrays of an .npz together, unpacked
 MAX_HEADER_BYTES = 2**12  # of one array in an .npz; NumPy writes 118
 MAX_DIRECTORY_BYTES = 2**12  # of the archive's list of members; NumPy writes under 200
-
-BOOLEANS = ("labels", "mask", "attn_mask", "key_padding_mask")
 
 _NPZ = "an .npz archive as numpy.savez writes it"
 _LOCAL = 30  # bytes before the name of a member, where it stands in the archive
@@ -166,8 +164,7 @@ def _header(member: IO[bytes], key: str) -> _Header:
             raise ValueError("a negative size")
     except Exception:  # whatever a header made by anyone leads NumPy to
         raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it") from None
-    kinds = "iufb" if key in BOOLEANS else "iuf"
-    if dtype.kind not in kinds or dtype.itemsize > 8:
+    if dtype.kind not in "iufb" or dtype.itemsize > 8:
         raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {dtype.str!r}")
     return _Header(shape, fortran, dtype, start.tell())
 

@@ -38,6 +38,7 @@ from attncert.constructions.errors import InputError, NoSuchFile
 
 MAX_JSON_BYTES = 2**26  # 64 MiB; larger data belong in an .npz
 MAX_EXAMPLES = 10**6
+MAX_MATRIX = 2**24  # entries of a matrix in a text, which may leave out those that are 0
 
 BUNDLED = {"digits": digits}
 
@@ -47,6 +48,9 @@ STDIN = "standard input"
 _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_FIRST = {
+    "npz": b"PK", "npy": b"\x93NUMPY", "json": b"{", "mtx": b"%%MatrixMarket", "mat": b"MATLAB",
+}  # fmt: skip
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 
@@ -127,7 +131,7 @@ def _format(content: bytes, readers: Mapping[str, object]) -> str:
     if "safetensors" in readers and content[8:9] == b"{" and header < len(content):
         return "safetensors"
     start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
-    for key, first in (("npz", b"PK"), ("npy", b"\x93NUMPY"), ("json", b"{")):
+    for key, first in _FIRST.items():
         if key in readers and start.startswith(first):
             return key
     return "csv" if "csv" in readers else "json"
@@ -239,18 +243,58 @@ def read_npz(
 
 
 def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
-    """The rows of a CSV file (UTF-8, commas), cells as JSON would have them: integers,
-    decimals, "p/q". A first row without any number is a header, left out; so are empty lines."""
-    text = file.read(MAX_JSON_BYTES + 1)
-    if len(text) > MAX_JSON_BYTES:
-        raise InputError(source, f"CSV of at most {MAX_JSON_BYTES} bytes", "longer")
+    """The rows of a CSV file (UTF-8, commas, or tabs if its first line has no comma), cells as JSON
+    would have them: integers, decimals, "p/q". A first row without any number is a header, left
+    out; so are empty lines."""
+    text = _text(file, source, "CSV")
+    tabs = "\t" in (first := text.partition("\n")[0]) and "," not in first
     try:
-        lines = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
         rows = [[_cell(cell.strip()) for cell in row] for row in lines if any(row)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(source, "CSV in UTF-8", f"unreadable ({error})") from None
+    except csv.Error as error:
+        raise InputError(source, "CSV", f"unreadable ({error})") from None
     named = rows and all(isinstance(x, str) and not re.search("[0-9]", x) for x in rows[0])
     return rows[1:] if named else rows
+
+
+def read_mtx(file: BinaryIO, source: str) -> list[list[Any]]:
+    """The rows of a Matrix Market file, cells as `read_csv` has them: dense (array, column by
+    column) or sparse (coordinate, 0 where there is no entry, 1 for an entry of a pattern). Raises
+    InputError, also for symmetric and complex matrices, whose entries stand for others."""
+    words = [line.split() for line in _text(file, source, "Matrix Market").splitlines()]
+    head, *rest = words or [[]]
+    (dense, kind, form), body = ("", "", ""), [row for row in rest if row and row[0][0] != "%"]
+    if len(head) == 5 and head[:2] == ["%%MatrixMarket", "matrix"]:
+        dense, kind, form = (word.lower() for word in head[2:])
+    must = "a Matrix Market file of a general matrix: real, integer or pattern"
+    if form != "general" or kind not in ("real", "double", "integer", "pattern"):
+        raise InputError(source, must, f"with the head {' '.join(head)[:80]!r}")
+    try:
+        N, d, *_ = map(int, body[0])
+        cells = body[1:]
+        if dense == "array":
+            places = [(i, j) for j in range(d) for i in range(N)] if N * d == len(cells) else []
+        else:
+            places = [(int(i) - 1, int(j) - 1) for i, j, *_ in cells]
+        short = N * d > MAX_MATRIX or len(places) != len(cells)
+        if short or not all(0 <= i < N and 0 <= j < d for i, j in places):
+            raise ValueError
+    except (ValueError, IndexError):
+        raise InputError(source, must, "one whose sizes and places do not fit") from None
+    rows: list[list[Any]] = [[0] * d for _ in range(N)]
+    for (i, j), row in zip(places, cells, strict=True):
+        rows[i][j] = 1 if kind == "pattern" else _cell(row[-1])
+    return rows
+
+
+def _text(file: BinaryIO, source: str, kind: str) -> str:
+    text = file.read(MAX_JSON_BYTES + 1)
+    if len(text) > MAX_JSON_BYTES:
+        raise InputError(source, f"{kind} of at most {MAX_JSON_BYTES} bytes", "longer")
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(source, f"{kind} in UTF-8", f"unreadable ({error})") from None
 
 
 def _cell(text: str) -> Any:

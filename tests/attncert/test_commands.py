@@ -34,7 +34,7 @@ CASES = [
     "compare --examples 6 --sizes 2,4 --round 1/2 --seed 2",
     "kruskal --examples 7 --work 1 --subsets 20 --seed 5",
     "kruskal --examples 7 --work 1 --k 3",
-    "kruskal --examples 5",
+    "kruskal --columns --examples 2",
     "capacity --examples 5 --heads 2 --head-width 2 --value-width 2 --seed 6",
     "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
     "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",

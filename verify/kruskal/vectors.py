@@ -8,10 +8,11 @@ read `array` (fast, modulo primes) and `rows` (exact, FLINT).
 from __future__ import annotations
 
 import hashlib
+import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -110,6 +111,11 @@ nan
         """
         return find_relation(self.array, sorted(int(i) for i in indices))
 
+    @property
+    def columns(self) -> Vectors:
+        """The columns of the matrix whose rows these are."""
+        return replace(self, array=np.ascontiguousarray(self.array.T))
+
     def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
         """Some of the vectors, in this order; an integer means the first so many."""
         if not isinstance(indices, int):
@@ -122,10 +128,10 @@ nan
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     """Vectors from a file, or the queries of bundled data.
 
-    .npz: the array "vectors", else "queries"; other arrays are ignored.
+    .npz, .mat: the array "vectors", else "queries", else the only one; booleans are 0 and 1.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
-    integers, decimals, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line.
-    "-" is standard input. Raises InputError for unusable input.
+    integers, decimals, or "p/q". .npy, .mtx: the vectors as a matrix. .csv, .tsv: one vector in
+    each line. "-" is standard input. Raises InputError for unusable input.
 
     >>> v = load_vectors("digits")
     >>> v.N, v.d, v.array.dtype
@@ -138,7 +144,10 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
         "npz": _from_npz,
         "json": _from_json,
         "npy": lambda file, name, label: Vectors.of(archives.read_npy(file, label), name),
-        "csv": _from_csv,
+        "csv": partial(_from_text, loading.read_csv),
+        "tsv": partial(_from_text, loading.read_csv),
+        "mtx": partial(_from_text, loading.read_mtx),
+        "mat": _from_mat,
     }
     return loading.read_source(source, readers)
 
@@ -155,8 +164,32 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
     return Vectors.of(array, name)
 
 
-def _from_csv(file: BinaryIO, name: str, source: str) -> Vectors:
-    return Vectors.of(ExactArray.of(loading.read_csv(file, source), "vectors"), name)
+def _from_text(
+    read: Callable[[BinaryIO, str], Any], file: BinaryIO, name: str, source: str
+) -> Vectors:
+    return Vectors.of(ExactArray.of(read(file, source), "vectors"), name)
+
+
+def _from_mat(file: BinaryIO, name: str, source: str) -> Vectors:
+    """With SciPy. A matrix may be sparse."""
+    from scipy.io import loadmat, whosmat
+
+    must = "a MATLAB file up to version 7 with a matrix of numbers"
+    try:
+        described = {key: (shape, kind) for key, shape, kind in whosmat(file)}
+        key = _pick(list(described), source)
+        shape, kind = described[key]
+        if kind in ("cell", "char", "struct", "object", "function", "opaque"):
+            raise InputError(source, must, f"with a {kind}")
+        if math.prod(shape) > loading.MAX_MATRIX:
+            raise InputError(source, f"a matrix of at most {loading.MAX_MATRIX} entries", shape)
+        file.seek(0)
+        array = loadmat(file, variable_names=[key])[key]
+    except InputError:
+        raise
+    except Exception as error:  # whatever a file made by anyone leads SciPy to
+        raise InputError(source, must, f"unreadable ({type(error).__name__})") from None
+    return Vectors.of(array.toarray() if hasattr(array, "toarray") else array, name)
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:
@@ -169,5 +202,9 @@ def _pick(keys: list[str], source: str) -> str:
     for key in _NAMES:
         if keys.count(key) == 1:
             return key
+    if len(keys) == 1:
+        return keys[0]
     names = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
-    raise InputError(source, "a file with one array named vectors or queries", f"of {names}")
+    raise InputError(
+        source, "a file with one array, or one named vectors or queries", f"of {names}"
+    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,
     SEED,
     SIZE,
+    SWITCH,
     TEXT,
     DeviceChoice,
     number,
@@ -34,11 +36,12 @@ class Kruskal(Question):
 
     command = "kruskal"
     example = "attncert kruskal digits --k 4"
-    data = ".json, .npz, .npy, .csv of vectors, -, or: digits"
+    data = ".json, .npz, .npy, .csv, .tsv, .mat, .mtx of vectors, -, or: digits"
 
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "only ask: is every set of k independent?"
     )
+    columns: bool = option(False, SWITCH, "the vectors are the columns of the matrix, not its rows")
     subsets: int | None = option(
         None,
         whole(0, 10**9),
@@ -59,6 +62,10 @@ class Kruskal(Question):
         repeats=False,
     )
     seed: int = option(0, SEED, "random seed of subsets and bases")
+
+    def of(self, data: Any) -> Any:
+        """The vectors: columns, where they are asked for, before the first `examples` of them."""
+        return super().of(data.columns if self.columns else data)
 
     @property
     def drawn(self) -> int:

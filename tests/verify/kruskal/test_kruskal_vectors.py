@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse
 from support.data_files import VALID, as_json
 from support.shell import Shell
 
 from attncert.constructions.errors import InputError
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.questions.kruskal import Kruskal
+
+MTX = "%%MatrixMarket matrix"
 
 
 def saved(folder: Path, **arrays: Any) -> Path:
@@ -59,7 +65,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "three axes": ({"vectors": np.zeros((2, 2, 2))}, r"an \(N, d\) matrix"),
     "no vectors": ({"vectors": np.zeros((0, 3))}, r"an \(N, d\) matrix"),
     "no width": ({"vectors": np.zeros((3, 0))}, r"an \(N, d\) matrix"),
-    "other name": ({"points": np.eye(2)}, "one array named vectors or queries"),
+    "other names": ({"a": np.eye(2), "b": np.eye(2)}, "one array, or one named vectors or q"),
     "words": ({"vectors": np.array([["a"]])}, "integers, or floats of at most 64 bits"),
     "objects": ({"vectors": np.array([[1, None]], dtype=object)}, "integers, or floats"),
     "complex": ({"vectors": np.eye(2) * 1j}, "integers, or floats"),
@@ -81,7 +87,7 @@ def test_a_bad_archive_gives_one_line(tmp_path: Path, name: str) -> None:
         ('{"vectors": [["x"]]}', "an integer, a finite float"),
         ('{"vectors": []}', "matrix"),
         ('{"vectors": [[NaN]]}', "an integer, a finite float"),
-        ('{"labels": [[1]]}', "one array named vectors or queries"),
+        ('{"labels": [[1]], "contexts": [[1]]}', "one array, or one named vectors or queries"),
         ("[[1]]", "an object with"),
         ("{", "JSON"),
     ],
@@ -105,6 +111,8 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
     ("name", "text"),
     [
         ("v.csv", "0.1, 0.3\n+.3,9e-1\n"),
+        ("v.tsv", "0.1\t0.3\n+.3\t9e-1\n"),
+        ("v.mtx", f"{MTX} array real general\n2 2\n0.1\n.3\n+0.3\n9e-1"),
         ("v.json", '{"vectors": [[0.1, 0.3], [0.3, 0.9]]}'),
         ("v.json", '{"queries": [[0.1, 0.3], ["3/10", 9e-1]]}'),
     ],
@@ -130,10 +138,23 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
     np.save(tmp_path / "f.npy", np.asfortranarray(values * 0.5))
     (tmp_path / "v.csv").write_text("a,b,c\n1,0,2\n\n0,1,-3\n")
     (tmp_path / "f.csv").write_text("1/2,0,1e0\n0,.5,-1.5\n")
-    for name in ("v.npy", "v.csv"):
+    (tmp_path / "v.tsv").write_text("a\tb\tc\n1\t0\t2\n0\t1\t-3\n")
+    (tmp_path / "v.json").write_text('{"points": [[1, 0, 2], [0, 1, -3]]}')
+    np.savez(tmp_path / "v.npz", points=values)
+    scipy.io.savemat(tmp_path / "v.mat", {"A": values * 1.0})
+    scipy.io.savemat(tmp_path / "sparse.mat", {"A": scipy.sparse.csc_matrix(values)})
+    scipy.io.mmwrite(tmp_path / "v.mtx", values)
+    scipy.io.mmwrite(tmp_path / "sparse.mtx", scipy.sparse.coo_matrix(values))
+    every = (f"v.{kind}" for kind in ("npy", "csv", "tsv", "json", "npz", "mat", "mtx"))
+    for name in (*every, "sparse.mat", "sparse.mtx"):
         assert load_vectors(tmp_path / name).array.tolist() == values.tolist()
     assert load_vectors(tmp_path / "f.npy").array.tolist() == (values * 0.5).tolist()
     assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # over 1/2
+    np.save(tmp_path / "b.npy", values > 0)
+    scipy.io.savemat(tmp_path / "b.mat", {"A": values > 0})
+    (tmp_path / "b.mtx").write_text(f"{MTX} coordinate pattern general\n% x\n2 3 3\n1 1\n1 3\n2 2")
+    for name in ("b.npy", "b.mat", "b.mtx"):
+        assert load_vectors(tmp_path / name).array.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +167,14 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
         ("x.csv", b"1,\xff\n"),
         ("x.csv", b""),
         ("x.csv", b"1,nan\n"),
+        ("x.tsv", b"1\t2\n3\n"),
+        ("x.mat", b"junk" * 99),
+        ("x.mtx", b""),
+        ("x.mtx", b"%%MatrixMarket matrix array real symmetric\n1 1\n1\n"),
+        ("x.mtx", b"%%MatrixMarket matrix array real general\n-1 -1\n1\n"),
+        ("x.mtx", b"%%MatrixMarket matrix array real general\n1 2\n1\n"),
+        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 1\n"),
+        ("x.mtx", b"%%MatrixMarket matrix coordinate pattern general\n1000000000 1000000000 0\n"),
     ],
 )
 def test_what_is_no_vectors_is_one_line(
@@ -163,3 +192,14 @@ def test_the_first_vectors_alone(tmp_path: Path, shell: Shell) -> None:
     shell.runs(*words, "--examples", "2")
     line = shell.refuses(*words, "--examples", "4")
     assert "--examples: must be from 1 to 3, not 4" in line
+
+
+def test_vectors_in_columns(tmp_path: Path, shell: Shell) -> None:
+    (tmp_path / "v.tsv").write_text("1\t0\t1\n0\t1\t0\n")
+    words = ["kruskal", tmp_path / "v.tsv", "--out", tmp_path / "k"]
+    assert "of 2 vectors of width 3 is 2" in shell.runs(*words).out
+    assert "vectors 0 and 2 are dependent" in shell.runs(*words, "--columns").out
+    assert "of 2 vectors of width 2 is 2" in shell.runs(*words, "--columns", "--examples", "2").out
+    matrix = [["1/2", "1/3"], [1, 2]]
+    columns = kruskal(matrix, Kruskal(columns=True)).data
+    assert (columns.array.tolist(), columns.denominator) == ([[3, 6], [2, 12]], 6)
