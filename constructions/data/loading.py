@@ -213,16 +213,9 @@ def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
             "data", "an object, as in a certificate that holds its data", describe(data)
         )
     labels = data.get("labels")
-    none = isinstance(labels, list) and all(row == ["0"] for row in labels)
-    none = none and "sequences" not in data
-    return {
-        k: x
-        for k, x in data.items()
-        if k != "labels"
-        or certificate.get("claim") != "full-rank"
-        or not none
-        or "sequences" in data
-    }
+    zeros = isinstance(labels, list) and all(row == ["0"] for row in labels)
+    none = zeros and certificate.get("claim") == "full-rank" and "sequences" not in data
+    return {key: x for key, x in data.items() if key != "labels" or not none}
 
 
 def read_npz(

@@ -35,6 +35,13 @@ def test_what_a_function_cannot_take_is_one_line(name: str) -> None:
         function(*sources, sead=3)
 
 
+def test_other_arguments_of_a_layer_are_one_line() -> None:
+    with pytest.raises(InputError, match="mask: must be of type ndarray, not 'causal'"):
+        attncert.layer(LAYER, DATA, mask="causal")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="weights: must be of type StoredLayer or Network or"):
+        attncert.layer(3, DATA)  # type: ignore[arg-type]
+
+
 def test_a_question_says_what_was_set() -> None:
     assert repr(attncert.Prove(heads=3, memory=4.0)) == "Prove(heads=3)"
     assert repr(attncert.prove(DATA, attncert.Prove(heads=3)).question) == "Prove(heads=3)"

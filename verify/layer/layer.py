@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -66,7 +68,12 @@ class LayerAnswer(Answer):
         return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
 
 
-@answers(LayerQuestion, data=(Dataset, Recording))
+@answers(
+    LayerQuestion,
+    weights=(StoredLayer, Network, str, os.PathLike),
+    data=(Dataset, Recording),
+    mask=np.ndarray,
+)
 def layer(
     weights: StoredLayer | Network | str | os.PathLike[str],
     data: Dataset | Recording,
