@@ -47,9 +47,13 @@ class FakeNetwork:
     """As `verify.models.network.Network`, for 10 tokens: a table instead of layers."""
 
     width: int = 6
+    layer: int = 1
     spoiled: int = -1  # the token that gives NaN
     provenance: Mapping[str, Any] = field(default_factory=lambda: {"model": "fake"})
     model: Any = field(default_factory=lambda: SimpleNamespace(config=CONFIG))
+
+    def require_tokens(self, tokens: np.ndarray) -> None:
+        assert tokens.max() < 10
 
     def states(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
         ids = batch["input_ids"]
