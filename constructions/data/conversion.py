@@ -126,7 +126,7 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
 def on_host(values: Any, argument: str) -> Any:
     """An array of PyTorch, CuPy or another library of the array API as NumPy's, with the same
     numbers; anything else as it is. Raises InputError if it cannot be transferred."""
-    if isinstance(values, (np.ndarray, list, tuple)):
+    if isinstance(values, (np.ndarray, np.generic, list, tuple)):
         return values
     try:
         if hasattr(values, "detach"):  # PyTorch
