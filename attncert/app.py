@@ -18,7 +18,7 @@ from attncert.commands.embed import embed
 from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.statuses import BROKEN_PIPE, INTERRUPTED
+from attncert.statuses import BROKEN_PIPE, INTERRUPTED, UNUSABLE
 from attncert.terminal.options import GroupedHelp
 from attncert.terminal.output import Interrupted, say
 from attncert.terminal.progress import quiet
@@ -110,8 +110,10 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     except OSError as error:  # nowhere to write the answer to, unless a file is named
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"{error.filename or 'standard output'}: {error.strerror}"
+        if error.strerror is None:  # of a library that could not be loaded
+            message = f"a library: {error}"
     say(f"attncert: {printable(message, _MOST)}", error=True)
-    return 2
+    return UNUSABLE
 
 
 class _Line(logging.Formatter):

@@ -7,6 +7,7 @@ a command that finished gives an answer (0, 1, 3).
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import threading
@@ -17,10 +18,11 @@ from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
 from attncert.constructions.errors import OutOfTime
-from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
+from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
 
 _MOST = 300  # characters of an unexpected exception's message
 _ALLOCATIONS = 20_000  # between searches for cycles: with 700, imports spend 0.3 s on them
+_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # say nothing to us, and can end an import
 _MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
@@ -55,11 +57,53 @@ def process() -> NoReturn:
     """`main` as a process of its own. While Python leaves (workers are waited for), Ctrl-C ends it
     at once: there is nothing to say any more. So does a second one while `main` says so."""
     sys.excepthook, sys.unraisablehook = _silent, _again
+    for setting in _OF_LIBRARIES:
+        os.environ.pop(setting, None)
     gc.set_threshold(_ALLOCATIONS)
-    status = main()
+    status = main() if not _foreign(sys.argv) else _watched()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.freeze()  # nothing is left for Python's last search for cycles, which takes 0.2 s
     sys.exit(status)
+
+
+def _foreign(words: list[str]) -> bool:
+    """Whether a construction from a module is named: code that may end the process at any time."""
+    after = words[words.index("--construction") + 1 :][:1] if "--construction" in words else []
+    named = [*after, *(x for x in words if x.startswith("--construction="))]
+    return hasattr(signal, "sigwaitinfo") and any(":" in word for word in named)
+
+
+def _watched() -> int:
+    """`main` in a child, which tells when it has come to its end. One that ends without a word
+    (`os._exit`) has given no answer, whatever status it leaves. Signals that the child did not get
+    from the terminal, too, are handed on to it."""
+    told, tell = os.pipe()
+    awaited = {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    child = os.fork()
+    if not child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
+        status = main()
+        os.write(tell, b".")
+        return status
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        came = signal.sigwaitinfo(awaited)
+        if came.si_signo != signal.SIGCHLD and came.si_pid:
+            os.kill(child, came.si_signo)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
+    code = os.waitstatus_to_exitcode(ended[1])
+    if code < 0:  # by a signal: so does this process
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os.close(tell)
+    os.set_blocking(told, False)
+    with suppress(BlockingIOError):  # somebody else holds the other end
+        if os.read(told, 1):
+            return code
+    line = "--construction: must be code that returns, not code that ends the process"
+    print(f"attncert: {line}", file=sys.stderr)
+    return UNUSABLE
 
 
 def _silent(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,8 +1,9 @@
 """Exit statuses that say nothing of a claim, as shells and sysexits.h have them.
 
-The others: 0, 1 and 3 are `Answer.exit_status` and the checker's `EXIT`; 2 is unusable input.
+The others, 0, 1 and 3, are `Answer.exit_status` and the checker's `EXIT`.
 """
 
+UNUSABLE = 2  # input
 INTERNAL_ERROR = 70  # a defect of the software
 INTERRUPTED = 130
 BROKEN_PIPE = 141

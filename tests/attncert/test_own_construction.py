@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import metadata
+from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +27,7 @@ from attncert.constructions.data.loading import load
 from attncert.constructions.layer import Head, features
 from attncert.reports.answers import report, report_page
 from attncert.verify.attack.cases import Case
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import paper, registry
 
@@ -141,6 +144,11 @@ def test_the_parity_sees_what_the_step_alone_would_not() -> None:
 BROKEN = {
     "build": ("def build(data, request, progress):\n    return 1 / 0", "ZeroDivisionError: "),
     "leaves": ("def build(data, request, progress):\n    raise SystemExit(0)", "SystemExit: 0"),
+    "changes": (
+        "def build(data, request, progress):\n"
+        "    data.queries.stored[0] += 1; raise attncert.HypothesisFails('odd', 'n is odd', {})",
+        "ValueError: it changes the data",
+    ),
     "nothing": ("def build(data, request, progress):\n    pass", "TypeError: a NoneType and no"),
 }
 
@@ -160,8 +168,18 @@ def test_a_construction_that_breaks_is_named_in_one_line(
     line = shell.refuses(*PROVE_TINY, f"broken_{name}:METHOD")
     begins = f"attncert: build of construction broken: must be without errors, not {error}"
     assert line.startswith(begins)
-    assert name == "nothing" or f"(broken_{name}.py, line 3)" in line
+    assert name in ("nothing", "changes") or f"(broken_{name}.py, line 3)" in line
     assert not (tmp_path / "attncert-report").exists()
+
+
+def test_a_construction_that_ends_the_process_gives_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
+    command = [sys.executable, "-m", "attncert", *PROVE_TINY, "ends:METHOD"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr == (
+        "attncert: --construction: must be code that returns, not code that ends the process\n"
+    )
 
 
 @pytest.fixture
@@ -259,9 +277,14 @@ def test_errors_in_steps_and_traces_name_the_construction() -> None:
     def unknown(data: object, built: object) -> list[Claim]:
         return [Claim("mine", "It holds.", Level.PROVED, rests_on=("nothing",))]
 
+    def endless() -> Iterator[Claim]:
+        for number in count():
+            yield Claim(ids.ClaimId(f"mine.{number}"), "It holds.", Level.PROVED)
+
     for parts, words in (
         ({"steps": attncert.each_head(raising, source="")},
          "steps of construction parity: must be without errors, not LookupError: lost (test_own"),
+        ({"follows": lambda data, built: endless()}, "more than 600 claims are returned"),
         ({"follows": unknown}, "trace of construction parity: .* rests on 'nothing'"),
         ({"follows": lambda data, built: ()}, "trace of construction parity: .*parity is missing"),
     ):  # fmt: skip

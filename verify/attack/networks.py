@@ -81,7 +81,7 @@ def network(method: NetworkMethod, case: Case) -> Network:
     where it refuses without."""
     data = case.dataset
     try:
-        with registry.errors_of(method, "build"):
+        with registry.errors_of(method, "build", data):
             return method.build(data, int(case.option)).network
     except HypothesisFails as failure:
         if failure.witness.get("examples") not in conflicts(method, data):
@@ -97,7 +97,7 @@ def owed(method: NetworkMethod, case: Case) -> str:
 def conflicts(method: NetworkMethod, data: Dataset) -> list[list[int]]:
     """All pairs of examples with different labels that are one input to the construction."""
     labels = data.labels.strings()
-    with registry.errors_of(method, "sees"):
+    with registry.errors_of(method, "sees", data):
         inputs = [method.sees(data, t) for t in range(data.T)]
     pairs = combinations(range(data.T), 2)
     return [[s, t] for s, t in pairs if inputs[s] == inputs[t] and labels[s] != labels[t]]

@@ -232,7 +232,7 @@ def _attacked(construction: str | Build) -> Attacked:
     attack = method.attack
 
     def build(case: Case) -> Layer:
-        with registry.errors_of(method, "build"):
+        with registry.errors_of(method, "build", case.dataset):
             if attack.build is not None:
                 layer = attack.build(case.dataset, case.heads, case.width, case.option)
             else:
@@ -244,7 +244,7 @@ def _attacked(construction: str | Build) -> Attacked:
             return layer
 
     def adapt(case: Case) -> Case:
-        with registry.errors_of(method, "attack"):
+        with registry.errors_of(method, "attack", case.dataset):
             return attack.adapt(case)
 
     promises, drawn = attack.promises, partial(draw, width_one=attack.width_one)
@@ -252,7 +252,7 @@ def _attacked(construction: str | Build) -> Attacked:
         return Attacked(method.name, build, drawn, adapt=adapt)
 
     def promised(case: Case) -> str:
-        with registry.errors_of(method, "attack"):
+        with registry.errors_of(method, "attack", case.dataset):
             return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
     return Attacked(method.name, build, drawn, promised, adapt)

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType, NoneType
 
 from attncert.constructions.construction import Bound
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import error_text
 from attncert.verify.claims.proof import Outline, Voice
@@ -130,12 +131,17 @@ def foreign(method: AnyMethod) -> bool:
 
 
 @contextmanager
-def errors_of(method: AnyMethod, part: str) -> Iterator[None]:
+def errors_of(method: AnyMethod, part: str, data: Dataset) -> Iterator[None]:
     """Around what a construction does, or what it said is joined. An error of a third-party one,
     other than the two that mean something, is an InputError with its name, the part and the line;
-    an error of ours passes."""
+    an error of ours passes. So is a change of the data, of which it would then be a proof."""
+    before = data.hashed() if foreign(method) else ""
     try:
-        yield
+        try:
+            yield
+        finally:  # of a hypothesis that fails, too
+            if before and data.hashed() != before:
+                raise ValueError("it changes the data")
     except (InputError, HypothesisFails, KeyboardInterrupt, OutOfTime):
         raise
     except BaseException as error:

@@ -78,7 +78,7 @@ def prove_network(
     progress("building", 0, 1)
     own = {"beta": Fraction(question.beta)} if question.beta else {}
     try:
-        with errors_of(method, "build"):
+        with errors_of(method, "build", data):
             built: Any = method.build(data, question.seed, **own)
     except HypothesisFails as failure:
         return _concluded(question, data, method, claims.refusal(data, method.title, failure))
@@ -100,7 +100,7 @@ def _checked(data: Dataset, method: NetworkMethod, built: Any) -> list[Claim]:
         return [claims.memorizes(data, reason)]
     conclusion = claims.memorizes(data, states[-1].queries).timed(time.perf_counter() - start)
     rows = [x.queries.tolist() for x in states]
-    with errors_of(method, "steps"):
+    with errors_of(method, "steps", data):
         steps = [step(data, built, rows) for step in method.steps]
     return [*filter(None, steps), conclusion]
 

@@ -78,7 +78,7 @@ class Run:
 
     def errors_of(self, part: str) -> AbstractContextManager[None]:
         """`registry.errors_of` of this run's construction."""
-        return registry.errors_of(self.method, part)
+        return registry.errors_of(self.method, part, self.data)
 
     def capacity_claims(self, heads: int) -> list[Claim]:
         """T is at most what the theorem places, where it says how many."""
@@ -144,7 +144,7 @@ def _request(data: Dataset, question: Prove, method: Method) -> Request:
     if question.saturate_own and method.saturates != "own":
         instead = f"with construction {method.name}"
         raise InputError("saturate_own", "given with construction paper", instead)
-    with registry.errors_of(method, "width"):
+    with registry.errors_of(method, "width", data):
         width = method.head_width(data, width)
         if not whole(width) or width < 1:
             raise ValueError(f"d_h is {printable(width, 40)}")

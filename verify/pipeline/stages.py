@@ -4,6 +4,7 @@ others return what the next ones look at, and call for themselves the checks tha
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -58,6 +59,7 @@ READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also wher
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
+MOST_CLAIMS = 100  # of a construction, for each example and each head
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
 
@@ -117,7 +119,7 @@ def check_hypotheses(run: Run) -> list[Claim]:
         chosen.append(partial(every, run.r, ids.A1_AT_R))
     claims = [timed(check) for check in chosen]
     with run.errors_of("hypotheses"):
-        return [*claims, *map(_claim, run.method.hypotheses(data, run.request))]
+        return [*claims, *_claims(run, run.method.hypotheses(data, run.request))]
 
 
 def build(run: Run) -> Construction:
@@ -151,23 +153,28 @@ def check_steps(run: Run, built: Construction) -> list[Claim]:
     claims = []
     with_ranks = run.data.T <= RANKS_EACH_HEAD
     with run.errors_of("steps"):
-        for claim in run.method.steps(run.data, built, with_ranks=with_ranks):
-            claims.append(_claim(claim))
+        for claim in _claims(run, run.method.steps(run.data, built, with_ranks=with_ranks)):
+            claims.append(claim)
             if of := ids.head_and_step(claim.id):
                 run.progress("checking heads", of[0], len(built.heads))
     return claims
 
 
-def _claim(claim: object) -> Claim:
-    if not isinstance(claim, Claim):
-        raise TypeError(f"a {type(claim).__name__} and no Claim is returned")
-    return claim
+def _claims(run: Run, returned: Iterable[object]) -> Iterator[Claim]:
+    """What a construction returns, as claims and not without end."""
+    most = MOST_CLAIMS * (run.data.T + (run.request.heads or run.data.T))
+    for number, claim in enumerate(returned):
+        if not isinstance(claim, Claim):
+            raise TypeError(f"a {type(claim).__name__} and no Claim is returned")
+        if number == most:
+            raise ValueError(f"more than {most:,} claims are returned")
+        yield claim
 
 
 def check_consequences(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
     with run.errors_of("consequences"):
-        return [*map(_claim, run.method.follows(run.data, built))]
+        return [*_claims(run, run.method.follows(run.data, built))]
 
 
 def check_saturation(run: Run, built: Construction) -> list[Claim]:
