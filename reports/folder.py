@@ -12,6 +12,7 @@ a certificate, the checker (a folder), so that it can be judged without attncert
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -40,6 +41,15 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         with endings_wait():
             probe.mkdir()
             probe.rmdir()
+
+
+def command_of(path: str | os.PathLike[str]) -> str:
+    """The command whose report is in the folder `path`; "" where there is none that says so."""
+    try:
+        answer = json.loads((Path(path) / "answer.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return printable(answer.get("command", ""), 120) if isinstance(answer, dict) else ""
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:

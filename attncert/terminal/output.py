@@ -21,9 +21,26 @@ if TYPE_CHECKING:
     from attncert.verify.questions.question import Question
 
 
+_LEAST = 2**30  # bytes of address space
+
+
 def report_folder(out: str | None, name: str) -> str | Path:
     """What --out says, else attncert-report/NAME."""
     return Path("attncert-report", name) if out is None else out
+
+
+def require_memory() -> None:
+    """Raises InputError for a limit of the address space below 1 GiB: OpenBLAS asks for ever for
+    memory that it is refused, and hears no signal meanwhile."""
+    with suppress(ImportError):  # there is no such limit on Windows
+        import resource
+
+        from attncert.constructions.errors import InputError
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if 0 <= limit < _LEAST:
+            must = f"{_LEAST >> 10} KiB or more, or unlimited"
+            raise InputError("ulimit -v", must, limit >> 10)
 
 
 def require_apart(log: str | None, folder: str | Path) -> None:
@@ -46,7 +63,7 @@ def deliver(
     """
     from attncert.constructions.errors import OutOfTime
     from attncert.reports.answers import envelope, verdict
-    from attncert.reports.folder import check_folder, write
+    from attncert.reports.folder import check_folder, command_of, write
     from attncert.terminal.progress import Stages
     from attncert.verify.claims.answer import unanswered
 
@@ -62,8 +79,11 @@ def deliver(
         answer = unanswered(question, f"{over}; nothing was written")
         _say(envelope(answer), [verdict(answer)], None, as_json)
         return answer.exit_status
+    before = command_of(folder)
     write(report, folder)
-    _say(report.summary, report.sentences, Path(folder), as_json)
+    other = before and before != report.summary["command"]
+    instead = [f"It takes the place of the report of: {before}"] if other else []
+    _say(report.summary, [*report.sentences, *instead], Path(folder), as_json)
     return report.exit_status
 
 

@@ -183,3 +183,33 @@ def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, stat
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=15)
     said = "interrupted\n" if number == signal.SIGINT else ""
     assert (done.returncode, done.stderr) == (status, said)
+
+
+def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
+    """Both would end the import of a library, NumPy's and Matplotlib's."""
+    (tmp_path / "tiny.json").write_text(json.dumps(TINY))
+    command = [sys.executable, "-m", "attncert", "prove", "tiny.json", "--heads", "2"]
+    settings = os.environ | {"SOURCE_DATE_EPOCH": "x", "MPLBACKEND": "bogus"}
+    run = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+    assert run.returncode == 0 and run.stderr == ""
+
+
+def test_too_little_memory_is_refused_before_the_work(tmp_path: Path) -> None:
+    """With 400,000 KiB OpenBLAS waits for ever, and hears no SIGTERM."""
+    (tmp_path / "tiny.json").write_text(json.dumps(TINY))
+    words = f"ulimit -v 400000; exec {sys.executable} -m attncert kruskal tiny.json"
+    command = ["/bin/sh", "-c", words]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert "ulimit -v: must be 1048576 KiB or more, or unlimited, not 400000" in run.stderr
+
+
+def test_a_report_of_another_command_is_not_replaced_without_a_word(
+    tmp_path: Path, shell: Shell
+) -> None:
+    (tmp_path / "tiny.json").write_text(json.dumps(TINY))
+    prove = ["prove", tmp_path / "tiny.json", "--out", tmp_path / "o", "--heads", "2"]
+    word = "It takes the place of the report of: attncert prove DATA --heads 2\n"
+    assert "takes the place" not in shell.runs(*prove, status=0).out
+    assert "takes the place" not in shell.runs(*prove, status=0).out
+    assert word in shell.runs(*prove, "--seed", "1", status=0).out
