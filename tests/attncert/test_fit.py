@@ -68,7 +68,7 @@ def test_above_the_bound_nothing_is_tried_unless_forced(
 ) -> None:
     options = ["--heads", "1", "--out", tmp_path / "o"]
     said = shell.runs("fit", data, *options, status=3).out
-    assert "20 labels need 20 effective parameters, and 1 head of width 1 " in said
+    assert "20 labels need as many effective parameters, and 1 head of width 1 " in said
     assert "(values: 1) has 11" in said
     assert not (tmp_path / "o" / "certificate.json").exists()
     said = shell.runs("fit", data, *options, "--force", status=3).out

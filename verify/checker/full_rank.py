@@ -13,7 +13,7 @@ from typing import Any
 
 from .layer import Layer, attention, saturated, shifts
 from .limits import Limits, need
-from .reading import dims, numbers, typed
+from .reading import all_of, dims, numbers, typed
 
 
 def is_prime(p: int) -> bool:
@@ -91,4 +91,4 @@ def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
         dependent = f"modulo p, the features of example {t} depend on earlier ones"
         need(joins(row, pivots, p), dependent, "wrong")
     more = saturated(limits, cert, layer)
-    return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
+    return f"the features of {all_of(T)} are independent: rank {T} modulo {p}{more}"

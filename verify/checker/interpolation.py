@@ -9,7 +9,7 @@ from typing import Any
 
 from .layer import attention, saturated, shifts
 from .limits import Limits, need
-from .reading import dims, numbers
+from .reading import all_of, dims, numbers
 
 Parts = namedtuple("Parts", "layer values output labels")
 
@@ -53,7 +53,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         equal = all(limits.product(x, labels.unit) == limits.product(y, common) for x, y in pairs)
         need(equal, f"the output of example {t} is not its label", "wrong")
     more = saturated(limits, cert, layer)
-    return f"the outputs equal the labels of all {T} examples, exactly{more}"
+    return f"the outputs equal the labels of {all_of(T)}, exactly{more}"
 
 
 def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int], int]:

@@ -30,7 +30,7 @@ from typing import Any
 
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
-from .reading import dims, numbers, typed
+from .reading import all_of, dims, numbers, typed
 
 # radius: numerator and denominator. weights: tables of keys, queries, values and the output.
 Parts = namedtuple("Parts", "contexts queries labels weights radius unknowns inverse")
@@ -256,8 +256,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
             widths.append(sum((r >> drop) + 2 for _, r in row))
     worst = contraction(limits, parts, P, f, spread, rows, widths)
     return (
-        f"weights within {cert['near']['radius']:.40} of these give the labels of all {T} "
-        f"examples, exactly (contraction by {worst:.2g} in {N} unknowns)"
+        f"weights within {cert['near']['radius']:.40} of these give the labels of {all_of(T)}, "
+        f"exactly (contraction by {worst:.2g} in {N} unknowns)"
     )
 
 

@@ -17,7 +17,7 @@ from .arithmetic import Enclosed, Exact, Irrational, Map
 from .layer import contexts_of
 from .limits import Limits, need
 from .near import GUARD
-from .reading import Table, dims, numbers, typed
+from .reading import Table, all_of, dims, numbers, typed
 
 KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
@@ -195,8 +195,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
                 close = off * q <= p << on.balls.P
                 need(close, f"the output of example {t} may be further from its label", "wrong")
     if exact:
-        return f"the outputs equal the labels of all {T} examples, exactly"
-    return f"the outputs are within {cert['within']:.40} of the labels of all {T} examples"
+        return f"the outputs equal the labels of {all_of(T)}, exactly"
+    return f"the outputs are within {cert['within']:.40} of the labels of {all_of(T)}"
 
 
 class Derived:

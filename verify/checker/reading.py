@@ -36,6 +36,10 @@ def dims(cert: Any, names: str) -> list[int]:
     return [cert["dims"][name] for name in names.split()]
 
 
+def all_of(T: int) -> str:
+    return "the one example" if T == 1 else f"all {T} examples"
+
+
 def contents(path: str) -> bytes:
     need(stat.S_ISREG(os.stat(path).st_mode), "this is not a regular file")
     with open(path, "rb") as file:

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.layer import Layer, merged
-from attncert.verify.checker.reading import dims
+from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
 HALF_BITS, LIMB_BITS, BLOCK = 31, 24, 64  # BLOCK rows at once: the 64 products of the bound above
@@ -68,7 +68,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
     pairs = int((len(cert["groups"]) - first).sum())
     more = f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example" if bits else ""
-    return f"the features of all {T} examples are independent: rank {T} modulo {p}{more}"
+    return f"the features of {all_of(T)} are independent: rank {T} modulo {p}{more}"
 
 
 def blocks(

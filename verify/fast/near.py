@@ -12,7 +12,7 @@ from typing import Any
 
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.near import Parts
-from attncert.verify.checker.reading import dims
+from attncert.verify.checker.reading import all_of, dims
 from attncert.verify.fast.reading import dataset, exact, layer
 from attncert.verify.near.contraction import contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
@@ -39,6 +39,6 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     missed = f"{constants} in a radius of {radius}"
     need(contraction.inside, f"the map was not shown to contract the box: {missed}", "wrong")
     return (
-        f"weights within {radius} of these give the labels of all {T} examples, "
+        f"weights within {radius} of these give the labels of {all_of(T)}, "
         f"exactly (contraction by {contraction.kappa:.2g} in {N} unknowns)"
     )

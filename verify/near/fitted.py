@@ -276,8 +276,8 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
         capacity = f"{sized(question.heads, question.head_width, value_width)} "
         capacity += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
-        f"{labels} labels need {labels} effective parameters, and {capacity}: almost all labels "
-        "are out of reach (these may be in reach: --force tries)"
+        f"{counted(labels, 'label')} need{'s' * (labels == 1)} as many effective parameters, and "
+        f"{capacity}: almost all labels are out of reach (these may be in reach: --force tries)"
     )
 
 
