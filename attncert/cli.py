@@ -77,14 +77,14 @@ def _watched() -> int:
     """`main` in a child, which tells when it has come to its end. One that ends without a word
     (`os._exit`) has given no answer, whatever status it leaves. Signals that the child did not get
     from the terminal, too, are handed on to it."""
-    told, tell = os.pipe()
+    read_end, write_end = os.pipe()
     awaited = {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     child = os.fork()
     if not child:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         status = main()
-        os.write(tell, b".")
+        os.write(write_end, b".")
         return status
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         came = signal.sigwaitinfo(awaited)
@@ -96,10 +96,10 @@ def _watched() -> int:
         with suppress(OSError):  # SIGKILL has no handler
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    os.close(tell)
-    os.set_blocking(told, False)
+    os.close(write_end)
+    os.set_blocking(read_end, False)
     with suppress(BlockingIOError):  # somebody else holds the other end
-        if os.read(told, 1):
+        if os.read(read_end, 1):
             return code
     line = "--construction: must be code that returns, not code that ends the process"
     print(f"attncert: {line}", file=sys.stderr)
