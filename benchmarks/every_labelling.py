@@ -1,6 +1,6 @@
 """Every labelling, by one certificate each: the largest T by sets of heads.
 
-    python benchmarks/every_labelling.py [--limit S] [--out benchmarks/results/every_labelling.json]
+    python benchmarks/every_labelling.py [--quick] [--limit S] [--out RESULTS.json]
     python benchmarks/every_labelling.py --table    writes the table of docs/performance.md
 
 Random integers, distinct contexts, n = 32, d = 64, H = 12 heads of width one, in sets of k that
@@ -24,6 +24,7 @@ from cases import asked, command, in_own_process, table, write
 
 OUT = "benchmarks/results/every_labelling.json"
 SMALL = {"n": 32, "d": 64, "H": 12}
+QUICK: list[dict[str, Any]] = [{"data": "random", "n": 4, "d": 8, "H": 4, "k": 2}]
 CASES: list[dict[str, Any]] = [
     *({"data": "random", **SMALL, "k": k} for k in (2, 3, 4, 6, 12)),
     {"data": "random", "n": 8, "d": 192, "H": 12, "k": 12},
@@ -39,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=1800, help="seconds for one case")
     parser.add_argument("--only", type=int, help="this one of the cases, from 0; others stay")
+    parser.add_argument("--quick", action="store_true", help="one small case only")
     arguments = asked(parser, OUT, _run, markdown)
     from machine import machine
 
@@ -55,7 +57,7 @@ def main() -> None:
         result["rows"] = [*kept[: arguments.only], found, *kept[arguments.only :]]
         write(result, arguments.out)
         return
-    for case in CASES:
+    for case in QUICK if arguments.quick else CASES:
         result["rows"].append(in_own_process(__file__, case, arguments.limit))
         write(result, arguments.out)  # after every case, so that nothing is lost
     print(markdown(result))

@@ -6,6 +6,7 @@ T = 180 H, fitted, certified, and, where there is a file, that checked by the fa
 capped at ten minutes of processor time, or what --adam-seconds says.
 
 python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K] [--adam-seconds S] [--table]
+[--out FILE]
 """
 
 from __future__ import annotations
@@ -235,9 +236,10 @@ def main() -> None:
     parser.add_argument("--adam-seconds", type=float, default=600.0)
     parser.add_argument("--table", action="store_true", help="into docs/performance.md")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--note", default="", help="what else the machine did")
     options = parser.parse_args()
-    result: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
+    result: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
     stamp = {"machine": machine("numpy", "scipy", "python-flint"), "threads": options.threads}
     stamp |= {"note": options.note} if options.note else {}
     if options.table:
@@ -254,7 +256,7 @@ def main() -> None:
             "heads": 8,
             "rows": run(options.threads, options.adam_seeds, options.adam_seconds),
         }
-    OUT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
+    options.out.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """The table of docs/models-and-layers.md: types of models, their options, how well they agree.
 
-PYTHONPATH=tests python benchmarks/model_types.py: for each listed type 20 small random models of
-transformers (`tests/support/model_cases.py`), in float64, a random layer of each, recorded with and
-without padding; the largest difference between its outputs and those of the layer as it is read
-from the module and from the file, relative to the largest output.
+PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type 20 small random
+models of transformers (`tests/support/model_cases.py`), in float64, a random layer of each,
+recorded with and without padding; the largest difference between its outputs and those of the layer
+as it is read from the module and from the file, relative to the largest output.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,12 +16,10 @@ from support.model_cases import difference, recorded
 
 from attncert.constructions.weights.model_types import MODEL_TYPES, ModelType
 
-CASES = 20
 
-
-def agreement(name: str) -> float:
+def agreement(name: str, cases: int) -> float:
     worst = 0.0
-    for seed in range(CASES):
+    for seed in range(cases):
         with tempfile.TemporaryDirectory() as folder:
             taken, layers = recorded(name, seed, Path(folder))
         worst = max(worst, *(difference(taken, weights) for weights in layers))
@@ -33,13 +32,13 @@ def options(kind: ModelType) -> tuple[str, str, str]:
     return ", ".join(kind.names), ", ".join(kind.read), "; ".join(plain) or "-"
 
 
-def main() -> None:
+def main(cases: int = 20) -> None:
     print("| type | options read | options refused | largest relative difference |")
     print("| --- | --- | --- | ---: |")
     for kind in MODEL_TYPES:
-        worst = max(map(agreement, kind.names))
+        worst = max(agreement(name, cases) for name in kind.names)
         print(f"| {' | '.join(options(kind))} | {worst:.1e} |", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

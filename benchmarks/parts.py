@@ -1,6 +1,6 @@
 """Cost against size of every part, and what the powers mean for a million examples.
 
-    python benchmarks/parts.py [--out benchmarks/results/parts.json]
+    python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
     python benchmarks/parts.py --table    writes the table of docs/performance.md, from that file
 
 Processor seconds of one thread at four sizes or more, and seconds = a size^b by least squares of
@@ -51,14 +51,17 @@ ENDS: dict[str, tuple[int, Callable[[float], float]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="the two smallest sizes of each part")
     arguments = asked(parser, OUT, _no_case, markdown)
+    few = slice(2 if arguments.quick else None)
     import numba
     from machine import machine
     from threadpoolctl import threadpool_limits
 
     numba.set_num_threads(1)
     with threadpool_limits(1):
-        rows = [*layers(), readouts(), fits(), *(sets(k, sizes) for k, sizes in VECTORS.items())]
+        rows = [*layers(HEADS[few]), readouts(FEW_HEADS[few]), fits(FITTED[few])]
+        rows += [sets(k, sizes[few]) for k, sizes in VECTORS.items()]
     result = {
         "command": command(__file__),
         "machine": machine("numba", "numpy", "python-flint", "scipy"),
@@ -97,7 +100,7 @@ def shortest(job: Callable[[], Any]) -> float:
     return min(times)
 
 
-def layers() -> list[dict[str, Any]]:
+def layers(heads_of: list[int]) -> list[dict[str, Any]]:
     """Groups, heads, rank and the fast check of one proof at each size."""
     from attncert.constructions.construction import theorem_groups
     from attncert.constructions.width_one.theorem import build
@@ -107,7 +110,7 @@ def layers() -> list[dict[str, Any]]:
     from attncert.verify.rank.whole_layer.layer import layer_rank
 
     sizes, seconds = [], dict[str, list[float]]()
-    for heads in HEADS:
+    for heads in heads_of:
         data = small_integers(heads, 8, 16, False)
         built = build(data, heads=heads)
         proof = prove(data, Prove("width-one", heads=heads, claim="full-rank"))
@@ -127,13 +130,13 @@ def layers() -> list[dict[str, Any]]:
     return [row(part, sizes, times) for part, times in seconds.items()]
 
 
-def readouts() -> dict[str, Any]:
+def readouts(heads_of: list[int]) -> dict[str, Any]:
     """The exact solution for V."""
     from attncert.constructions.readout.solve import readout
     from attncert.constructions.width_one.theorem import build
 
     sizes, seconds = [], []
-    for heads in FEW_HEADS:
+    for heads in heads_of:
         data = small_integers(heads, 8, 16, False)
         built = build(data, heads=heads)
         sizes.append(data.T)
@@ -141,17 +144,17 @@ def readouts() -> dict[str, Any]:
     return row("readout", sizes, seconds)
 
 
-def fits() -> dict[str, Any]:
+def fits(sizes: list[int]) -> dict[str, Any]:
     """Given labels, fitted in float64."""
     from attncert.constructions.given.attention import Shape
     from attncert.constructions.given.least_squares import descend
 
     seconds = []
-    for T in FITTED:
+    for T in sizes:
         data, shape = example(T, 8, 16, 0), Shape(16, 1, T // 45, 1, 1)
         assert descend(*data, shape, 0, tolerance=ERROR).converged
         seconds.append(shortest(partial(descend, *data, shape, 0, tolerance=ERROR)))
-    return row("fit", FITTED, seconds)
+    return row("fit", sizes, seconds)
 
 
 def sets(k: int, sizes: list[int]) -> dict[str, Any]:

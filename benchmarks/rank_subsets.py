@@ -5,7 +5,7 @@ one float32 `matrix_rank` per subset (torch; NumPy where torch is not installed)
 and with all of them, the better rate counting: on few cores two threads can be the slower choice
 for small matrices. Ours is timed whole: residues, coordinates and eliminations. Rates are subsets
 per second; the reference is timed on fewer subsets, interleaved with ours in one run. With --quick
-ours runs a tenth of the subsets, too few to repay the preparation: those ratios are low.
+ours runs a hundredth of the subsets, too few to repay the preparation: those ratios are low.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def run(quick: bool, threads: int) -> dict[str, Any]:
     for spectrum, make in TABLES.items():
         table = make(0)
         for k, wanted in SUBSETS.items():
-            count = wanted // 10 if quick else wanted
+            count = wanted // 100 if quick else wanted
             rng = np.random.default_rng(k)
             subsets = np.array([rng.permutation(VECTORS)[:k] for _ in range(count)])
             rows.append({"spectrum": spectrum, "k": k, "subsets": count})

@@ -1,0 +1,66 @@
+"""The scripts that pages name run, each at its smallest size: nothing else would tell when what
+they call has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.paths import EXAMPLES, ROOT
+from support.requires import needed
+
+from attncert import Prove, load, prove
+
+pytestmark = pytest.mark.slow
+
+SMALLEST = {
+    "benchmarks/digits.py": "--up-to 25 --out OUT",
+    "benchmarks/every_labelling.py": "--quick --out OUT",
+    "benchmarks/experiments.py": "--series one-hot --budget 1 --resume OUT",
+    "benchmarks/fit.py": "--large 1 --out OUT",
+    "benchmarks/given_labels_zeros.py": "3 3 2 4 1",
+    "benchmarks/kernel.py": "CERTIFICATE --out OUT",
+    "benchmarks/layer_shapes.py": "bert-base 2 4",
+    "benchmarks/model_types.py": "1",
+    "benchmarks/models.py": "--help",  # hours, and the weights of a package
+    "benchmarks/models_trained.py": "--help",  # minutes, and a text to train on
+    "benchmarks/networks.py": "10 4",
+    "benchmarks/parts.py": "--quick --out OUT",
+    "benchmarks/prove.py": "--quick --out OUT",
+    "benchmarks/rank.py": "--quick --out OUT",
+    "benchmarks/rounded_layers.py": "4",
+    "benchmarks/width_one.py": "--quick --out OUT",
+    "examples/train_layer.py": "FOLDER",
+}
+MODELS = ("model_types", "models", "models_trained")
+NAMED = sorted({
+    script
+    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    for script in re.findall(r"python ((?:benchmarks|examples)/\w+\.py)", page.read_text("utf-8"))
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("script", NAMED)
+def test_a_script_that_pages_name_runs(script: str, tmp_path: Path) -> None:
+    if Path(script).stem in MODELS:
+        pytest.importorskip("transformers")
+        pytest.importorskip("torch")
+    if script == "benchmarks/kernel.py":
+        needed()
+        prove(load(EXAMPLES / "tiny.json"), Prove(heads=2)).write(tmp_path / "report")
+    words = SMALLEST[script]
+    places = {"OUT": "out.json", "FOLDER": ".", "CERTIFICATE": "report/certificate.json"}
+    arguments = [places.get(word, word) for word in words.split()]
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, str(ROOT / script), *arguments],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths}, text=True, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    if "OUT" in words:
+        assert json.loads((tmp_path / "out.json").read_text())
