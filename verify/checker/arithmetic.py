@@ -1,7 +1,8 @@
-"""The two arithmetics in which `network.py` evaluates blocks: functions of vectors.
+"""The arithmetics in which `network.py` evaluates blocks: functions of vectors.
 
 Exactly, a vector is (integers, unit), the integers over one positive unit; in balls, with the true
-exponential, it is (centres, radii), as in `near.py`.
+exponential, it is (centres, radii), as in `near.py`. `Mixed` has vectors of both kinds: what is
+computed from exact vectors is exact, unless a softmax is not rational or a number grows too long.
 """
 
 if __name__ == "__main__":
@@ -9,22 +10,24 @@ if __name__ == "__main__":
     raise SystemExit(2)
 
 from collections import namedtuple
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
 from math import gcd
 from typing import Any
 
-from .limits import SHORT, Limits, Rejected, need
+from .limits import MAX_BITS, SHORT, Limits, Rejected, need
 from .near import Balls
 
 # Columns of integers over `unit`: a map of vectors, the last entry of each column a bias.
 Map = namedtuple("Map", "columns unit")
-
-
-class Irrational(Rejected): ...  # a softmax that is not rational
+LONGEST = 2**14  # bits of an exact number, where balls may take its place
 
 
 class Exact:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, longest: int = MAX_BITS) -> None:
         self.limits, self.dot, self.times = limits, limits.dot, limits.product
+        self.longest = longest
 
     def vector(self, entries: list[int], unit: int) -> Any:
         """In lowest terms."""
@@ -38,7 +41,6 @@ class Exact:
     def mapped(self, vector: Any, by: Map) -> Any:
         entries, unit = vector
         wide = [*entries, unit]
-        require_width(wide, by)
         return self.vector([self.dot(wide, c) for c in by.columns], self.times(unit, by.unit))
 
     def on_one_unit(self, vectors: list[Any]) -> tuple[list[list[int]], int]:
@@ -53,7 +55,6 @@ class Exact:
         return [x for row in rows for x in row], unit
 
     def added(self, vectors: list[Any]) -> Any:
-        same_widths(vectors)
         rows, unit = self.on_one_unit(vectors)
         return self.vector([sum(column) for column in zip(*rows, strict=True)], unit)
 
@@ -73,10 +74,9 @@ class Exact:
         above = [k - low for k in x]
         self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
         rational = not any(k % unit for k in above) if in_ln_2 else not any(above)
-        if not rational:
-            reason = "a softmax is not rational: logits differ by no integers / ln 2"
-            raise Irrational("wrong", reason)
+        need(rational, "a softmax is not rational: logits differ by no integers / ln 2", "wrong")
         above = [k // unit for k in above]
+        need(max(above) <= self.longest, "a power of 2 is too long", "over limit")
         self.limits.allow(max(above), len(above))
         self.limits.long |= max(above) > SHORT
         powers = [1 << k for k in above]
@@ -93,10 +93,6 @@ class Exact:
     def threshold(self, vector: Any) -> Any:
         return [int(x >= 0) for x in vector[0]], 1
 
-    def around(self, vector: Any) -> Any:
-        """Centres and radii, and the unit of both."""
-        return vector[0], [0] * len(vector[0]), vector[1]
-
 
 class Enclosed:
     def __init__(self, P: int, limits: Limits) -> None:
@@ -105,18 +101,17 @@ class Enclosed:
         self.ln_2 = sum(self.one // (k << k) for k in range(1, P + 1)), P + 1
 
     def vector(self, entries: list[int], unit: int) -> Any:
-        return [(x << self.balls.P) // unit for x in entries], [1] * len(entries)
+        quotients = [divmod(x << self.balls.P, unit) for x in entries]
+        return [c for c, _ in quotients], [int(rest > 0) for _, rest in quotients]
 
     def mapped(self, vector: Any, by: Map) -> Any:
         wide = [*vector[0], self.one], [*vector[1], 0]
-        require_width(wide[0], by)
         return pairs([self.balls.combination(c, by.unit, wide) for c in by.columns])
 
     def joined(self, vectors: list[Any]) -> Any:
         return tuple([x for vector in vectors for x in vector[k]] for k in (0, 1))
 
     def added(self, vectors: list[Any]) -> Any:
-        same_widths(vectors)
         return tuple([sum(c) for c in zip(*(v[k] for v in vectors), strict=True)] for k in (0, 1))
 
     def products(self, vector: Any, rows: list[Any]) -> Any:
@@ -136,28 +131,90 @@ class Enclosed:
         """A tie is not seen in balls: one logit must lead."""
         low = max(c - r for c, r in zip(*logits, strict=True))
         leads = [c + r >= low for c, r in zip(*logits, strict=True)]
-        need(sum(leads) == 1, "which logit is the largest is not decided in balls", "wrong")
+        need(sum(leads) == 1, "which logit is the largest is not decided in balls", "over limit")
         return [self.one * lead for lead in leads], [0] * len(leads)
 
     def relu(self, vector: Any) -> Any:
-        return [max(c, 0) for c in vector[0]], vector[1]
+        pairs = zip(*vector, strict=True)
+        return [max(c, 0) for c in vector[0]], [r if c + r > 0 else 0 for c, r in pairs]
 
     def threshold(self, vector: Any) -> Any:
         decided = all(abs(c) > r or c == r for c, r in zip(*vector, strict=True))
-        need(decided, "the sign at a threshold is not decided in balls", "wrong")
+        need(decided, "the sign at a threshold is not decided in balls", "over limit")
         return [self.one * (c >= 0) for c in vector[0]], [0] * len(vector[0])
-
-    def around(self, vector: Any) -> Any:
-        return *vector, self.one
 
 
 def pairs(balls: Any) -> Any:
     return tuple(map(list, zip(*balls, strict=True)))
 
 
-def require_width(wide: list[int], by: Map) -> None:
-    need(len(wide) == len(by.columns[0]), "weights must have a row for each entry of a vector")
+class Mixed:
+    """Exact vectors to `longest` bits, else balls of P bits. Balls of radius 0 are exact again, so
+    exact points decide ties and signs."""
+
+    def __init__(self, P: int, limits: Limits, longest: int = LONGEST) -> None:
+        self.exact, self.P, self.limits, self.longest = Exact(limits, longest), P, limits, longest
+
+    @cached_property
+    def balls(self) -> Enclosed:
+        return Enclosed(self.P, self.limits)
+
+    def vector(self, entries: list[int], unit: int) -> Any:
+        return self.kept(self.exact.vector(entries, unit))
+
+    def kept(self, vector: Any) -> Any:
+        entries, unit = vector
+        short = max(x.bit_length() for x in (unit, *entries)) <= self.longest
+        return vector if short else self.balls.vector(entries, unit)
+
+    def enclosed(self, vector: Any) -> Any:
+        return self.balls.vector(*vector) if is_exact(vector) else vector
+
+    def settled(self, vector: Any) -> Any:
+        points = not is_exact(vector) and not any(vector[1])
+        return self.vector(vector[0], self.balls.one) if points else vector
+
+    def on_all(self, vectors: list[Any], operation: Callable[[Any, list[Any]], Any]) -> Any:
+        if all(map(is_exact, vectors)):
+            return self.kept(operation(self.exact, vectors))
+        return operation(self.balls, [self.enclosed(x) for x in vectors])
+
+    def mapped(self, vector: Any, by: Map) -> Any:
+        return self.on_all([vector], lambda on, x: on.mapped(*x, by))
+
+    def joined(self, vectors: list[Any]) -> Any:
+        return self.on_all(vectors, lambda on, x: on.joined(x))
+
+    def added(self, vectors: list[Any]) -> Any:
+        return self.on_all(vectors, lambda on, x: on.added(x))
+
+    def products(self, vector: Any, rows: list[Any]) -> Any:
+        return self.on_all([vector, *rows], lambda on, x: on.products(x[0], x[1:]))
+
+    def mean(self, weights: Any, rows: list[Any]) -> Any:
+        return self.on_all([weights, *rows], lambda on, x: on.mean(x[0], x[1:]))
+
+    def softmax(self, logits: Any, in_ln_2: bool) -> Any:
+        if is_exact(logits):
+            with suppress(Rejected):  # not rational, or too long
+                return self.kept(self.exact.softmax(logits, in_ln_2))
+        return self.balls.softmax(self.enclosed(logits), in_ln_2)
+
+    def hardmax(self, logits: Any) -> Any:
+        return self.settled(self.on_all([logits], lambda on, x: on.hardmax(*x)))
+
+    def relu(self, vector: Any) -> Any:
+        return self.settled(self.on_all([vector], lambda on, x: on.relu(*x)))
+
+    def threshold(self, vector: Any) -> Any:
+        return self.settled(self.on_all([vector], lambda on, x: on.threshold(*x)))
+
+    def around(self, vector: Any) -> Any:
+        """Centres and radii, and the unit of both."""
+        if is_exact(vector):
+            return vector[0], [0] * len(vector[0]), vector[1]
+        return *vector, self.balls.one
 
 
-def same_widths(vectors: list[Any]) -> None:
-    need(len({len(x) for x, _ in vectors}) == 1, "a sum has vectors of different widths")
+def is_exact(vector: Any) -> bool:
+    return type(vector[1]) is int

@@ -151,7 +151,8 @@ def check_file(
         more = rounding(cert, limits) + domain(cert, limits)
         cert = with_layer(cert)
         if "layer" in cert and len(cert.get("network", "")) > 1:
-            cert["data"] = network.derived(cert, limits)
+            behind = network.Derived(cert, limits)
+            cert["data"] = cert["data"] | {"contexts": behind, "queries": behind}
         message = by(cert, limits) + more
     except Rejected as rejected:
         status, message = rejected.args

@@ -17,13 +17,14 @@ if __name__ == "__main__":
     raise SystemExit(2)
 
 from collections import namedtuple
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 from . import network
+from .arithmetic import Mixed
 from .limits import Limits, need
-from .reading import dims, numbers, typed
+from .near import GUARD
+from .reading import numbers, typed
 
 Parts = namedtuple("Parts", "network margin others")  # others: each label once, and its square
 
@@ -39,19 +40,13 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
-    p, q = parts.margin
-    judged = partial(judged_on, cert=cert, parts=parts, limits=limits)
-    return network.exactly_or_in_balls(judged, q // p, limits)
-
-
-def judged_on(on: Any, cert: Any, parts: Parts, limits: Limits) -> str:
     (blocks, contexts, queries, labels, _), (p, q), others = parts
-    (m,) = dims(cert, "labels")
-    dot, product, u = limits.dot, limits.product, labels.unit
+    dot, product, u, P = limits.dot, limits.product, labels.unit, GUARD + (q // p).bit_length()
     scale, gap = product(2 * q, u), product(2 * p, product(u, u))
-    for t, (_, query) in enumerate(network.states(on, blocks, contexts, queries, limits)):
+    on = Mixed(P, limits)
+    states = network.states(on, blocks, contexts, queries, limits)
+    for t, (_, query) in enumerate(states):
         centres, radii, w = on.around(query)
-        need(len(centres) == m, "the outputs must have as many numbers as the labels")
         label = labels.rows[t]
         square = dot(label, label)
         for other, its_square in others:
@@ -59,9 +54,12 @@ def judged_on(on: Any, cert: Any, parts: Parts, limits: Limits) -> str:
             if other == label:
                 continue
             apart = [x - y for x, y in zip(label, other, strict=True)]
-            least = dot(apart, centres) - dot(map(abs, apart), radii)
-            far = product(scale, least) >= product(w, product(q, square - its_square) + gap)
-            need(far, f"the margin of example {t} may be smaller", "wrong")
+            middle, spread = dot(apart, centres), dot(map(abs, apart), radii)
+            least = product(w, product(q, square - its_square) + gap)
+            possible = product(scale, middle + spread) >= least
+            need(possible, f"the margin of example {t} is smaller", "wrong")
+            undecided = f"balls of {P} bits do not decide the margin of example {t}"
+            need(product(scale, middle - spread) >= least, undecided, "over limit")
     return sentence(cert)
 
 

@@ -2,7 +2,8 @@
 
 The state of an example is its tokens and its query, vectors. A block makes another state of it, and
 the output is the query after the last. To read: `judge`, then `changed` (what a block makes of a
-vector), then `arithmetic.py`: exact, or in balls with the true exponential.
+vector), then `arithmetic.py`: exact as far as numbers are rational, else in balls with the true
+exponential.
 """
 
 if __name__ == "__main__":
@@ -10,12 +11,12 @@ if __name__ == "__main__":
     raise SystemExit(2)
 
 from collections import namedtuple
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
-from .arithmetic import Enclosed, Exact, Irrational, Map
+from .arithmetic import LONGEST, Exact, Map, Mixed
 from .layer import contexts_of
-from .limits import Limits, need
+from .limits import MAX_BITS, Limits, need
 from .near import GUARD
 from .reading import Table, all_of, dims, numbers, typed
 
@@ -41,13 +42,17 @@ def parts(cert: Any, limits: Limits) -> Parts:
         need(p > 0, "within must be above 0")
         within = p, q
     need(type(cert["network"]) is list and cert["network"], "network must be a list of blocks")
-    return Parts(
+    parts = Parts(
         [block(limits, x) for x in cert["network"]],
         contexts_of(limits, cert, cert["data"]),
         numbers(limits, cert["data"]["queries"], "queries", T, d),
         numbers(limits, cert["data"]["labels"], "labels", T, m),
         within,
     )
+    for n in {len(tokens) for tokens in parts.contexts.rows}:
+        query = widths(parts.blocks, n, d)[1]
+        need(query == m, "the outputs must have as many numbers as the labels")
+    return parts
 
 
 def block(limits: Limits, one: Any) -> Attention | FeedForward:
@@ -108,6 +113,32 @@ def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
     return Map(list(zip(*table.rows, *more, strict=True)), table.unit)
 
 
+def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
+    """Of tokens and query behind the blocks, for n tokens; what does not fit is unusable, whatever
+    the numbers are."""
+    token = query = wide
+    for one in blocks:
+        every = one.of == "all"
+        if type(one) is FeedForward:
+            maps, made = [one.map], len(one.map.columns)
+            reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
+        else:
+            rows = None if one.mask in (None, "causal") else one.mask
+            lines = n + 1 if every else 1
+            fits = rows is None or (len(rows) == lines and all(len(row) == n for row in rows))
+            need(fits, "mask must have a row of all tokens for each vector that the block changes")
+            maps, made = [head.query for head in one.heads], len(one.heads[0].out.columns)
+            reads = [query, *([token] if every else [])]
+            taken = {len(x.columns[0]) - 1 for head in one.heads for x in (head.key, head.out)}
+            need(taken == {token}, "key and value must have a row for each entry of a token")
+        fits = all(len(x.columns[0]) - 1 == k for x in maps for k in reads)
+        need(fits, "weights must have a row for each entry of a vector")
+        residual = not one.residual or (query == made and (not every or token == made))
+        need(residual, "a sum has vectors of different widths")
+        token, query = made if every else token, made
+    return token, query
+
+
 # Evaluating.
 
 
@@ -117,7 +148,6 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
         new = new if one.activation == "identity" else getattr(on, one.activation)(new)
     else:
-        need(mask is None or len(mask) == len(tokens), "a row of mask must have all tokens")
         attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
         new = []
         for head, key in zip(one.heads, keys, strict=True):
@@ -142,7 +172,6 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
             if attends and one.mask == "causal":
                 masks = [[j <= i for j in range(n)] for i in range(n)]
             elif attends and one.mask is not None:
-                need(len(one.mask) == n + 1, "mask must have a row for each token and the query")
                 masks = one.mask
             pairs = zip(tokens, masks, strict=False)
             tokens = [changed(on, one, x, tokens, keys, mask) for x, mask in pairs]
@@ -152,10 +181,8 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
 def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
     for one, (tokens, keys) in zip(blocks, contexts, strict=False):
         mask: Any = one.mask if type(one) is Attention else None
-        plain = mask in (None, "causal")
-        fits = plain or one.of == "all" or len(mask) == 1
-        need(fits, "mask must have one row, of the query")
-        query = changed(on, one, query, tokens, keys, None if plain else mask[-1])
+        seen = None if mask in (None, "causal") else mask[-1]
+        query = changed(on, one, query, tokens, keys, seen)
     return query
 
 
@@ -170,63 +197,65 @@ def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits
         yield table[-1][0], query_after(on, blocks, table, on.vector(query, queries.unit))
 
 
-def exactly_or_in_balls(judged: Callable[[Any], str], inverse: int, limits: Limits) -> str:
-    """What `judged` says of the arithmetic that it is given: exact, if the network is rational on
-    all examples, else balls. inverse: of the least number that these are compared with."""
-    try:
-        return judged(Exact(limits))
-    except Irrational:
-        return judged(Enclosed(GUARD + inverse.bit_length(), limits))
-
-
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    """An output c / w, off by r / w at most, is within p / q of y / u exactly if that is so of all
+    it may be: |c u - y w| + r u <= w u p / q. It is not if |c u - y w| - r u is above that."""
     blocks, contexts, queries, labels, within = parts
-    exact, (T, m) = within is None, dims(cert, "examples labels")
-    p, q = within or (1, 1)
-    on: Any = Exact(limits) if exact else Enclosed(GUARD + (q // p).bit_length(), limits)
-    for t, (_, (output, other)) in enumerate(states(on, blocks, contexts, queries, limits)):
-        need(len(output) == m, "the outputs must have as many numbers as the labels")
-        for k, y in enumerate(labels.rows[t]):
-            if exact:  # other: the unit
-                sides = limits.product(output[k], labels.unit), limits.product(y, other)
-                need(sides[0] == sides[1], f"the output of example {t} is not its label", "wrong")
-            else:  # other: the radii
-                off = abs(output[k] - (y << on.balls.P) // labels.unit) + other[k] + 1
-                close = off * q <= p << on.balls.P
-                need(close, f"the output of example {t} may be further from its label", "wrong")
-    if exact:
+    T, (p, q), u = cert["dims"]["examples"], within or (0, 1), labels.unit
+    P = GUARD + (q // p if p else 0).bit_length()
+    on = Mixed(P, limits, LONGEST if within else MAX_BITS)
+    wrong = "is further from its label" if within else "is not its label"
+    for t, (_, output) in enumerate(states(on, blocks, contexts, queries, limits)):
+        centres, radii, w = on.around(output)
+        most = limits.product(limits.product(w, u), p)
+        for c, r, y in zip(centres, radii, labels.rows[t], strict=True):
+            off = abs(limits.product(c, u) - limits.product(y, w))
+            need((off - r * u) * q <= most, f"the output of example {t} {wrong}", "wrong")
+            undecided = f"balls of {P} bits do not decide the output of example {t}"
+            need((off + r * u) * q <= most, undecided, "over limit")
+    if within is None:
         return f"the outputs equal the labels of {all_of(T)}, exactly"
     return f"the outputs are within {cert['within']:.40} of the labels of {all_of(T)}"
 
 
 class Derived:
-    """Rows of rows, as `numbers` takes them from elsewhere than JSON."""
+    """Contexts and queries behind the blocks before the last, as `numbers` takes them from
+    elsewhere than JSON: evaluated when they are first read, behind the groups. The width in dims is
+    that of the last block: data say their own."""
 
-    def __init__(self, on: Exact, tables: list[list[Any]]) -> None:
-        flat, self.unit = on.on_one_unit([vector for table in tables for vector in table])
+    def __init__(self, cert: Any, limits: Limits) -> None:
+        self.cert, self.data, self.limits = cert, cert["data"], limits
+        self.blocks = [block(limits, x) for x in cert["network"][:-1]]
+
+    @cached_property
+    def behind(self) -> dict[str, Any]:
+        """Rows of rows, their unit and the bits of the longest number."""
+        data, (T, d) = self.data, dims(self.cert, "examples width")
+        queries = shaped(self.limits, data["queries"], "queries")
+        need(len(queries.rows) == T, "queries must be as many as examples")
+        wide = len(queries.rows[0])
+        contexts = contexts_of(self.limits, self.cert, data, wide)
+        for n in {len(tokens) for tokens in contexts.rows}:
+            fits = widths(self.blocks, n, wide) == (d, d)
+            need(fits, f"the blocks before the last must make tokens and queries of width {d}")
+        on = Exact(self.limits)
+        both = list(states(on, self.blocks, contexts, queries, self.limits))
+        tables = [tokens for tokens, _ in both][: len(contexts.rows)]
+        flat, unit = on.on_one_unit([vector for table in tables for vector in table])
         rows = iter(flat)
-        self.tables = [[next(rows) for _ in table] for table in tables]
+        asked, below = on.on_one_unit([query for _, query in both])
+        return {
+            "contexts": (
+                [[next(rows) for _ in table] for table in tables],
+                unit,
+                longest(flat, unit),
+            ),
+            "queries": (asked, below, longest(asked, below)),
+        }
 
-    def integers(self, where: str, *shape: Any) -> Any:
-        *more, d = shape
-        tables = self.tables if len(more) > 1 else self.tables[0]
-        flat = [row for table in self.tables for row in table]
-        fits = all(len(row) == d for row in flat)
-        need(fits, f"the blocks before the last must make {where} of width {d}")
-        longest = max(abs(x) for row in [[self.unit], *flat] for x in row)
-        return tables, self.unit, longest.bit_length()
+    def integers(self, where: str, *_: Any) -> Any:
+        return self.behind[where]
 
 
-def derived(cert: Any, limits: Limits) -> dict[str, Any]:
-    """The data with the contexts and queries that the last block sees. The width in dims is that
-    of the last block: data say their own."""
-    blocks = [block(limits, x) for x in cert["network"][:-1]]
-    queries = shaped(limits, cert["data"]["queries"], "queries")
-    need(len(queries.rows) == cert["dims"]["examples"], "queries must be as many as examples")
-    contexts = contexts_of(limits, cert, cert["data"], len(queries.rows[0]))
-    on = Exact(limits)
-    both = list(states(on, blocks, contexts, queries, limits))
-    tables = [tokens for tokens, _ in both][: len(contexts.rows)]
-    return cert["data"] | {
-        "contexts": Derived(on, tables), "queries": Derived(on, [[query for _, query in both]])
-    }  # fmt: skip
+def longest(rows: Any, unit: int) -> int:
+    return max(x.bit_length() for row in [[unit], *rows] for x in row)

@@ -118,7 +118,7 @@ def check_file(
         return Verdict("over limit", None, f"verified: {message}", {})
     if status in ("unusable", "over limit"):
         claim, dims = None, {}
-        if outside and status == "unusable":
+        if outside and status == "over limit":
             message = "this checker reads no certificate with a data_file"
     return Verdict(status, claim, f"verified: {message}", dims)
 

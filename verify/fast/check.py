@@ -42,7 +42,11 @@ def judge(cert: dict[str, Any], limits: Limits) -> str:
     """The claim in one line, or Rejected."""
     claim = cert["claim"]
     known = ", ".join(FAST_CLAIMS)
-    need(claim in FAST_CLAIMS, f"only {known} can be checked this way: leave out --fast")
+    need(
+        claim in FAST_CLAIMS,
+        f"only {known} can be checked this way: leave out --fast",
+        "over limit",
+    )
     module = importlib.import_module(_file(claim))
     parts = CLAIMS[claim].parts(cert, limits)
     with np.errstate(all="ignore"):  # what is not finite does not pass

@@ -23,7 +23,7 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     H, d_h, d_v = dims(cert, "heads head_width value_width")
     p = parts.prime
     large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
-    need(11 <= p <= PRIMES_FLOAT64[0], large)
+    need(11 <= p <= PRIMES_FLOAT64[0], large, "over limit")
     columns, some = H * (d * (2 * d_h + d_v) + d_v * m), at_once(T, m)
     # A block of rows, its parts, temporaries, residues; all rows; softmax weights of a block.
     limits.hold(72.0 * some * m * columns + 4.0 * T * m * columns)
@@ -31,7 +31,8 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     contexts, queries, key, query = parts.layer.tables
     data = dataset(cert, limits, contexts, queries, parts.labels)
     built = layer(cert, (key, query, parts.values, parts.output))
-    need(data.contexts.denominator % p, "p divides the contexts' denominator: leave out --fast")
+    divides = "p divides the contexts' denominator: leave out --fast"
+    need(data.contexts.denominator % p, divides, "over limit")
 
     def on_time(*_: object) -> None:
         limits.on_time()

@@ -308,12 +308,12 @@ def test_the_coq_checkers_say_that_they_read_none(
     assert (verdict.status, theorem) == ("unusable", None)
     assert verdict.message == "--kernel reads no certificate with a data_file"
     program = tmp_path / "program"
-    program.write_text("#!/bin/sh\necho 'unusable: a part is of another type'\nexit 2\n")
+    program.write_text("#!/bin/sh\necho 'over limit: data in another file'\nexit 3\n")
     program.chmod(0o755)
     monkeypatch.setattr(executable, "executable", lambda: program)
     told = executable.check_file(path)
     assert told.message == "verified: this checker reads no certificate with a data_file"
-    assert executable.check_file(written(b"{", tmp_path)).message.endswith("of another type")
+    assert executable.check_file(written(b"{", tmp_path)).message.endswith("in another file")
 
 
 def test_prove_writes_it_on_demand(tmp_path: Path) -> None:

@@ -73,7 +73,11 @@ def test_balls_enclose_what_is_irrational(tmp_path: Path) -> None:
         off = changed(near, "data.labels.0.0", str(Fraction(labels[0][0]) + Fraction(1, 2**58)))
         assert judged(off, tmp_path).status == "wrong"
         exact = sealed({key: x for key, x in base.items() if key != "within"})
-        assert judged(exact, tmp_path).status == "wrong"
+        statuses = {
+            judged(exact, tmp_path).status,
+            fast.check_file(str(tmp_path / "certificate.json")).status,
+        }
+        assert len(statuses - {"over limit"}) < 2  # behind a threshold it may hold
         held += 1
     assert held > 20
 
@@ -151,9 +155,6 @@ def test_the_fast_check_agrees_with_the_checker(count: int, first: int, tmp_path
                 path = written(certificate, tmp_path)
                 slow, quick = checker.check_file(path), fast.check_file(path)
                 refused += slow.status == "wrong"
-                if "decided in balls" in slow.message or "not rational" in slow.message:
-                    assert quick.status in ("holds", "wrong")  # FLINT sees exact ties in balls
-                    continue
                 assert quick == slow._replace(message=f"fast check: {slow.message}")
     assert refused > count / 2
 
@@ -165,8 +166,7 @@ def test_what_is_no_number_of_this_network_is_unusable(tmp_path: Path) -> None:
         for claim in (sealed(wide), networks.nearly(wide)):
             path = written(claim, tmp_path)
             verdict = checker.check_file(path)
-            if "decided in balls" not in verdict.message:
-                assert fast.check_file(path).status == verdict.status == "unusable"
+            assert fast.check_file(path).status == verdict.status == "unusable"
 
 
 SQUARE: dict[str, Any] = {
@@ -177,8 +177,9 @@ SQUARE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("steep", [True, False])
-def test_long_numbers_are_over_limit_at_once(steep: bool, tmp_path: Path) -> None:
-    """A softmax of 2^(2^30); or squares of squares, block after block, in a file of 10 KB."""
+def test_long_numbers_end_at_once(steep: bool, tmp_path: Path) -> None:
+    """A softmax of 2^(2^30), which is in balls; or squares of squares, block after block, in a file
+    of 10 KB. The outputs are far from the labels."""
     certificate = networks.rational(1)[0] | {"tokens": None, "network": [SQUARE] * 40}
     certificate["dims"] = {"examples": 1, "context": 1 + steep, "width": 1, "labels": 1}
     contexts = [[[str(2**30)], ["0"]] if steep else [["3"]]]
@@ -186,8 +187,8 @@ def test_long_numbers_are_over_limit_at_once(steep: bool, tmp_path: Path) -> Non
     if steep:
         certificate["network"] = [SQUARE | {"rule": "softmax", "logit_unit": "ln 2"}]
     begin = time.process_time()
-    assert judged(sealed(certificate), tmp_path).status == "over limit"
-    assert fast.check_file(str(tmp_path / "certificate.json")).status == "over limit"
+    assert judged(sealed(certificate), tmp_path).status == ("wrong" if steep else "over limit")
+    assert fast.check_file(str(tmp_path / "certificate.json")).status == "wrong"
     path = written(networks.nearly(certificate), tmp_path)
     assert check_file(path, limit_seconds=2).status in ("over limit", "wrong")
     assert fast.check_file(path).status == "wrong"

@@ -41,7 +41,7 @@ def test_true_certificates_hold(name: str, tmp_path: Path) -> None:
 
 def test_a_prime_beyond_float64_is_for_the_other_checker(tmp_path: Path) -> None:
     found = fast.check_file(written(case("pair"), tmp_path))
-    assert found.status == "unusable" and "leave out --fast" in found.message
+    assert found.status == "over limit" and "leave out --fast" in found.message
 
 
 # Files that were spoiled, with digests computed afresh.
@@ -103,7 +103,7 @@ def test_false_ones_are_wrong(
     spoil(file)
     found = check(written(sealed(file), tmp_path))
     small = check is fast.check_file and file["rank"]["prime"] == "3"  # is below what --fast takes
-    assert found.status == ("unusable" if small else "wrong")
+    assert found.status == ("over limit" if small else "wrong")
 
 
 @both
@@ -242,4 +242,4 @@ def test_the_fast_check_says_which_primes_it_cannot_use(tmp_path: Path) -> None:
     contexts = file["data"]["contexts"]
     file["data"]["contexts"] = [[[f"{x}/{p}" for x in row] for row in c] for c in contexts]
     found = fast.check_file(written(sealed(file), tmp_path))
-    assert (found.status, "leave out --fast" in found.message) == ("unusable", True)
+    assert (found.status, "leave out --fast" in found.message) == ("over limit", True)

@@ -174,6 +174,15 @@ Definition outputs_within (most : frac Z) (blocks : list (block (mat Z))) (c : c
   forall t, (t < dimT c)%nat -> exists tokens outputs, state blocks c t = Got (tokens, outputs) /\
     Forall2 (fun y label => Rabs (y - label) <= real (fun z => z) most) outputs (reals (nth t (labels c) [])).
 
+(* "nearest": each output is nearer to its label than to any other label, by the margin. For an output o, its label y and
+   another y', |o - y'|^2 - |o - y|^2 is twice (y - y').o - (|y|^2 - |y'|^2) / 2. *)
+Definition difference (x y : list R) : list R := map (fun p => fst p - snd p) (combine x y).
+Definition nearest_labels (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z) : Prop :=
+  forall t, (t < dimT c)%nat -> exists tokens outputs, state blocks c t = Got (tokens, outputs) /\
+    let y := reals (nth t (labels c) []) in
+    length outputs = length y /\ forall label, In label (labels c) -> let y' := reals label in
+    y' <> y -> real (fun z => z) margin <= dot (difference y y') outputs - (dot y y - dot y' y') / 2.
+
 (* Behind blocks the data c are the data c', with the same labels and the same layer. *)
 Definition behind (blocks : list (block (mat Z))) (c c' : cert Z) : Prop :=
   match blocks with

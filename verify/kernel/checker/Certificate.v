@@ -16,7 +16,8 @@ Inductive claim :=
   | DependentSet (count width : nat) (vectors : mat Z) (indices : list nat) (coefficients : vec Z)
   | Impossible (relation : vec Z) (c : cert Z)
   | Network (blocks : list (block (mat Z))) (c : cert Z)
-  | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z).
+  | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z)
+  | Nearest (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z).
 
 (* In attncert/1, and where a later key is null: None. *)
 Record certificate := Certificate {
@@ -27,7 +28,7 @@ Record certificate := Certificate {
 Definition data_of (x : claim) : option (cert Z) :=
   match x with
   | Interpolation _ c | FullRank _ _ c | EveryLabelling _ _ c | InterpolationNear _ _ _ _ c
-  | Impossible _ c | Network _ c | OutputsWithin _ _ c => Some c
+  | Impossible _ c | Network _ c | OutputsWithin _ _ c | Nearest _ _ c => Some c
   | DependentSet _ _ _ _ _ => None
   end.
 Definition of_data {A} (says : A -> cert Z -> Prop) (a : option A) (x : claim) : Prop :=
@@ -47,6 +48,7 @@ Definition states (x : certificate) : Prop :=
   | Impossible _ c => (inputs_ok id c /\ no_weights id c) /\ steering x = None
   | Network blocks c => (inputs_ok id c /\ computes blocks c) /\ steering x = None
   | OutputsWithin most blocks c => (inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c) /\ steering x = None
+  | Nearest margin blocks c => (inputs_ok id c /\ denom_ok id margin /\ (0 < real id margin)%R /\ nearest_labels margin blocks c) /\ steering x = None
   end /\
   match of_rounded x with None => True | Some r => rounded id r end /\
   of_data (prefixes id) (of_sequences x) (claimed x) /\ of_data (whole id) (of_domain x) (claimed x).
@@ -136,6 +138,8 @@ Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
 Definition claim_network := codes "network".
 Definition claim_outputs_within := codes "outputs-within".
+Definition nearest_key := codes "nearest".   (* also the claim *)
+Definition keys_margin := [codes "margin"].
 Definition layer_key := codes "layer".
 Definition network_key := codes "network".
 Definition within_key := codes "within".
@@ -232,6 +236,7 @@ Definition opened (doc : json) : result parts :=
       let* values := fields (envelope ++ later ++ map in_format keys) doc in
       match values with
       | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: rest =>
+        let* _ := need Over (match later, rest with _ :: _, _ :: _ :: data_file :: _ => is_null data_file | _, _ => true end) in
         let has_sequences := match data with Obj pairs => existsb (fun p => same (text_at f (fst p)) sequences_key) pairs | _ => false end in
         let of_text := is_text attncert_3 format && Nat.eqb (length data_keys) (length keys_inputs) && has_sequences in
         let* data := fields (if of_text then keys_sequences else data_keys) data in
@@ -239,10 +244,10 @@ Definition opened (doc : json) : result parts :=
         let* sizes := each size_of dims in
         match later, rest with
         | [], own => Got (Parts claim own data sizes null null false null None)
-        | [_; _; _], saturation :: rounding :: data_file :: own =>
-          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation rounding false null None)
-        | _, saturation :: origin :: data_file :: tokens :: own =>
-          let* _ := need Unusable (is_null data_file) in Got (Parts claim own data sizes saturation origin true tokens None)
+        | [_; _; _], saturation :: rounding :: _ :: own =>
+          Got (Parts claim own data sizes saturation rounding false null None)
+        | _, saturation :: origin :: _ :: tokens :: own =>
+          Got (Parts claim own data sizes saturation origin true tokens None)
         | _, _ => No Unusable
         end
       | _ => No Unusable
@@ -255,6 +260,7 @@ Definition opened (doc : json) : result parts :=
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
     else if is_text claim_network name && is_text attncert_3 format then read claim_network [network_key] keys_inputs dims_inputs
     else if is_text claim_outputs_within name && is_text attncert_3 format then read claim_outputs_within [network_key; within_key] keys_inputs dims_inputs
+    else if is_text nearest_key name && is_text attncert_3 format then read nearest_key [network_key; nearest_key] keys_inputs dims_inputs
     else No Unusable
   | _ => No Unusable
   end.
@@ -310,7 +316,7 @@ Definition sequences_of (n T : nat) (embedding positions texts ends : json) : re
   Got (Sequences E P texts ends).
 Definition with_data (p : parts) (data : list json) (tokens : json) l : parts :=
   Parts (name p) (own_parts p) data (dims p) (saturation_part p) (rounding_part p) (third p) tokens l.
-Definition with_sequences (p : parts) : result parts :=
+Definition sequences_written (p : parts) : result parts :=
   match data p, dims p with
   | [embedding; positions; texts; ends; labels], T :: n :: _ =>
     let* _ := need Unusable (is_null (tokens_part p)) in
@@ -319,6 +325,16 @@ Definition with_sequences (p : parts) : result parts :=
     Got (with_data p [null; null; labels] null (Some (q, contexts, queries)))
   | _, _ => Got (with_data p (data p) (tokens_part p) None)
   end.
+(* Data of another width than the layer's, behind blocks that change it: too much for this checker. *)
+Definition of_layer_width (p : parts) : bool :=
+  match own_parts p, dims p, sequenced p, data p with
+  | Arr (_ :: _ :: _) :: _, [_; _; d; _; _; _; _], Some (q, _, _), _ => Nat.eqb (width (embedding q)) d
+  | Arr (_ :: _ :: _) :: _, [_; _; d; _; _; _; _], None, _ :: Arr (Arr row :: _) :: _ => Nat.eqb (length row) d
+  | _, _, _, _ => true
+  end.
+Definition with_sequences (p : parts) : result parts :=
+  let* p := sequences_written p in
+  let* _ := need Over (of_layer_width p) in Got p.
 Definition columns {A} (rows : list (list A)) : list (list A) :=
   fold_right (fun row columns => map (fun p => fst p :: snd p) (combine row columns)) (repeat [] (width rows)) rows.
 Definition without_bias (rows : mat Z) : mat Z := columns (rows ++ [repeat (Frac 0 1) (width rows)]).
@@ -605,6 +621,19 @@ Definition outputs_within_of (p : parts) : result claim :=
     let* (blocks, c) := blocks_of network p in Got (OutputsWithin most blocks c)
   | _ => No Unusable
   end.
+Definition nearest_of (p : parts) : result claim :=
+  match own_parts p with
+  | [network; nearest] =>
+    let* values := fields keys_margin nearest in
+    match values with
+    | [margin] =>
+      let* margin := number_of margin in
+      let* _ := need Unusable ((0 <? numer margin) && (0 <? denom margin)) in
+      let* (blocks, c) := blocks_of network p in Got (Nearest margin blocks c)
+    | _ => No Unusable
+    end
+  | _ => No Unusable
+  end.
 
 Definition content (p : parts) : result claim :=
   if same (name p) claim_interpolation then interpolation_of p
@@ -616,6 +645,7 @@ Definition content (p : parts) : result claim :=
     else if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
     else if same (name p) claim_network then network_of p
     else if same (name p) claim_outputs_within then outputs_within_of p
+    else if same (name p) nearest_key then nearest_of p
     else impossible_of p.
 
 (* Equal labels, text by text, whatever stands there. *)

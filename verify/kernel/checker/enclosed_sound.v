@@ -99,7 +99,7 @@ Proof.
 Qed.
 Lemma holds_app x xs y ys : holds x xs -> holds y ys -> holds (x ++ y) (xs ++ ys).
 Proof. apply Forall2_app. Qed.
-Lemma mapped_ok_ m : agree holds (mapped_balls P (Some m)) (mapped_real (map_values m)).
+Lemma mapped_ok_ m : agree holds (mapped_balls P m) (mapped_real (map_values m)).
 Proof.
   destruct m as [columns u]. intros x xs Hx. unfold mapped_balls, mapped_real, map_values. cbn [fst snd].
   assert (H1 : holds (x ++ [(unit_ball P, 0%Z)]) (xs ++ [1])) by (apply holds_app; [exact Hx|constructor; [exact (exactly_ok true)|constructor]]).
@@ -148,7 +148,9 @@ Proof.
   - apply gives_got. induction H as [|[c r] v x xs Hv H IH]; constructor; [|exact IH]. apply encloses_iff in Hv. apply encloses_iff. cbn [fst snd] in *.
     assert (M : scale * Rmax 0 v = Rmax 0 (scale * v)).
     { rewrite <- RmaxRmult; [now rewrite Rmult_0_r|]. now left. }
-    rewrite M. unfold Rmax. destruct (Z.max_spec c 0) as [[L ->]|[L ->]]; [apply IZR_lt in L|apply IZR_le in L]; destruct (Rle_dec 0 (scale * v)); lra.
+    rewrite M. unfold positive_part. cbn [fst snd]. destruct (Z.leb_spec (c + r) 0) as [L|_]; cbn [fst snd].
+    { apply IZR_le in L. rewrite plus_IZR in L. rewrite Rmax_left by lra. lra. }
+    unfold Rmax. destruct (Z.max_spec c 0) as [[L ->]|[L ->]]; [apply IZR_lt in L|apply IZR_le in L]; destruct (Rle_dec 0 (scale * v)); lra.
   - intros y E. steps. subst y. eexists. split; [reflexivity|]. rename H0 into D. revert D.
     induction H as [|[c r] v x xs Hv H IH]; cbn [forallb map]; intros D; constructor; apply andb_prop in D as [D D2]; [|now apply IH].
     unfold decided in D. cbn [fst snd] in *. apply encloses_iff in Hv. cbn [fst snd] in Hv.
@@ -269,55 +271,8 @@ Proof.
 Qed.
 Lemma cleared_unit common M m : clear_map common M = Got m -> (snd m <> 0)%Z.
 Proof. unfold clear_map. intros H. steps. subst m. cbn. apply Z.ltb_lt in H0. lia. Qed.
-Local Notation agrees := (blocks_agree holds (mapped_balls P) mapped_real).
-Lemma ball_part_ok common p q : ball_part common p = Got q ->
-  parts_agree holds (mapped_balls P) mapped_real q (of_part (map reals) p).
-Proof.
-  unfold ball_part. intros H. apply bind_got in H as (e & He & H). apply bind_got in H as (m & Hm & H). injection H as <-.
-  rewrite (part_ok _ _ _ He). cbn [of_part to_key to_query to_value to_output]. repeat split; try apply mapped_ok_.
-  intros z zs Hz y E. cbn [to_value to_output] in E. apply bind_got in E as (y' & E & F). injection F as <-.
-  destruct (mapped_ok_ m z zs Hz _ E) as (ys & E' & Hy). exists ys. split; [|exact Hy].
-  unfold clear_part in He. steps. subst e. revert E'. apply composed_ok; [| |exact Hm]; eapply cleared_unit; eassumption.
-Qed.
-Lemma ball_block_ok common b b' : ball_block common b = Got b' -> agrees b' (real_block b).
-Proof.
-  destruct b as [of weigh parts s r|of act linear r]; cbn [ball_block]; intros H; apply bind_got in H as (x & H & E); injection E as <-;
-    unfold real_block; cbn [of_block blocks_agree]; (split; [reflexivity|]).
-  - assert (G : gives (Forall2 (parts_agree holds (mapped_balls P) mapped_real)) (each (ball_part common) parts) (each Got (map (of_part (map reals)) parts))).
-    { eapply (gives_each (fun p p' => p' = of_part (map reals) p)).
-      - clear. induction parts; cbn; constructor; [reflexivity|assumption].
-      - intros p p' -> q Eq. exists (of_part (map reals) p). split; [reflexivity|]. exact (ball_part_ok _ _ _ Eq). }
-    destruct (G _ H) as (y & Ey & Fy). rewrite each_id in Ey. injection Ey as <-. exact Fy.
-  - rewrite (map_ok _ _ _ H). apply mapped_ok_.
-Qed.
-Lemma ball_blocks_ok common blocks balls : each (ball_block common) blocks = Got balls -> Forall2 agrees balls (map real_block blocks).
-Proof.
-  intros H. assert (G : gives (Forall2 agrees) (each (ball_block common) blocks) (each Got (map real_block blocks))).
-  { eapply (gives_each (fun b b' => b' = real_block b)).
-    - clear. induction blocks; cbn; constructor; [reflexivity|assumption].
-    - intros b b' -> q Eq. exists (real_block b). split; [reflexivity|]. exact (ball_block_ok _ _ _ Eq). }
-  destruct (G _ H) as (y & Ey & Fy). rewrite each_id in Ey. injection Ey as <-. exact Fy.
-Qed.
 Lemma ball_of_ok x : (0 < denom x)%Z -> encloses P (ball_of P x) (real (fun z => z) x).
 Proof. apply of_quotient_ok. exact HP. Qed.
-Lemma balls_of_ok v : Forall (fun x => (0 < denom x)%Z) v -> holds (map (ball_of P) v) (reals v).
-Proof. intros H. apply Forall2_map. induction H; [constructor|]. constructor; [now apply ball_of_ok|assumption]. Qed.
-
-Lemma enclosed_state_ok common blocks balls c t before y : each (ball_block common) blocks = Got balls ->
-  Forall (Forall (fun x => (0 < denom x)%Z)) (ctx c t) -> Forall (fun x => (0 < denom x)%Z) (nth t (queries c) []) ->
-  enclosed_before P ln_2 balls (ctx c t) = Got before -> enclosed_query P ln_2 balls c before t = Got y ->
-  exists tokens outputs, state blocks c t = Got (tokens, outputs) /\ holds y outputs.
-Proof.
-  intros HB HE He Hb Hy. apply ball_blocks_ok in HB. unfold state, real_state, state_of.
-  assert (Tokens : Forall2 holds (map (map (ball_of P)) (ctx c t)) (map reals (ctx c t))).
-  { apply Forall2_map. clear - HE HP. induction HE; [constructor|]. constructor; [now apply balls_of_ok|assumption]. }
-  destruct (tables_agree holds _ _ _ _ _ _ _ _ _ _ _ _ _ _ joined_ok_ added_ok_ products_ok_ shares_ok_ mean_ok_ active_ok_ _ _ _ _ HB Tokens before Hb)
-    as (before' & Eb & Ib).
-  destruct (query_agree holds _ _ _ _ _ _ _ _ _ _ _ _ _ _ joined_ok_ added_ok_ products_ok_ shares_ok_ mean_ok_ active_ok_ _ _ _ _ _ _ HB Ib
-    (balls_of_ok _ He) y Hy) as (y' & Ey & Hyy).
-  rewrite Eb. cbn [bind]. rewrite Ey. cbn [bind]. eexists _, y'. split; [reflexivity|exact Hyy].
-Qed.
-
 Lemma close_ok most b v y : (0 < denom most)%Z -> (0 < denom y)%Z -> encloses P b v -> close P most (b, y) = true ->
   Rabs (v - real (fun z => z) y) <= real (fun z => z) most.
 Proof.
@@ -334,34 +289,282 @@ Proof.
 Qed.
 End Operations.
 
-Lemma precision_ok most : (0 <= guard + bit_length (denom most / numer most))%Z.
+(* Vectors that are rational or balls. *)
+Section Mixed.
+Variables (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z) (longest P : Z) (ln_2 : ball).
+Hypotheses (HP : (0 <= P)%Z) (Hln : encloses P ln_2 (ln 2)).
+Local Notation holds := (Forall2 (encloses P)).
+Definition stands (v : mixed) (x : list R) : Prop :=
+  match v with Whole v => (0 < snd v)%Z /\ values v = x | Around l => holds l x end.
+
+Lemma ball_over_ok u z : (0 < u)%Z -> encloses P (ball_over P u z) (IZR z / IZR u).
 Proof.
-  unfold guard. destruct (Z.le_gt_cases 0 (denom most / numer most)) as [H|H]; [destruct (bit_length_ok _ H); lia|].
-  destruct (denom most / numer most)%Z; [lia..|cbn; lia].
+  intros U. pose proof (of_quotient_ok P HP z u U) as Q. unfold ball_over, of_quotient in *. destruct (Z.eqb_spec (Z.shiftl z P / u * u) (Z.shiftl z P)) as [E|_]; [|exact Q].
+  apply (f_equal IZR) in E. rewrite mult_IZR, left_ok in E by exact HP. apply IZR_lt in U. apply encloses_iff. cbn [fst snd].
+  set (q := IZR (Z.shiftl z P / u)) in *. clearbody q. replace (IZR (2 ^ P) * (IZR z / IZR u)) with q; [lra|].
+  apply Rmult_eq_reg_r with (IZR u); [|lra]. rewrite E. field. lra.
+Qed.
+Lemma around_ok v x : stands v x -> holds (around P v) x.
+Proof.
+  destruct v as [[z u]|l]; [|auto]. cbn. intros [U <-]. unfold values, over. cbn [fst snd].
+  clear - HP U. induction z; cbn; constructor; [now apply ball_over_ok|assumption].
+Qed.
+Lemma all_around l xs : Forall2 stands l xs -> Forall2 holds (map (around P) l) xs.
+Proof. induction 1; cbn; constructor; [now apply around_ok|assumption]. Qed.
+Lemma all_whole_ok l vs xs : all_whole l = Some vs -> Forall2 stands l xs -> map values vs = xs.
+Proof.
+  intros E H. revert vs E. induction H as [|v x l xs Hv H IH]; intros vs E; [now injection E as <-|].
+  unfold all_whole in *. cbn in E. destruct v as [v|]; [|discriminate]. destruct (CheckZ.mapM _ l) as [r|]; [|discriminate]. injection E as <-.
+  cbn. rewrite (IH r eq_refl). destruct Hv as [_ ->]. reflexivity.
+Qed.
+Lemma kept_ok v y : kept longest P v = Got y -> stands y (values v).
+Proof.
+  unfold kept. intros H. apply bind_got in H as (e & U & H). apply need_got, Z.ltb_lt in U. injection H as <-.
+  assert (S : stands (Whole v) (values v)) by now split. 
+  match goal with |- stands (if ?b then _ else _) _ => destruct b end; [exact S|exact (around_ok _ _ S)].
+Qed.
+Lemma settled_ok l xs y : holds l xs -> settled gcd longest P l = Got y -> stands y xs.
+Proof.
+  unfold settled. intros H. match goal with |- (if ?b then _ else _) = _ -> _ => destruct b eqn:E end; intros G; [|injection G as <-; exact H]. apply bind_got in G as (v & L & G).
+  apply lowest_ok in L as [_ L]. apply kept_ok in G. rewrite L in G. replace xs with (values (map fst l, unit_ball P)); [exact G|].
+  unfold values, over. cbn [fst snd]. rewrite map_map. clear - HP H E. pose proof (scale_above P HP) as S0. induction H as [|[c r] v l xs Hv H IH]; [reflexivity|].
+  cbn [forallb snd] in E. apply andb_prop in E as [E1 E]. cbn [map]. rewrite (IH E). f_equal. apply Z.eqb_eq in E1. subst r.
+  apply encloses_iff in Hv. cbn [fst snd] in *. unfold unit_ball. rewrite unit_ok by exact HP.
+  apply Rmult_eq_reg_l with (IZR (2 ^ P)); [|lra]. replace (IZR (2 ^ P) * (IZR c / IZR (2 ^ P))) with (IZR c) by (field; lra). lra.
+Qed.
+Lemma gives_around x l : gives holds x l -> gives stands (let* y := x in Got (Around y)) l.
+Proof. intros H y E. apply bind_got in E as (b & E & F). injection F as <-. exact (H _ E). Qed.
+Lemma gives_settled x l : gives holds x l -> gives stands (let* y := x in settled gcd longest P y) l.
+Proof. intros H y E. apply bind_got in E as (b & E & F). apply H in E as (xs & E & Hb). exists xs. split; [exact E|exact (settled_ok _ _ _ Hb F)]. Qed.
+Lemma gives_kept x l : (forall v, x = Got v -> l = Got (values v)) -> gives stands (let* y := x in kept longest P y) l.
+Proof. intros H y E. apply bind_got in E as (v & E & F). exists (values v). split; [now apply H|exact (kept_ok _ _ F)]. Qed.
+
+Lemma mixed_mapped m : agree stands (mapped_mixed gcd longest P (Some m)) (mapped_real (map_values m)).
+Proof.
+  intros [v|l] x H; cbn [mapped_mixed]; [|exact (gives_around _ _ (mapped_ok_ P HP m l x H))].
+  destruct H as [_ <-]. apply gives_kept. intros y. exact (mapped_ok gcd m v y).
+Qed.
+Lemma mixed_joined l xs : Forall2 stands l xs -> gives stands (joined_mixed common longest P l) (joined_real xs).
+Proof.
+  intros H. unfold joined_mixed. destruct (all_whole l) as [vs|] eqn:E; [|apply gives_around, joined_ok_; now apply all_around].
+  rewrite <- (all_whole_ok _ _ _ E H). apply gives_kept. intros y. exact (joined_ok common vs y).
+Qed.
+Lemma mixed_added l xs : Forall2 stands l xs -> gives stands (added_mixed common gcd longest P l) (added_real xs).
+Proof.
+  intros H. unfold added_mixed. destruct (all_whole l) as [vs|] eqn:E; [|apply gives_around, added_ok_; now apply all_around].
+  rewrite <- (all_whole_ok _ _ _ E H). apply gives_kept. intros y. exact (added_ok common gcd vs y).
+Qed.
+Lemma mixed_products v x l xs : stands v x -> Forall2 stands l xs -> gives stands (products_mixed common longest P v l) (products_real x xs).
+Proof.
+  intros Hv H. assert (B : gives stands (let* y := products_balls P (around P v) (map (around P) l) in Got (Around y)) (products_real x xs)).
+  { apply gives_around, products_ok_; [exact HP|now apply around_ok|now apply all_around]. }
+  unfold products_mixed. destruct v as [v|]; [|exact B]. destruct (all_whole l) as [vs|] eqn:E; [|exact B].
+  rewrite <- (all_whole_ok _ _ _ E H). destruct Hv as [_ <-]. apply gives_kept. intros y. exact (products_ok common v vs y).
+Qed.
+Lemma mixed_mean v x l xs : stands v x -> Forall2 stands l xs -> gives stands (mean_mixed common gcd longest P v l) (combination x xs).
+Proof.
+  intros Hv H. assert (B : gives stands (let* y := mean_balls P (around P v) (map (around P) l) in Got (Around y)) (combination x xs)).
+  { apply gives_around, mean_ok_; [exact HP|now apply around_ok|now apply all_around]. }
+  unfold mean_mixed. destruct v as [v|]; [|exact B]. destruct (all_whole l) as [vs|] eqn:E; [|exact B].
+  rewrite <- (all_whole_ok _ _ _ E H). destruct Hv as [_ <-]. apply gives_kept. intros y. exact (mean_ok common gcd v vs y).
+Qed.
+Lemma mixed_shares r v x : stands v x -> gives stands (shares_mixed gcd longest P ln_2 r v) (shares_real r x).
+Proof.
+  intros H. assert (B : gives stands (let* y := shares_balls P ln_2 r (around P v) in settled gcd longest P y) (shares_real r x)).
+  { apply gives_settled, shares_ok_; [exact HP|exact Hln|now apply around_ok]. }
+  unfold shares_mixed. destruct v as [v|]; [|exact B]. destruct (shares_exact r v) as [y|] eqn:E; [|exact B].
+  destruct H as [_ <-]. intros z F. exists (values y). split; [exact (shares_ok r v y E)|exact (kept_ok _ _ F)].
+Qed.
+Lemma mixed_active a v x : stands v x -> gives stands (active_mixed gcd longest P a v) (active_real a x).
+Proof.
+  destruct v as [v|l]; cbn [active_mixed]; intros H; [|apply gives_settled, active_ok_; assumption].
+  destruct H as [_ <-]. apply gives_kept. intros y. exact (active_ok a v y).
+Qed.
+
+Local Notation agrees := (blocks_agree stands (mapped_mixed gcd longest P) mapped_real).
+Lemma ball_part_ok p q : ball_part common p = Got q ->
+  parts_agree stands (mapped_mixed gcd longest P) mapped_real q (of_part (map reals) p).
+Proof.
+  unfold ball_part. intros H. apply bind_got in H as (e & He & H). apply bind_got in H as (m & Hm & H). injection H as <-.
+  rewrite (part_ok _ _ _ He). cbn [of_part to_key to_query to_value to_output]. repeat split; try apply mixed_mapped.
+  intros z zs Hz y E. cbn [to_value to_output] in E. apply bind_got in E as (y' & E & F). injection F as <-.
+  destruct (mixed_mapped m z zs Hz _ E) as (ys & E' & Hy). exists ys. split; [|exact Hy].
+  unfold clear_part in He. steps. subst e. revert E'. apply composed_ok; [| |exact Hm]; eapply cleared_unit; eassumption.
+Qed.
+Lemma ball_block_ok b b' : ball_block common b = Got b' -> agrees b' (real_block b).
+Proof.
+  destruct b as [of weigh parts s r|of act linear r]; cbn [ball_block]; intros H; apply bind_got in H as (x & H & E); injection E as <-;
+    unfold real_block; cbn [of_block blocks_agree]; (split; [reflexivity|]).
+  - assert (G : gives (Forall2 (parts_agree stands (mapped_mixed gcd longest P) mapped_real)) (each (ball_part common) parts) (each Got (map (of_part (map reals)) parts))).
+    { eapply (gives_each (fun p p' => p' = of_part (map reals) p)).
+      - clear. induction parts; cbn; constructor; [reflexivity|assumption].
+      - intros p p' -> q Eq. exists (of_part (map reals) p). split; [reflexivity|]. exact (ball_part_ok _ _ Eq). }
+    destruct (G _ H) as (y & Ey & Fy). rewrite each_id in Ey. injection Ey as <-. exact Fy.
+  - rewrite (map_ok _ _ _ H). apply mixed_mapped.
+Qed.
+Lemma ball_blocks_ok blocks balls : each (ball_block common) blocks = Got balls -> Forall2 agrees balls (map real_block blocks).
+Proof.
+  intros H. assert (G : gives (Forall2 agrees) (each (ball_block common) blocks) (each Got (map real_block blocks))).
+  { eapply (gives_each (fun b b' => b' = real_block b)).
+    - clear. induction blocks; cbn; constructor; [reflexivity|assumption].
+    - intros b b' -> q Eq. exists (real_block b). split; [reflexivity|]. exact (ball_block_ok _ _ Eq). }
+  destruct (G _ H) as (y & Ey & Fy). rewrite each_id in Ey. injection Ey as <-. exact Fy.
+Qed.
+
+Lemma mixed_of_ok v y : mixed_of common gcd longest P v = Got y -> stands y (reals v).
+Proof. unfold mixed_of. intros H. apply bind_got in H as (x & H & E). rewrite (lowest_vector_ok _ _ _ _ H). exact (kept_ok _ _ E). Qed.
+Lemma mixed_state_ok blocks balls c t before y : each (ball_block common) blocks = Got balls ->
+  mixed_before common gcd longest P ln_2 balls (ctx c t) = Got before -> mixed_query common gcd longest P ln_2 balls c before t = Got y ->
+  exists tokens outputs, state blocks c t = Got (tokens, outputs) /\ stands y outputs.
+Proof.
+  unfold mixed_before, mixed_query. intros HB Hb Hy. apply ball_blocks_ok in HB. unfold state, real_state, state_of.
+  apply bind_got in Hb as (tokens & Ht & Hb). apply bind_got in Hy as (query & Hq & Hy). apply mixed_of_ok in Hq.
+  assert (Tokens : Forall2 stands tokens (map reals (ctx c t))).
+  { assert (G : gives (Forall2 stands) (each (mixed_of common gcd longest P) (ctx c t)) (each Got (map reals (ctx c t)))).
+    { eapply (gives_each (fun v v' => v' = reals v)); [clear; induction (ctx c t); cbn; now constructor|].
+      intros v v' -> z E. exists (reals v). split; [reflexivity|exact (mixed_of_ok _ _ E)]. }
+    destruct (G _ Ht) as (xs & E & H). rewrite each_id in E. now injection E as <-. }
+  destruct (tables_agree stands _ _ _ _ _ _ _ _ _ _ _ _ _ _ mixed_joined mixed_added mixed_products mixed_shares mixed_mean mixed_active
+    _ _ _ _ HB Tokens before Hb) as (before' & Eb & Ib).
+  destruct (query_agree stands _ _ _ _ _ _ _ _ _ _ _ _ _ _ mixed_joined mixed_added mixed_products mixed_shares mixed_mean mixed_active
+    _ _ _ _ query _ HB Ib Hq y Hy) as (y' & Ey & Hyy).
+  rewrite Eb. cbn [bind]. rewrite Ey. cbn [bind]. eexists _, y'. split; [reflexivity|exact Hyy].
+Qed.
+Lemma around_length v x : stands v x -> length (around P v) = length x.
+Proof. intros H. now apply around_ok, Forall2_lengths in H. Qed.
+Lemma check_outputs_ok blocks c judge u t : check_outputs common gcd longest P ln_2 blocks c judge = Got u -> (t < dimT c)%nat ->
+  exists tokens outputs y v, state blocks c t = Got (tokens, outputs) /\ stands y outputs /\
+    length outputs = length (nth t (labels c) []) /\ judge t y = Got v.
+Proof.
+  unfold check_outputs. intros H Ht. apply bind_got in H as (e & _ & H). apply bind_got in H as (balls & HB & H). apply bind_got in H as (all & H & _).
+  destruct (example_ok _ _ _ _ _ tt H Ht) as (before & Hb & Hy). apply bind_got in Hy as (y & Hy & E).
+  apply bind_got in E as (w & HL & HE). apply need_got, Nat.eqb_eq in HL.
+  destruct (mixed_state_ok _ _ _ _ _ _ HB Hb Hy) as (tokens & outputs & Es & Ho).
+  exists tokens, outputs, y, (nth t all tt). repeat split; try assumption. now rewrite <- HL, (around_length _ _ Ho).
+Qed.
+
+Lemma within_exact_ok most u z y : (0 < denom most)%Z -> (0 < denom y)%Z -> (0 < u)%Z -> within_exact most u (z, y) = true ->
+  Rabs (IZR z / IZR u - real (fun z => z) y) <= real (fun z => z) most.
+Proof.
+  unfold within_exact, real. intros Hm Hy Hu H. apply Z.leb_le, IZR_le in H. rewrite !mult_IZR, abs_IZR, minus_IZR, !mult_IZR in H.
+  apply IZR_lt in Hm, Hy, Hu. apply le_div; [exact Hm|]. set (a := IZR z / IZR u - IZR (numer y) / IZR (denom y)).
+  assert (U : 0 < IZR u * IZR (denom y)) by nra. replace (IZR z * IZR (denom y) - IZR (numer y) * IZR u) with (a * (IZR u * IZR (denom y))) in H by (unfold a; field; lra).
+  rewrite Rabs_mult, (Rabs_pos_eq (IZR u * IZR (denom y))) in H by lra. apply Rmult_le_reg_r with (IZR u * IZR (denom y)); [exact U|]. lra.
+Qed.
+Lemma within_ok most label v x w : (0 < denom most)%Z -> Forall (fun y => (0 < denom y)%Z) label -> stands v x -> length x = length label ->
+  within P most label v = Got w -> Forall2 (fun y label => Rabs (y - label) <= real (fun z => z) most) x (reals label).
+Proof.
+  intros D A H L E. destruct v as [[z u]|l]; cbn [within] in E.
+  - apply need_got in E. destruct H as [U <-]. cbn [snd] in U. unfold values, over in *. cbn [fst snd] in *. rewrite map_length in L. revert label A L E.
+    induction z as [|a z IH]; intros [|y label] A L E; try discriminate; [constructor|]. injection L as L. cbn [combine forallb] in E. apply andb_prop in E as [E1 E2].
+    inversion A; subst. constructor; [now apply within_exact_ok|now apply IH].
+  - apply bind_got in E as (e & _ & E). apply need_got in E. cbn [stands] in H. revert label A L E. induction H as [|b v l x Hb H IH]; intros [|y label] A L E; try discriminate; [constructor|].
+    injection L as L. cbn [combine forallb] in E. apply andb_prop in E as [E1 E2]. inversion A; subst. constructor; [now apply (close_ok P HP most b)|now apply IH].
+Qed.
+End Mixed.
+
+Lemma precision_ok x : (0 <= precision x)%Z.
+Proof.
+  unfold precision, guard. destruct (Z.le_gt_cases 0 (denom x / numer x)) as [H|H]; [destruct (bit_length_ok _ H); lia|].
+  destruct (denom x / numer x)%Z; [lia..|cbn; lia].
 Qed.
 Lemma mat_above h w M : mat_ok (fun z : Z => z) h w M -> Forall (Forall (fun x => (0 < denom x)%Z)) M.
 Proof. intros [_ H]. eapply Forall_impl; [|exact H]. intros v [_ G]. exact G. Qed.
 Lemma nth_above t M : Forall (Forall (fun x : frac Z => (0 < denom x)%Z)) M -> Forall (fun x => (0 < denom x)%Z) (nth t M []).
 Proof. intros H. destruct (nth_in_or_default t M []) as [I| ->]; [|constructor]. rewrite Forall_forall in H. now apply H. Qed.
-Lemma data_above c t : inputs_ok (fun z : Z => z) c -> Forall (Forall (fun x => (0 < denom x)%Z)) (ctx c t) /\
-  Forall (fun x => (0 < denom x)%Z) (nth t (queries c) []) /\ Forall (fun x => (0 < denom x)%Z) (nth t (labels c) []).
+Lemma labels_above c : inputs_ok (fun z => z) c -> Forall (Forall (fun x => (0 < denom x)%Z)) (labels c).
+Proof. intros (_ & _ & _ & _ & H). eapply mat_above; eassumption. Qed.
+
+Theorem check_within_sound common gcd most blocks c u : inputs_ok (fun z => z) c -> (0 < denom most)%Z ->
+  check_within common gcd most blocks c = Got u -> outputs_within most blocks c.
 Proof.
-  intros (_ & _ & HE & HQ & HY). split; [|split; apply nth_above; eapply mat_above; eassumption].
-  unfold ctx. match goal with |- Forall _ (nth ?i _ _) => destruct (nth_in_or_default i (contexts c) []) as [I| ->]; [|constructor] end.
-  rewrite Forall_forall in HE. apply HE in I as [_ I]. eapply mat_above; eassumption.
+  intros I D H t Ht. pose proof (precision_ok most) as HP.
+  destruct (check_outputs_ok _ _ _ _ _ HP (ln_2_ok _ HP) _ _ _ _ _ H Ht) as (tokens & outputs & y & v & E & Hy & L & J).
+  exists tokens, outputs. split; [exact E|]. eapply within_ok; try eassumption. now apply nth_above, labels_above.
+Qed.
+Theorem check_network_sound common gcd blocks c u : inputs_ok (fun z => z) c -> check_network common gcd blocks c = Got u -> computes blocks c.
+Proof.
+  intros I H t Ht. assert (HP : (0 <= guard)%Z) by (unfold guard; lia).
+  destruct (check_outputs_ok _ _ _ _ _ HP (ln_2_ok _ HP) _ _ _ _ _ H Ht) as (tokens & outputs & y & v & E & Hy & L & J).
+  exists tokens. rewrite E. do 2 f_equal. eapply within_ok in J; try eassumption; [|reflexivity|now apply nth_above, labels_above].
+  clear - J. induction J as [|a b x l H J IH]; [reflexivity|]. f_equal; [|exact IH]. unfold real in H. cbn [numer denom] in H.
+  replace (0 / 1) with 0 in H by field. pose proof (Rabs_pos (a - b)). assert (Z0 : Rabs (a - b) = 0) by lra.
+  destruct (Req_dec (a - b) 0) as [|N]; [lra|]. now apply Rabs_no_R0 in N.
 Qed.
 
-Theorem check_within_sound common most blocks c u : inputs_ok (fun z => z) c -> (0 < denom most)%Z ->
-  check_within common most blocks c = Got u -> outputs_within most blocks c.
+(* Margins. *)
+Lemma same_row_ok x y : same_row x y = true <-> x = y.
 Proof.
-  unfold check_within. set (P := (guard + _)%Z). assert (HP : (0 <= P)%Z) by apply precision_ok. clearbody P.
-  intros I D H t Ht. apply bind_got in H as (balls & HB & H). apply bind_got in H as (all & H & _).
-  destruct (example_ok _ _ _ _ _ tt H Ht) as (before & Hb & Hy). apply bind_got in Hy as (y & Hy & E).
-  apply bind_got in E as (w & HL & HE). apply need_got in HL, HE. apply Nat.eqb_eq in HL.
-  destruct (data_above _ t I) as (H1 & H2 & H3).
-  destruct (enclosed_state_ok P (ln_2_ball P) HP (ln_2_ok P HP) _ _ _ _ _ _ _ HB H1 H2 Hb Hy) as (tokens & outputs & Es & Ho).
-  exists tokens, outputs. split; [exact Es|]. clear - HP D HL HE H3 Ho. revert HL HE H3. generalize (nth t (labels c) []).
-  induction Ho as [|b v y outputs Hv Ho IH]; intros [|l label] L E A; try discriminate; [constructor|]. injection L as L.
-  cbn [combine forallb] in E. apply andb_prop in E as [E1 E2]. inversion A as [|? ? A1 A2]; subst.
-  constructor; [now apply (close_ok P HP most b)|now apply IH].
+  split; [|intros <-; induction x as [|a x IH]; [reflexivity|]; cbn; now rewrite Z.eqb_refl].
+  revert y. induction x as [|a x IH]; intros [|b y] H; try discriminate; [reflexivity|]. cbn in H. apply andb_prop in H as [E H].
+  apply Z.eqb_eq in E. subst b. f_equal. now apply IH.
+Qed.
+Lemma distinct_rows_ok rows y : In y rows -> In y (distinct_rows rows).
+Proof.
+  induction rows as [|x rows IH]; [easy|]. unfold distinct_rows. cbn [fold_right In]. fold (distinct_rows rows).
+  destruct (existsb (same_row x) (distinct_rows rows)) eqn:E; intros [->|I].
+  - apply existsb_exists in E as (z & Iz & S). apply same_row_ok in S. now subst z.
+  - now apply IH.
+  - now left.
+  - right. now apply IH.
+Qed.
+Lemma towards_ok u y other o : IZR u <> 0 -> length y = length other -> length o = length y ->
+  dot (o ++ [1]) (over (2 * u * u) (towards u y other)) =
+  dot (difference (over u y) (over u other)) o - (dot (over u y) (over u y) - dot (over u other) (over u other)) / 2.
+Proof.
+  intros U L Lo. unfold towards. unfold over at 1. rewrite map_app, map_map. cbn [map]. rewrite dot_app by (rewrite map_length, combine_length; lia).
+  rewrite !dot_ok by exact U. rewrite minus_IZR, !mult_IZR.
+  replace (map _ (combine y other)) with (difference (over u y) (over u other)).
+  - rewrite dot_comm. field. exact U.
+  - unfold difference, over. rewrite combine_map, map_map. apply map_ext. intros [a b]. cbn [fst snd]. rewrite !mult_IZR, minus_IZR. field. exact U.
+Qed.
+Section Margins.
+Variables (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z) (longest P : Z).
+Hypothesis HP : (0 <= P)%Z.
+Lemma at_least_ok margin v x w : (0 < denom margin)%Z -> stands P v x -> at_least P margin v = Got w -> Forall (fun y => real (fun z => z) margin <= y) x.
+Proof.
+  intros D H E. pose proof (scale_above P HP) as S0. unfold real. apply IZR_lt in D. destruct v as [[z u]|l]; cbn [at_least] in E.
+  - apply need_got in E. destruct H as [U <-]. cbn [snd] in U. apply IZR_lt in U. unfold values, over. cbn [fst snd].
+    rewrite forallb_forall in E. apply Forall_forall. intros y I. apply in_map_iff in I as (a & <- & I). apply E in I. apply Z.leb_le, IZR_le in I.
+    rewrite !mult_IZR in I. apply div_le; [exact D|]. replace (IZR a / IZR u * IZR (denom margin)) with (IZR a * IZR (denom margin) / IZR u) by (field; lra).
+    now apply le_div.
+  - apply bind_got in E as (e & _ & E). apply need_got in E. cbn [stands] in H. induction H as [|[c r] y l x Hb H IH]; [constructor|].
+    cbn [forallb fst snd] in E. apply andb_prop in E as [E1 E2]. constructor; [|now apply IH]. apply Z.leb_le, IZR_le in E1. rewrite left_ok, mult_IZR, minus_IZR in E1 by exact HP.
+    apply encloses_iff in Hb. cbn [fst snd] in Hb. apply div_le; [exact D|]. apply Rmult_le_reg_l with (IZR (2 ^ P)); [exact S0|]. nra.
+Qed.
+Lemma far_ok margin rows u others t v o w label : (0 < denom margin)%Z -> (0 < u)%Z -> stands P v o ->
+  length o = length (nth t rows []) -> length label = length (nth t rows []) -> In label others -> label <> nth t rows [] ->
+  far gcd longest P margin rows u others t v = Got w ->
+  let y := over u (nth t rows []) in let y' := over u label in
+  real (fun z => z) margin <= dot (difference y y') o - (dot y y - dot y' y') / 2.
+Proof.
+  unfold far. set (y := nth t rows []). intros D U Ho L L' I N H. cbv zeta. apply bind_got in H as (m & Hm & H).
+  destruct (mixed_mapped gcd longest P HP _ _ _ Ho _ Hm) as (x & Ex & Hx). apply (at_least_ok _ _ _ _ D Hx) in H.
+  unfold mapped_real, map_values in Ex. cbn [fst snd] in Ex. steps. subst x. rewrite map_map, Forall_map, Forall_map in H. rewrite Forall_forall in H.
+  rewrite <- towards_ok; [|apply IZR_nz; lia|exact (eq_sym L')|exact L]. apply (H label). apply filter_In. split; [exact I|].
+  destruct (same_row y label) eqn:E; [|reflexivity]. apply same_row_ok in E. now subst label.
+Qed.
+End Margins.
+Theorem check_margins_sound common gcd margin blocks c u : inputs_ok (fun z => z) c -> (0 < denom margin)%Z ->
+  check_margins common gcd margin blocks c = Got u -> nearest_labels margin blocks c.
+Proof.
+  unfold check_margins. intros I D H t Ht. pose proof (precision_ok margin) as HP. apply bind_got in H as ([rows unit] & C & H).
+  apply bind_got in H as (e & _ & H).
+  destruct (check_outputs_ok _ _ _ _ _ HP (ln_2_ok _ HP) _ _ _ _ _ H Ht) as (tokens & outputs & y & v & E & Hy & L & J).
+  exists tokens, outputs. split; [exact E|]. cbv zeta. split; [unfold reals; now rewrite map_length|]. intros label Il N.
+  assert (U : (0 < unit)%Z) by (unfold clear_map in C; steps; subst unit; now apply Z.ltb_lt).
+  assert (M := map_ok _ _ _ C). unfold map_values in M. cbn [fst snd] in M.
+  assert (Lr : length rows = length (labels c)) by (apply (f_equal (@length _)) in M; now rewrite !map_length in M).
+  destruct I as (_ & _ & _ & _ & [LT Hl]).
+  assert (Hw : forall i, (i < length (labels c))%nat -> reals (nth i (labels c) []) = over unit (nth i rows []) /\ length (nth i rows []) = dimm c).
+  { intros i Hi. assert (Q : reals (nth i (labels c) []) = over unit (nth i rows [])).
+    { rewrite <- (map_nth reals), <- (map_nth (over unit)). now rewrite M. }
+    split; [exact Q|]. apply (f_equal (@length _)) in Q. unfold reals, over in Q. rewrite !map_length in Q. rewrite <- Q.
+    rewrite Forall_forall in Hl. now apply Hl, nth_In. }
+  destruct (In_nth _ _ [] Il) as (s & Hs & Es). destruct (Hw s Hs) as [Qs Ls], (Hw t ltac:(lia)) as [Qt Lt].
+  assert (Q : reals label = over unit (nth s rows [])) by (rewrite <- Es; exact Qs). rewrite Q in *. rewrite Qt in *. eapply far_ok; try eassumption.
+  - rewrite L, Lt. apply (f_equal (@length _)) in Qt. unfold reals, over in Qt. now rewrite !map_length, Lt in Qt.
+  - now rewrite Ls, Lt.
+  - apply distinct_rows_ok, nth_In. rewrite Lr. exact Hs.
+  - intros F. apply N. now rewrite F.
 Qed.

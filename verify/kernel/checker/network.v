@@ -14,6 +14,26 @@ Definition each_example {A B} (before_of : mat Z -> result B) (c : cert Z) (f : 
   | _ => each (fun t => let* before := before_of (ctx c t) in f before t) (seq 0 (dimT c))
   end.
 
+(* Do the blocks take tokens and a query of this width, and how wide are those after them? Nothing rests on it: it is
+   asked before numbers, so that what does not fit is unusable whatever the numbers are. *)
+Definition height (columns : mat Z) : nat := pred (length (hd [] columns)).
+Definition widths_after (n : nat) (b : block (mat Z)) (token query : nat) : option (nat * nat) :=
+  let all := of_all b in
+  let taken k := Nat.eqb query k && (negb all || Nat.eqb token k) in
+  let '(fit, made, residual) := match b with
+    | FeedForward OfRow _ linear residual => (Nat.eqb (query + n * token) (height linear), length linear, residual)
+    | FeedForward _ _ linear residual => (taken (height linear), length linear, residual)
+    | Attention _ _ parts seen residual =>
+      (forallb (fun p => Nat.eqb token (height (to_key p)) && taken (height (to_query p)) && Nat.eqb token (height (to_value p))) parts &&
+        match seen with
+        | Rows rows => Nat.eqb (length rows) (if all then S n else 1) && forallb (fun row => Nat.eqb (length row) n) rows
+        | _ => true
+        end, match parts with p :: _ => length (to_output p) | [] => 0%nat end, residual)
+    end in
+  if fit && (negb residual || taken made) then Some (if all then made else token, made) else None.
+Definition widths (n wide : nat) (blocks : list (block (mat Z))) : option (nat * nat) :=
+  fold_left (fun at_ b => match at_ with Some (token, query) => widths_after n b token query | None => None end) blocks (Some (wide, wide)).
+
 Section Exact.
 (* Hints: a common denominator, a common divisor. *)
 Variables (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z).
@@ -40,6 +60,7 @@ Definition clear_vector (v : vec Z) : result exact :=
   let u := common [[v]] in
   let* _ := need Over (0 <? u) in
   let* x := each (clear_entry u) v in Got (x, u).
+Definition clear_lowest (v : vec Z) : result exact := let* x := clear_vector v in lowest x.
 Definition clear_map (columns : mat Z) : result exact_map :=
   let u := common [columns] in
   let* _ := need Over (0 <? u) in
@@ -121,28 +142,19 @@ Definition tables_exact : list (block exact_map) -> list exact -> result (list (
 Definition query_after_exact : list (block exact_map) -> list (list exact * list (list exact)) -> exact -> result exact :=
   query_after mapped_exact joined_exact added_exact products_exact shares_exact mean_exact active_exact.
 
-Definition equal_label (v : exact) (y : vec Z) : bool :=
-  let (x, u) := v in
-  (0 <? u) && forallb (fun p => (0 <? denom (snd p)) && (fst p * denom (snd p) =? numer (snd p) * u)) (combine x y).
-
 (* What the blocks make of example t, once its context is behind them. *)
 Definition before_of (blocks : list (block exact_map)) (context : mat Z) : result (list (list exact * list (list exact))) :=
-  let* tokens := each clear_vector context in tables_exact blocks tokens.
+  let* tokens := each clear_lowest context in tables_exact blocks tokens.
 Definition query_of (blocks : list (block exact_map)) (c : cert Z) before (t : nat) : result exact :=
-  let* query := clear_vector (nth t (queries c) []) in query_after_exact blocks before query.
-Definition check_network (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
-  let* blocks := each clear_block blocks in
-  let* _ := each_example (before_of blocks) c (fun before t =>
-    let* y := query_of blocks c before t in
-    let label := nth t (labels c) [] in
-    let* _ := need Unusable (Nat.eqb (length (fst y)) (length label)) in need Wrong (equal_label y label)) in Got tt.
-
+  let* query := clear_lowest (nth t (queries c) []) in query_after_exact blocks before query.
 (* The data behind blocks. *)
 Definition fractions (v : exact) : vec Z := map (fun z => Frac z (snd v)) (fst v).
 Definition derived (blocks : list (block (mat Z))) (c : cert Z) : result (cert Z) :=
   match blocks with
   | [] => Got c
   | _ =>
+    let* _ := need Unusable (forallb (fun E => match widths (length E) (dimd c) blocks with
+      | Some (token, query) => Nat.eqb token (dimd c) && Nat.eqb query (dimd c) | None => false end) (contexts c)) in
     let* blocks := each clear_block blocks in
     let* states := each_example (before_of blocks) c (fun before t =>
       let* query := query_of blocks c before t in Got (fst (last before ([], [])), query)) in

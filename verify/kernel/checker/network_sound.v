@@ -62,6 +62,8 @@ Proof.
   unfold clear_vector. set (u := common _). clearbody u. intros H. steps. subst x. apply Z.ltb_lt in H0.
   revert H1. apply each_values. intros a z. now apply entry_ok.
 Qed.
+Lemma lowest_vector_ok v x : clear_lowest common gcd v = Got x -> reals v = values x.
+Proof. unfold clear_lowest. intros H. apply bind_got in H as (y & H & L). rewrite (vector_ok _ _ H). symmetry. apply (lowest_ok _ _ L). Qed.
 Lemma map_ok M m : clear_map common M = Got m -> map reals M = map_values m.
 Proof.
   unfold clear_map. set (u := common _). clearbody u. intros H. steps. subst m. apply Z.ltb_lt in H0.
@@ -201,15 +203,6 @@ Proof.
   - injection H as <-. reflexivity.
 Qed.
 
-Lemma equal_label_ok v y : length (fst v) = length y -> equal_label v y = true -> values v = reals y.
-Proof.
-  destruct v as [x u]. unfold equal_label, values, reals, over. cbn [fst snd]. intros L H. apply andb_prop in H as [Hu H].
-  units. revert y L H. induction x as [|a x IH]; intros [|b y] L H; try discriminate; [reflexivity|].
-  cbn in *. injection L as L. apply andb_prop in H as [H HF]. apply andb_prop in H as [Hb H]. f_equal; [|now apply IH].
-  apply Z.eqb_eq in H. units. unfold real. apply Rmult_eq_reg_r with (IZR u * IZR (denom b)); [|nra].
-  transitivity (IZR a * IZR (denom b)); [field; lra|]. rewrite <- mult_IZR, H, mult_IZR. field. lra.
-Qed.
-
 Definition worth (v : exact) (x : list R) : Prop := values v = x.
 Lemma worth_all l xs : Forall2 worth l xs -> map values l = xs.
 Proof. induction 1; cbn; [reflexivity|]. now f_equal. Qed.
@@ -237,7 +230,7 @@ Lemma state_ok blocks exact_blocks c t before y : each (clear_block common) bloc
   state blocks c t = Got (map values (fst (last before ([], []))), values y).
 Proof.
   unfold before_of, query_of. intros HB Hb Hq. apply bind_got in Hb as (tokens & Ht & Hb). apply bind_got in Hq as (query & Hq & Hy).
-  apply blocks_ok in HB. unfold state, real_state, state_of. rewrite (vector_ok _ _ Hq), (each_values _ reals values _ _ vector_ok Ht).
+  apply blocks_ok in HB. unfold state, real_state, state_of. rewrite (lowest_vector_ok _ _ Hq), (each_values _ reals values _ _ lowest_vector_ok Ht).
   assert (H1 : forall l l', Forall2 worth l l' -> gives worth (joined_exact common l) (joined_real l'))
     by (intros l l' <-%worth_all y' E; exists (values y'); split; [exact (joined_ok _ _ E)|reflexivity]).
   assert (H2 : forall l l', Forall2 worth l l' -> gives worth (added_exact common gcd l) (added_real l'))
@@ -273,20 +266,12 @@ Proof.
   all: apply (each_nth _ _ _ _ _ d H) in Ht; apply bind_got in Ht as (before & Hb & Ht); now exists before.
 Qed.
 
-Theorem check_network_sound blocks c u : check_network common gcd blocks c = Got u -> computes blocks c.
-Proof.
-  unfold check_network. intros H t Ht. apply bind_got in H as (exact_blocks & HB & H). apply bind_got in H as (all & H & _).
-  destruct (example_ok _ _ _ _ _ tt H Ht) as (before & Hb & Hy). apply bind_got in Hy as (y & Hy & E).
-  apply bind_got in E as (w & HL & HE). apply need_got in HL, HE. apply Nat.eqb_eq in HL.
-  rewrite <- (equal_label_ok _ _ HL HE), (state_ok _ _ _ _ _ _ HB Hb Hy). now eexists.
-Qed.
-
 Lemma fractions_ok v : reals (fractions v) = values v.
 Proof. unfold reals, fractions, values, over. now rewrite map_map. Qed.
 Theorem derived_sound blocks c c' : derived common gcd blocks c = Got c' -> behind blocks c c'.
 Proof.
   unfold derived. destruct blocks as [|b r]; [now intros [= <-]|]. set (blocks := b :: r). intros H.
-  apply bind_got in H as (exact_blocks & HB & H). apply bind_got in H as (all & H & E). injection E as <-.
+  apply bind_got in H as (e & _ & H). apply bind_got in H as (exact_blocks & HB & H). apply bind_got in H as (all & H & E). injection E as <-.
   split; [reflexivity|]. intros t Ht. assert (none : list exact * exact) by exact ([], ([], 1%Z)).
   assert (L : forall t, (t < dimT c)%nat -> exists before, before_of common gcd exact_blocks (ctx c t) = Got before /\
     query_of common gcd exact_blocks c before t = Got (snd (nth t all none)) /\ fst (nth t all none) = fst (last before ([], []))).

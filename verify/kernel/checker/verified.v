@@ -57,17 +57,27 @@ Definition network_verified (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z) (bl
 Theorem network_proved common gcd blocks c u : network_verified common gcd blocks c = Got u -> inputs_ok id c /\ computes blocks c.
 Proof.
   unfold network_verified. intros H. apply bind_got in H as (v & H1 & H2). apply need_got in H1.
-  split; [exact (inputs_okb_ok id above_0 above_0_ok c H1)|]. exact (check_network_sound common gcd blocks c u H2).
+  apply (inputs_okb_ok id above_0 above_0_ok) in H1. split; [exact H1|]. exact (check_network_sound common gcd blocks c u H1 H2).
 Qed.
 
-Definition outputs_within_verified (common : list (mat Z) -> Z) (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
-  let* _ := need Unusable (inputs_okb above_0 c && above_0 (denom most)) in check_within common most blocks c.
-Theorem outputs_within_proved common most blocks c u : outputs_within_verified common most blocks c = Got u ->
+Definition outputs_within_verified (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z) (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
+  let* _ := need Unusable (inputs_okb above_0 c && above_0 (denom most)) in check_within common gcd most blocks c.
+Theorem outputs_within_proved common gcd most blocks c u : outputs_within_verified common gcd most blocks c = Got u ->
   inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c.
 Proof.
   unfold outputs_within_verified. intros H. apply bind_got in H as (v & H1 & H2). apply need_got, andb_prop in H1 as [H1 H3].
   apply (inputs_okb_ok id above_0 above_0_ok) in H1. apply above_0_ok in H3. split; [exact H1|]. split; [exact H3|].
-  exact (check_within_sound common most blocks c u H1 H3 H2).
+  exact (check_within_sound common gcd most blocks c u H1 H3 H2).
+Qed.
+
+Definition nearest_verified (common : list (mat Z) -> Z) (gcd : Z -> Z -> Z) (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
+  let* _ := need Unusable (inputs_okb above_0 c && above_0 (numer margin) && above_0 (denom margin)) in check_margins common gcd margin blocks c.
+Theorem nearest_proved common gcd margin blocks c u : nearest_verified common gcd margin blocks c = Got u ->
+  inputs_ok id c /\ denom_ok id margin /\ (0 < real id margin)%R /\ nearest_labels margin blocks c.
+Proof.
+  unfold nearest_verified. intros H. apply bind_got in H as (v & H1 & H2). apply need_got, andb_prop in H1 as [H1 H3]. apply andb_prop in H1 as [H1 H4].
+  apply (inputs_okb_ok id above_0 above_0_ok) in H1. apply above_0_ok in H3, H4. split; [exact H1|]. split; [exact H3|].
+  split; [apply Rdiv_lt_0_compat; now apply IZR_lt|]. exact (check_margins_sound common gcd margin blocks c u H1 H3 H2).
 Qed.
 
 Definition near_verified (common : list (mat Z) -> Z) (radius : frac Z) (unknowns : list nat) (inverse : mat Z) (c : cert Z) : result unit :=
@@ -124,7 +134,8 @@ Definition check_claim (more : list (mat Z)) (x : claim) : result unit :=
   | Impossible relation c => need Wrong
       (impossible_verified gcd (common_count c) (common (contexts c)) (common [queries c]) (common [labels c]) (common [[relation]]) relation c)
   | Network blocks c => network_verified common gcd blocks c
-  | OutputsWithin most blocks c => outputs_within_verified common most blocks c
+  | OutputsWithin most blocks c => outputs_within_verified common gcd most blocks c
+  | Nearest margin blocks c => nearest_verified common gcd margin blocks c
   end.
 Definition check_steering (more : list (mat Z)) (s : option saturation) (x : claim) : bool :=
   match s, x with
@@ -159,7 +170,8 @@ Proof.
   - apply need_got in Hx. exact (dependent_set_proved _ _ _ _ _ _ _ Hx).
   - apply need_got in Hx. exact (impossible_proved _ _ _ _ _ _ _ _ Hx).
   - exact (network_proved _ _ _ _ _ Hx).
-  - exact (outputs_within_proved _ _ _ _ _ Hx).
+  - exact (outputs_within_proved _ _ _ _ _ _ Hx).
+  - exact (nearest_proved _ _ _ _ _ _ Hx).
 Qed.
 
 Definition judge (f : file) : result certificate :=
@@ -227,6 +239,10 @@ Proof.
   destruct (same (name p) claim_outputs_within).
   { unfold outputs_within_of in H. destruct (own_parts p) as [|network [|most [|]]]; try discriminate. apply bind_got in H as (m & _ & H).
     apply bind_got in H as (w & _ & H). apply bind_got in H as ([b c] & L & H). injection H as <-. exact (blocks_of_inputs _ _ _ _ _ L). }
+  destruct (same (name p) nearest_key).
+  { unfold nearest_of in H. destruct (own_parts p) as [|network [|nearest [|]]]; try discriminate. apply bind_got in H as ([|k [|]] & _ & H); try discriminate.
+    apply bind_got in H as (m & _ & H). apply bind_got in H as (w & _ & H). apply bind_got in H as ([b c] & L & H). injection H as <-.
+    exact (blocks_of_inputs _ _ _ _ _ L). }
   unfold impossible_of in H. destruct (own_parts p) as [|relation [|]]; try discriminate. steps. subst x. eapply with_heads_inputs; eassumption.
 Qed.
 
@@ -234,7 +250,7 @@ Qed.
 Lemma sequences_proved f p p' x : with_sequences f p = Got p' -> content f p' = Got x ->
   of_data (prefixes id) (option_map (fun l => fst (fst l)) (sequenced p')) x.
 Proof.
-  intros H C. apply content_inputs in C. unfold with_sequences in H.
+  intros H C. apply content_inputs in C. unfold with_sequences in H. apply bind_got in H as (p0 & H & E). steps. subst p0. unfold sequences_written in H.
   destruct (data p) as [|embedding [|positions [|texts [|ends [|labels [|]]]]]]; try (injection H as <-; exact I).
   destruct (dims p) as [|T [|n rest]] eqn:ED; try (injection H as <-; exact I).
   apply bind_got in H as (u & _ & H). apply bind_got in H as (q & Hq & H). destruct (written_out q) as [contexts queries] eqn:W. injection H as <-.
@@ -298,6 +314,9 @@ Theorem accepted_network f x blocks c : judge f = Got x -> claimed x = Network b
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so no output of this network of real weights, with the true exponential, is further from its label. *)
 Theorem accepted_outputs_within f x most blocks c : judge f = Got x -> claimed x = OutputsWithin most blocks c -> outputs_within most blocks c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
+(* These bytes are accepted, so each output of this network of real weights is nearer to its label than to any other, by the margin. *)
+Theorem accepted_nearest f x margin blocks c : judge f = Got x -> claimed x = Nearest margin blocks c -> nearest_labels margin blocks c.
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so near the weights in them there are real weights that output exactly these labels: of the
    data in the file, or of the real states that the blocks before the layer make of them. *)
