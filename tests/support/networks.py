@@ -152,13 +152,20 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
     contexts = [numbers(draw, count, d, whole) for count in counts]
     if kind == "shared":
         contexts = contexts[:1]
+    blocks = random_blocks(draw, d, 0 if ragged else n, whole)
+    data = {"contexts": contexts, "queries": numbers(draw, T, d, whole)}
+    return blocks, data, counts if ragged else None
+
+
+def random_blocks(draw: random.Random, d: int, n: int, whole: bool) -> list[Any]:
+    """For tokens and queries of width d; n: of tokens; 0 if examples have more or fewer."""
     blocks, wide, tokens = [], d, d  # wide: of the query; tokens: of the tokens
     for _ in range(draw.randint(1, 3)):
         ofs = ["query", *(["all"] if wide == tokens else [])]
         residual, width = draw.random() < 0.5, draw.randint(1, 3)
         width = wide if residual else width
         if draw.random() < 0.5:
-            of = draw.choice([*ofs, *([] if ragged else ["row"])])
+            of = draw.choice([*ofs, *(["row"] if n else [])])
             rows = wide + n * tokens if of == "row" else wide
             block = {
                 "kind": "feed-forward", "of": of, "residual": residual,
@@ -168,7 +175,7 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
         else:
             of, rule = draw.choice(ofs), draw.choice(["softmax", "softmax", "hardmax", "linear"])
             inner, values, heads = draw.randint(1, 2), draw.randint(1, 2), draw.randint(1, 2)
-            mask: Any = draw.choice([None, "causal", *([] if ragged else ["rows"])])
+            mask: Any = draw.choice([None, "causal", *(["rows"] if n else [])])
             if mask == "rows":
                 lines = n + 1 if of == "all" else 1
                 mask = [[int(draw.random() < 0.6) for _ in range(n)] for _ in range(lines)]
@@ -190,8 +197,7 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
         blocks.append(block)
         wide = width
         tokens = width if of == "all" else tokens
-    data = {"contexts": contexts, "queries": numbers(draw, T, d, whole)}
-    return blocks, data, counts if ragged else None
+    return blocks
 
 
 def certificate(seed: int, exact: bool = True) -> Certificate:

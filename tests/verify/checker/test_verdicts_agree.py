@@ -8,12 +8,14 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support import every_claim
 from support.adversarial_certificates import MAKERS
 from support.adversarial_changes import OF_CLAIM, is_true, mutant, of_bytes, true_files
 from support.adversarial_changes import changed as adversarially
@@ -33,6 +35,7 @@ from support.small_certificates import (
     sealed,
     written,
 )
+from support.verdict_cases import verdict_file
 from test_checker_mutations import changes, replaced
 from test_checker_rejections import REJECTIONS
 
@@ -43,25 +46,17 @@ from attncert.verify.fast import check as fast
 
 
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
-    """Of all that can judge the file; explain says "unusable" by an error. Of a network with two
-    defects the fast check may name the other."""
+    """Of all that judge the file; explain says "unusable" by an error. Each has limits of its
+    own."""
     path = written(content, folder)
-    verdict = checker.check_file(path)
-    found = {verdict.status}
+    found = {checker.check_file(path).status, fast.check_file(path).status}
     try:
         found.add(explain(path).status)
     except InputError:
         found.add("unusable")
-    if verdict.claim in (None, *fast.FAST_CLAIMS):
-        quick = fast.check_file(path)
-        both = {verdict.status, quick.status}
-        two = verdict.claim == "network" and both == {"wrong", "unusable"}
-        if not (two or quick.message.endswith("leave out --fast")):  # of primes it does not take
-            found.add(quick.status)
-    if EXECUTABLE.exists():  # its limits are its own
-        found |= {verified_status(path)} - {"over limit"}
-    within = found - {"over limit"}  # the verified checker takes longer powers
-    return within if within and verdict.claim == "interpolation" else found
+    if EXECUTABLE.exists():
+        found.add(verified_status(path))
+    return found - {"over limit"} or found
 
 
 @pytest.mark.parametrize("name", REJECTIONS)
@@ -130,6 +125,58 @@ def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
             assert is_true(content if isinstance(content, dict) else json.loads(content)), content
         seen.update(found)
     assert set(seen) >= {"holds", "wrong", "unusable"}
+
+
+@pytest.mark.slow
+def test_on_files_of_every_claim(tmp_path: Path) -> None:
+    """So many as ATTNCERT_FILES says. What is known to be true holds, and what is not is wrong."""
+    count = int(os.environ.get("ATTNCERT_FILES", 300))
+    draw, seen = random.Random(count), Counter[str]()
+    for _ in range(count):
+        content, true = verdict_file(draw)
+        found = verdicts(content, tmp_path)
+        assert len(found) == 1, (found, content)
+        assert true is None or found <= {"over limit", "holds" if true else "wrong"}, content
+        seen.update(found)
+    assert set(seen) >= {"holds", "wrong", "unusable"}
+
+
+TIE: dict[str, Any] = {  # e / (1 + e) is above 1/2; then a sign at 0, exactly
+    "data": {"contexts": [[["0"], ["1"]]], "queries": [["1"]], "labels": [["1"]]},
+    "network": [
+        {
+            "kind": "attention", "of": "query", "rule": "softmax", "logit_unit": "1",
+            "heads": [{"key": [["1"]], "query": [["1"]], "value": [["1"]]}], "output": [["1"]],
+            "mask": None, "residual": False,
+        },
+        *(
+            {"kind": "feed-forward", "of": "query", "activation": "threshold",
+             "weights": [["1"]], "bias": [bias], "residual": False}
+            for bias in ("-1/2", "-1")
+        ),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", [{"claim": "network"}, {"within": "1/9"}])
+def test_exact_points_decide_ties(claim: dict[str, Any], tmp_path: Path) -> None:
+    dims = {"examples": 1, "context": 2, "width": 1, "labels": 1}
+    file = sealed(every_claim.TRUE["network"] | TIE | {"tokens": None, "dims": dims} | claim
+                  | ({"claim": "outputs-within"} if "within" in claim else {}))  # fmt: skip
+    path = written(file, tmp_path)
+    assert {checker.check_file(path).status, fast.check_file(path).status} == {"holds"}
+    assert verdicts(changed(file, "data.labels.0.0", "0"), tmp_path) == {"wrong"}
+    assert verdicts(changed(file, "network.1.bias.0", "-1"), tmp_path) == {"wrong"}
+
+
+def test_a_rational_network_is_judged_in_rationals(tmp_path: Path) -> None:
+    """An output that is off by the bound itself."""
+    file = every_claim.TRUE["outputs-within"]
+    label = Fraction(file["data"]["labels"][0][0])
+    for off, status in ((Fraction(1, 3), "holds"), (Fraction(1, 3) + Fraction(1, 2**200), "wrong")):
+        edge = changed(file | {"within": "1/3"}, "data.labels.0.0", str(label + off))
+        path = written(edge, tmp_path)
+        assert {checker.check_file(path).status, fast.check_file(path).status} == {status}
 
 
 @pytest.mark.parametrize("name", MAKERS)
