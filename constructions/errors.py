@@ -47,6 +47,22 @@ class NoSuchFile(InputError):
         return type(self), (self.argument, self.must)
 
 
+class Broken(InputError):
+    """Other people's code that raised an error, or returned what is no answer.
+
+    >>> raise Broken("build of mine", "TypeError: a str")
+    Traceback (most recent call last):
+    attncert.constructions.errors.Broken: build of mine: failed: TypeError: a str
+    """
+
+    def __init__(self, argument: str, error: str) -> None:
+        super().__init__(argument, "code that does not fail", error)
+        self.args = (f"{printable(argument, _MOST)}: failed: {printable(error, _MOST)}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.argument, self.got)
+
+
 InputError.__module__ = "attncert"  # where users import it from, and what a traceback says
 
 

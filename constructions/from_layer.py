@@ -7,8 +7,9 @@ pivots. The readout needs no more (ours).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
@@ -25,6 +26,8 @@ from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.layer import Head, Layer, integer_logits
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Placement, independent_rows
+
+_SHOWN = 4  # numbers in a sentence
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -58,12 +61,7 @@ def from_layer(
             numbers = {"heads": heads, "needed": needed}
             raise HypothesisFails("capacity", f"{needed} heads are needed", numbers)
         layer = with_idle_heads(layer.heads, heads)
-    try:
-        tables = [integer_logits(head, data) for head in layer.heads]
-    except ValueError as error:
-        raise HypothesisFails(
-            "search", f"the weights do not fit: {error}", {}, decided=False
-        ) from None
+    tables = [_logits(data, layer, h) for h in range(len(layer.heads))]
     notes = [*chosen, *[None] * (len(layer.heads) - len(chosen))]
 
     def attempt(prime: int) -> list[tuple[int, LayerHead]]:
@@ -93,10 +91,13 @@ def from_layer(
         if len(placed.rows) < data.T and prime != PRIMES_21[-1]:
             raise UnluckyPrime
         if len(placed.rows) < data.T:
+            idle = sorted(set(range(len(tables))) - {number for number, _ in records})
+            without = f"; no rank is from head {_few(h + 1 for h in idle)}" if idle else ""
             raise HypothesisFails(
                 "search",
-                f"the features of these weights have rank {len(placed.rows)} mod {prime}, "
-                f"and {data.T} examples need {data.T}",
+                f"the features of these weights have rank {len(placed.rows)} mod {prime}, and "
+                f"{data.T} examples need {data.T}: dependent on the others is example "
+                f"{_few(placed.unplaced)}{without}",
                 {"rank": len(placed.rows), "examples": data.T},
                 decided=False,
             )
@@ -121,6 +122,24 @@ def from_layer(
             for number in noted
         ),
     )
+
+
+def _logits(data: Dataset, layer: Layer, h: int) -> list[list[int]]:
+    try:
+        return integer_logits(layer.heads[h], data)
+    except ValueError as error:
+        reason = f"the weights of head {h + 1} do not fit: {error}"
+        raise HypothesisFails("search", reason, {}, decided=False) from None
+
+
+def _few(numbers: Iterable[int]) -> str:
+    """The first of these numbers.
+
+    >>> _few(range(9))
+    '0, 1, 2, 3, …'
+    """
+    first = [str(k) for k in islice(numbers, _SHOWN + 1)]
+    return ", ".join([*first[:_SHOWN], *["…"] * (len(first) > _SHOWN)])
 
 
 def _filled_up(table: list[list[int]], n: int) -> IntegerArray:

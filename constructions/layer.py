@@ -238,10 +238,11 @@ def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
     queries = data.query_matrix * head.query  # T×d_h
     if data.shared:
         table = queries * (data.context(0) * head.key).transpose()
-        return [_integers(row) for row in table.tolist()]
+        return [_integers(row, t) for t, row in enumerate(table.tolist())]
     rows = (queries * head.key.transpose()).tolist()  # M e_t
     return [
-        _integers((data.context(t) * fmpq_mat(data.d, 1, rows[t])).entries()) for t in range(data.T)
+        _integers((data.context(t) * fmpq_mat(data.d, 1, rows[t])).entries(), t)
+        for t in range(data.T)
     ]
 
 
@@ -309,8 +310,8 @@ def _matrix(values: Any, argument: str) -> fmpq_mat:
     return exact
 
 
-def _integers(entries: list[object]) -> list[int]:
+def _integers(entries: list[object], t: int) -> list[int]:
     for x in entries:
         if x.q != 1:  # type: ignore[attr-defined]
-            raise ValueError(f"a logit is not an integer: {x}")
+            raise ValueError(f"a logit of example {t} is not an integer: {x}")
     return [int(x.p) for x in entries]  # type: ignore[attr-defined]

@@ -164,6 +164,8 @@ def describe(content: Any) -> str:
     """A value that is no number, in a few words."""
     if content is None or isinstance(content, bool):
         return {None: "null", True: "true", False: "false"}[content]
+    if isinstance(content, (list, tuple)) and not content:
+        return "empty"
     if isinstance(content, str):
         return repr(content[:200])
     if isinstance(content, float | Decimal):

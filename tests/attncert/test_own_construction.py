@@ -166,7 +166,7 @@ def test_a_construction_that_breaks_is_named_in_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     line = shell.refuses(*PROVE_TINY, f"broken_{name}:METHOD")
-    begins = f"attncert: build of construction broken: must be without errors, not {error}"
+    begins = f"attncert: build of construction broken: failed: {error}"
     assert line.startswith(begins)
     assert name in ("nothing", "changes") or f"(broken_{name}.py, line 3)" in line
     assert not (tmp_path / "attncert-report").exists()
@@ -220,7 +220,7 @@ def test_an_attack_finds_a_construction_that_breaks(
     place = own(name, f"def build(data, request, progress):\n    {body}")
     printed = shell.runs("attack", "--construction", place, "--cases", "20", "--json", status=1)
     failure = json.loads(printed.out)["verdict"]
-    assert "InputError: build of construction broken: must be without errors, not" in failure
+    assert "Broken: build of construction broken: failed:" in failure
     assert said in failure
 
 
@@ -283,7 +283,7 @@ def test_errors_in_steps_and_traces_name_the_construction() -> None:
 
     for parts, words in (
         ({"steps": attncert.each_head(raising, source="")},
-         "steps of construction parity: must be without errors, not LookupError: lost (test_own"),
+         "steps of construction parity: failed: LookupError: lost (test_own"),
         ({"follows": lambda data, built: endless()}, "more than 600 claims are returned"),
         ({"follows": unknown}, "trace of construction parity: .* rests on 'nothing'"),
         ({"follows": lambda data, built: ()}, "trace of construction parity: .*parity is missing"),
@@ -436,14 +436,14 @@ def _stop(*given: object) -> NoReturn:
         ({"outline": None}, "construction: outline: must be of type Outline, not NoneType"),
         ({"bound": 5}, "construction: bound: must be of type Bound or None, not int"),
         ({"voice": None}, "construction: voice: must be of type Voice, not NoneType"),
-        ({"hypotheses": lambda data, request: [1]}, "hypotheses of construction odd: must be"),
-        ({"remarks": lambda data, built: 5}, "remarks of construction odd: must be"),
-        ({"remarks": lambda data, built: {5: None}}, "remarks of construction odd: must be"),
-        ({"follows": lambda data, built: [None]}, "consequences of construction odd: must be"),
-        ({"bound": attncert.Bound(places=_stop)}, "bound of construction odd: must be"),
-        ({"bound": attncert.Bound(strength=_stop)}, "bound of construction odd: must be"),
-        ({"width": lambda n: -1}, "width of construction odd: must be without errors"),
-        ({"build": _stop}, "build of construction odd: must be without errors, not _Stopped"),
+        ({"hypotheses": lambda data, request: [1]}, "hypotheses of construction odd: failed: "),
+        ({"remarks": lambda data, built: 5}, "remarks of construction odd: failed: "),
+        ({"remarks": lambda data, built: {5: None}}, "remarks of construction odd: failed: "),
+        ({"follows": lambda data, built: [None]}, "consequences of construction odd: failed: "),
+        ({"bound": attncert.Bound(places=_stop)}, "bound of construction odd: failed: "),
+        ({"bound": attncert.Bound(strength=_stop)}, "bound of construction odd: failed: "),
+        ({"width": lambda n: -1}, "width of construction odd: failed: "),
+        ({"build": _stop}, "build of construction odd: failed: _Stopped"),
     ],
 )
 def test_records_and_answers_of_another_type(changes: dict[str, Any], words: str) -> None:
@@ -464,7 +464,7 @@ def test_groups_and_records_of_which_no_certificate_is_made(change: dict[str, An
         return replace(METHOD.build(data, request, progress), **change)
 
     registry.register(replace(METHOD, name="odd", build=build))
-    with pytest.raises(InputError, match="groups and heads of construction odd: must be without"):
+    with pytest.raises(InputError, match="groups and heads of construction odd: failed: "):
         prove(TINY, Prove("odd"))
 
 

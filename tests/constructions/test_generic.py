@@ -125,7 +125,15 @@ def test_a_prime_that_hides_the_rank_is_not_the_last_word(unlucky: tuple[int, ..
     assert from_layer(LAYER, one_token(x), "mine").groups == ((0, 1),)
 
 
+def test_a_logit_that_is_not_whole_is_refused_with_its_place() -> None:
+    half = Layer.of_weights([([[1], [0]], [[1], [0]]), ([["1/2"], [0]], [[1], [0]])])
+    with pytest.raises(HypothesisFails, match="of head 2 do not fit: a logit of example 0"):
+        from_layer(half, one_token(0), "mine")
+
+
 def test_features_of_too_small_a_rank_are_refused_with_it() -> None:
-    with pytest.raises(HypothesisFails, match=r"have rank 1 mod .* need 2") as refusal:
-        from_layer(LAYER, one_token(0), "mine")
+    twice, said = Layer.of_weights([([[1], [0]], [[1], [0]])] * 2), r"have rank 1 mod .* need 2: "
+    said += "dependent on the others is example 1; no rank is from head 2"
+    with pytest.raises(HypothesisFails, match=said) as refusal:
+        from_layer(twice, one_token(0), "mine")
     assert not refusal.value.decided and refusal.value.witness == {"rank": 1, "examples": 2}

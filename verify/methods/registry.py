@@ -19,7 +19,7 @@ from types import ModuleType, NoneType
 
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError, OutOfTime
+from attncert.constructions.errors import Broken, HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import error_text
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.method import Method, Target
@@ -148,7 +148,7 @@ def errors_of(method: AnyMethod, part: str, data: Dataset) -> Iterator[None]:
         if not foreign(method):
             raise
         whose = f"{part} of construction {method.name}"
-        raise InputError(whose, "without errors", error_text(error) + _line(error)) from error
+        raise Broken(whose, error_text(error) + _line(error)) from error
 
 
 def _line(error: BaseException) -> str:

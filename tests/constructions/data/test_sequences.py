@@ -139,7 +139,7 @@ def test_counts_are_those_of_the_symbols() -> None:
 PLAIN: dict[str, Any] = {"sequences": ["ab", "ba"], "embedding": {"a": [1, 0], "b": [0, 1]}}
 IDS: dict[str, Any] = {"sequences": [[0, 1], [1, 0]], "embedding": [[1, 0], [0, 1]]}
 REFUSED = {
-    "sequences: must be texts, or lists of symbols, at least one, not a list": {"sequences": []},
+    "sequences: must be texts, or lists of symbols, at least one, not empty": {"sequences": []},
     "sequences: must be texts, or lists of symbols, at least one, not an integer": {"sequences": 3},
     "sequences[1]: must be a text or a list, of one symbol or more, not empty": {
         "sequences": ["ab", ""]
@@ -176,7 +176,7 @@ REFUSED = {
     },
     "first: must be a symbol that stands nowhere else, not one of sequences[0]": {"first": "a"},
     "first: must be a symbol, as 'a' is, not an integer": {"first": 0},
-    "examples: must be pairs of a sequence and a place in it, not a list": {"examples": []},
+    "examples: must be pairs of a sequence and a place in it, not empty": {"examples": []},
     "examples[1]: must be a sequence and a place in it, counted from 0, not [0, 2]": {
         "examples": [[0, 0], [0, 2]]
     },
