@@ -189,7 +189,7 @@ def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
     words = {
         "holds": f"Yes, from the {files} alone, and the claim holds: ",
         "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",
-        "over limit": "No: that would take too much time or memory, ",
+        "over limit": "No, that is over a limit, and nothing is said of the claim: ",
         "only read": "No, as asked: ",
     }
     return f"{words[status]}{message}."

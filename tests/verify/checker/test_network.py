@@ -155,7 +155,8 @@ def test_the_fast_check_agrees_with_the_checker(count: int, first: int, tmp_path
                 path = written(certificate, tmp_path)
                 slow, quick = checker.check_file(path), fast.check_file(path)
                 refused += slow.status == "wrong"
-                assert quick == slow._replace(message=f"fast check: {slow.message}")
+                if "over limit" not in (slow.status, quick.status):  # each has limits of its own
+                    assert quick == slow._replace(message=f"fast check: {slow.message}")
     assert refused > count / 2
 
 
