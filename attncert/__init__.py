@@ -36,9 +36,10 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 # How records of `verify` show themselves in a notebook is written in `reports`.
 _FACES = {
     "answer": ("attncert.reports.answers", "in_notebook"),
+    "sentences": ("attncert.reports.answers", "sentences_of"),
     "report": ("attncert.reports.answers", "write_report"),
-    "plot": ("attncert.reports.prove.plots", "plots"),
-    "trace": ("attncert.reports.prove.plots", "drawn"),
+    "plot": ("attncert.reports.plots", "plots"),
+    "trace": ("attncert.reports.plots", "drawn"),
 }
 
 

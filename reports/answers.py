@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attncert.constructions.foreign import printable
+from attncert.constructions.foreign import escaped, printable
 from attncert.reports.folder import write
-from attncert.reports.report import Report
+from attncert.reports.report import Report, Table, figure_file
 from attncert.reports.words.claims import lines, readable
+from attncert.reports.words.drawing import Picture, style, svgs
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
-from attncert.reports.words.text import plain, sentence
+from attncert.reports.words.text import markdown, plain, sentence
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 
@@ -29,15 +30,17 @@ class PageParts:
     """What a report says in its own words.
 
     template: of report.md, with what it needs besides the answer. exhibits: for answer.json,
-    JSON-able. files: makes figures, tables, and the like, by name. more: sentences for a terminal
-    after the verdict.
+    JSON-able. figures: makes them, by name. files: makes other files, by name. more: sentences
+    after the verdict, for a terminal and a notebook. table: what a notebook shows below them.
     """
 
     template: str
     context: Mapping[str, Any]
     exhibits: Mapping[str, Any] = field(default_factory=dict)
+    figures: Callable[[], Mapping[str, Picture]] = dict
     files: Callable[[], Mapping[str, bytes]] = dict
     more: tuple[str, ...] = ()
+    table: Table | None = None
 
 
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
@@ -64,12 +67,27 @@ def report(answer: Answer) -> Report:
         "report.md": _page(answer, parts),
         "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
+        **{figure_file(name): svg for name, svg in svgs(_drawn(parts)).items()},
         **parts.files(),
     }
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
-    sentences = (verdict(answer), *parts.more)
-    return Report(files, summary, sentences, answer.exit_status)
+    return Report(files, summary, (verdict(answer), *parts.more), answer.exit_status)
+
+
+def figures_of(answer: Answer) -> Mapping[str, Picture]:
+    """Those of the report, by name."""
+    return _drawn(parts_of(answer))
+
+
+def _drawn(parts: PageParts) -> Mapping[str, Picture]:
+    with style():
+        return parts.figures()
+
+
+def sentences_of(answer: Answer) -> str:
+    """What a terminal says, a sentence on each line."""
+    return "\n".join(map(escaped, (verdict(answer), *parts_of(answer).more)))
 
 
 def report_page(answer: Answer) -> bytes:
@@ -88,15 +106,18 @@ def verdict(answer: Answer) -> str:
     """For a terminal: the level and the statement; where it does not hold, why: the reason, or the
     relation, that the first claim shows which fails below it."""
     line = f"{WORDING[answer.standing].opener} {plain(sentence(answer.statement))}"
+    return " ".join([line, *_why(answer, line)])
+
+
+def _why(answer: Answer, line: str) -> list[str]:
     if answer.holds:
-        return line
+        return []
     below = answer.trace.ancestors(answer.conclusion)
     failing = [c for c in answer.trace.pivotal(answer.conclusion) if c.id in below]
     witness = (failing or [answer.claim])[0].witness or {}
     reasons = readable(witness) if {"reason", "coefficients"} & set(witness) else []
     sentences = [plain(sentence(text)) for text in reasons]
-    new = [x for x in sentences if x.rstrip(".").lower() not in line.lower()]
-    return " ".join([line, *new[:1]])
+    return [x for x in sentences if x.rstrip(".").lower() not in line.lower()][:1]
 
 
 def envelope(answer: Answer) -> dict[str, Any]:
@@ -116,14 +137,30 @@ def envelope(answer: Answer) -> dict[str, Any]:
 
 
 def in_notebook(answer: Answer) -> str:
-    """For Jupyter: the verdict, mathematics between dollars.
+    """For Jupyter: what a terminal says, mathematics between dollars, and the table.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> in_notebook(prove(data, Prove(heads=2)))[:54]
     '> **Proved.** The layer outputs exactly the label, $A('
     """
-    return f"> **{WORDING[answer.standing].opener}** {sentence(answer.statement)}"
+    parts, statement = parts_of(answer), answer.statement
+    why = _why(answer, plain(sentence(statement)))
+    first = [f"**{WORDING[answer.standing].opener}**", *map(_dollars, [sentence(statement), *why])]
+    lines = [" ".join(first), *map(_dollars, parts.more)]
+    quoted = "\n>\n".join(f"> {line}" for line in lines)
+    return quoted if parts.table is None else f"{quoted}\n\n{_rows(parts.table)}"
+
+
+def _rows(table: Table) -> str:
+    """The table in Markdown, for Jupyter."""
+    head, *body = (f"| {' | '.join(map(_dollars, row))} |" for row in (table.columns, *table.rows))
+    return "\n".join([head, f"|{' --- |' * len(table.columns)}", *body])
+
+
+def _dollars(text: str) -> str:
+    """Markdown with mathematics between dollars alone, which is Jupyter's form."""
+    return markdown(text).replace("$`", "$").replace("`$", "$")
 
 
 def _page(answer: Answer, parts: PageParts) -> bytes:

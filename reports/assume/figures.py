@@ -7,10 +7,9 @@ from itertools import zip_longest
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.drawing import Figure, Picture, style
 from attncert.reports.words.numbers import BEYOND
 from attncert.verify.assume.assume import Assumed
 from attncert.verify.assume.spectra import EPSILON, Spectrum
@@ -18,7 +17,7 @@ from attncert.verify.assume.spectra import EPSILON, Spectrum
 _BARS = 40
 
 
-def draw(answer: Assumed) -> dict[str, bytes]:
+def draw(answer: Assumed) -> dict[str, Picture]:
     """fractions, spectra, ranks: those for which there is something."""
     with style():
         figures = {
@@ -26,7 +25,7 @@ def draw(answer: Assumed) -> dict[str, bytes]:
             "spectra": _spectra(answer),
             "ranks": _ranks(answer),
         }
-        return {name: to_svg(figure) for name, figure in figures.items() if figure is not None}
+    return {name: figure for name, figure in figures.items() if figure is not None}
 
 
 def _fractions(answer: Assumed) -> Figure | None:

@@ -13,7 +13,6 @@ import numpy as np
 from attncert.reports.answers import PageParts
 from attncert.reports.assume.figures import draw
 from attncert.reports.kruskal.page import stored
-from attncert.reports.report import figure_file
 from attncert.reports.words.claims import ClaimLine, lines
 from attncert.reports.words.numbers import percent, real
 from attncert.verify.assume.assume import Assumed, counts
@@ -50,10 +49,9 @@ def page_parts(answer: Assumed) -> PageParts:
         "provenance": sorted(answer.data.provenance.items()),
     }
 
-    def files() -> dict[str, bytes]:
-        return {figure_file(name): content for name, content in figures.items()}
-
-    return PageParts("assume.md.j2", context, _exhibits(answer), files, more=sentences(answer))
+    return PageParts(
+        "assume.md.j2", context, _exhibits(answer), lambda: figures, more=sentences(answer)
+    )
 
 
 def lines_of(answer: Assumed, *claim_ids: ids.ClaimId) -> list[ClaimLine]:

@@ -39,8 +39,8 @@ def page_parts(answer: DataCapacity) -> PageParts:
         "capacity.md.j2",
         context,
         exhibits(answer),
-        partial(_extra, answer),
-        tuple(_sentence(answer, notion) for notion in answer.notions),
+        files=partial(_extra, answer),
+        more=tuple(_sentence(answer, notion) for notion in answer.notions),
     )
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attncert.reports.prove.figures import WIDTH
-from attncert.reports.words.drawing import Figure, style, to_svg
+from attncert.reports.words.drawing import Figure
 from attncert.verify.network.compare import Comparison
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 _PANELS = {"parameters": "parameters", "bits in all": "bits"}
-
-
-def draw(answer: Comparison) -> bytes:
-    with style():
-        return to_svg(figure(answer))
 
 
 def figure(answer: Comparison) -> Figure:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from attncert.reports.answers import PageParts
-from attncert.reports.compare.figures import draw
-from attncert.reports.report import figure_file
+from attncert.reports.compare.figures import figure
+from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import real, size
 from attncert.verify.claims import ids
@@ -24,17 +24,22 @@ _COSTS = {"parameters": "parameters", "bits in all": "bits"}
 
 def page_parts(answer: Comparison) -> PageParts:
     lines = tuple(sentences(answer))
-    context = {
+    context: dict[str, Any] = {
         "columns": COLUMNS,
         "rows": [_row(answer, entry) for entry in answer.rows],
         "last": answer.floors[-1],
         "sentences": lines,
     }
 
-    def files() -> dict[str, bytes]:
-        return {figure_file("compare"): draw(answer)}
-
-    return PageParts("compare.md.j2", context, exhibits(answer), files, lines)
+    table = Table("", tuple(COLUMNS), tuple(context["rows"]))
+    return PageParts(
+        "compare.md.j2",
+        context,
+        exhibits(answer),
+        lambda: {"compare": figure(answer)},
+        more=lines,
+        table=table,
+    )
 
 
 def exhibits(answer: Comparison) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.numerals import numeral, short
 from attncert.reports.answers import PageParts
 from attncert.reports.prove.figures import heat_map
-from attncert.reports.report import Table, figure_file
+from attncert.reports.report import Table
 from attncert.reports.words.claims import lines
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.drawing import Picture
 from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -43,14 +43,11 @@ def page_parts(answer: LayerAnswer) -> PageParts:
         "tables": [] if audit is None else _tables(answer, audit),
     }
     more = tuple(_sentences(answer))
-    return PageParts("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more)
+    return PageParts("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more=more)
 
 
-def _figures(audit: LayerAudit | None) -> dict[str, bytes]:
-    if audit is None:
-        return {}
-    with style():
-        return {figure_file("saturation"): to_svg(heat_map(saturation(audit), "example"))}
+def _figures(audit: LayerAudit | None) -> dict[str, Picture]:
+    return {} if audit is None else {"saturation": heat_map(saturation(audit), "example")}
 
 
 def exhibits(answer: LayerAnswer) -> dict[str, Any]:

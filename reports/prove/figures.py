@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.reports.prove.graph import graph
 from attncert.reports.prove.saturation import figure as against_c
-from attncert.reports.words.drawing import Figure, style, to_svg
+from attncert.reports.words.drawing import Drawing, Figure, Picture
 from attncert.reports.words.numbers import BEYOND
 from attncert.verify.claims.proof import HeadSummary, Proof
 from attncert.verify.claims.words import counted
@@ -33,21 +33,19 @@ MOST_MARKS = 600  # heads with marks of their own: those of more lie on one anot
 WIDTH = 8.0  # inches
 
 
-def draw(proof: Proof) -> dict[str, bytes]:
+def draw(proof: Proof) -> dict[str, Picture]:
     """Figures by name; those of the heads only where heads were built."""
-    drawn = {"graph": graph(proof.trace, proof.conclusion)}
+    drawn: dict[str, Picture] = {"graph": Drawing(graph(proof.trace, proof.conclusion))}
     if not proof.heads:
         return drawn
     own = own_figure(proof.heads)
-    with style():
-        figures = {
-            "saturation": saturation(proof.heads),
-            own: {OWN: own_weights, LARGEST: largest_weights}[own](proof.heads),
-            "heads": bits_and_condition(proof.heads),
-        }
-        against = against_c(proof.heads)
-        figures |= {} if against is None else {"saturation-c": against}
-        return drawn | {name: to_svg(figure) for name, figure in figures.items()}
+    drawn |= {
+        "saturation": saturation(proof.heads),
+        own: {OWN: own_weights, LARGEST: largest_weights}[own](proof.heads),
+        "heads": bits_and_condition(proof.heads),
+    }
+    against = against_c(proof.heads)
+    return drawn if against is None else drawn | {"saturation-c": against}
 
 
 def saturation(heads: Sequence[HeadSummary]) -> Figure:

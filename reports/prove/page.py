@@ -19,7 +19,6 @@ from attncert.reports.prove.head_steps import HeadSteps, anchors, head_steps
 from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
 from attncert.reports.prove.records import certificate_sha256, exhibits
 from attncert.reports.prove.view import box_anchor, bundle, diagram, title
-from attncert.reports.report import figure_file
 from attncert.reports.words.claims import evidence, readable
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices, notation, words
@@ -68,6 +67,7 @@ def page_parts(proof: Proof) -> PageParts:
         "prove.md.j2",
         _context(proof),
         exhibits(proof),
+        partial(draw, proof),
         partial(files, proof),
         _instead(proof),
     )
@@ -76,7 +76,6 @@ def page_parts(proof: Proof) -> PageParts:
 def files(proof: Proof) -> dict[str, bytes]:
     """What stands beside the page. Pure: equal proofs give equal bytes."""
     named = {"references.bib": references(proof).encode()}
-    named |= {figure_file(name): svg for name, svg in draw(proof).items()}
     data = (proof.certificate or {}).get("data_file")
     return named | ({} if data is None else {data["name"]: data.content})
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import matplotlib as mpl
 from matplotlib import figure
@@ -17,6 +18,24 @@ class Figure(figure.Figure):
     def _repr_svg_(self) -> str:
         with style():
             return to_svg(self).decode()
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A picture that is SVG from the start; a notebook shows it, as it shows a Figure."""
+
+    svg: bytes
+
+    def _repr_svg_(self) -> str:
+        return self.svg.decode()
+
+
+Picture = Figure | Drawing
+
+
+def svgs(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
+    """Each as SVG, by the same name."""
+    return {name: picture._repr_svg_().encode() for name, picture in pictures.items()}
 
 
 @contextmanager

@@ -14,12 +14,16 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from markdown_it import MarkdownIt
 from support import figures
+from support.paths import EXAMPLES
 
 import attncert
 from attncert import Dataset, InputError, Layer, Proof, Prove, prove
 from attncert.constructions.data.generators import random
+from attncert.reports.answers import report
 from attncert.terminal.progress import Stages, _Cell
+from attncert.verify.claims.answer import Answer
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.near.fitted import fit
@@ -87,15 +91,46 @@ def test_a_notebook_shows_the_verdict(proof: Proof) -> None:
 
 def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
     assert "<svg" in proof.trace._repr_svg_()
-    named = [name for name in vars(type(proof.plot)) if not name.startswith("_")]
-    assert {"saturation", "saturation_against_c", "own_weights", "heads"} <= set(named)
-    for name in named:
+    assert dir(proof.plot) == ["graph", "heads", "own_weights", "saturation", "saturation_c"]
+    for name in dir(proof.plot):
         figure = getattr(proof.plot, name)()
         with figures.drawn():
-            assert isinstance(figure, matplotlib.figure.Figure)
+            assert isinstance(figure, matplotlib.figure.Figure) == (name != "graph")
             assert "</svg>" in figure._repr_svg_()
-    with pytest.raises(InputError, match="one with such heads as this figure shows"):
+    with pytest.raises(AttributeError, match=r"no plot saturation: there are graph$"):
         prove(DATA, Prove(heads=1)).plot.saturation()
+
+
+ASKED: dict[str, Callable[[], Answer]] = {
+    "prove": lambda: prove(DATA, Prove(heads=1)),
+    "capacity": lambda: attncert.capacity(DATA),
+    "compare": lambda: attncert.compare(DATA),
+    "fit": lambda: fit(DATA),
+    "kruskal": lambda: kruskal(Vectors.of(DATA), Kruskal(subsets=9)),
+    "layer": lambda: attncert.layer(
+        trained("before.npz"), attncert.load(trained("data.npz")), LAYER
+    ),
+}
+LAYER = attncert.LayerQuestion(heads=3, tolerance="1/10")
+
+
+def trained(name: str) -> str:
+    return str(EXAMPLES / "trained" / name)
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
+    """Every sentence, and some picture; of compare the table, too."""
+    answer = ASKED[command]()
+    said = report(answer).sentences
+    assert str(answer).splitlines() == list(said)
+    shown = answer._repr_markdown_() or ""
+    assert shown.count("\n>\n") == len(said) - 1
+    assert "graph" in dir(answer.plot) and "<svg" in answer.plot.graph()._repr_svg_()
+    if command == "layer":
+        assert "the largest error is in" in shown and "saturation" in dir(answer.plot)
+    tables = MarkdownIt().enable("table").render(shown).count("<table>")
+    assert tables == (command == "compare")
 
 
 def test_exact_weights_in_sympy_output_the_labels(proof: Proof) -> None:

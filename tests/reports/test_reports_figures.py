@@ -17,6 +17,7 @@ from support.shares import share
 
 from attncert.reports.answers import report
 from attncert.reports.prove import figures
+from attncert.reports.words.drawing import svgs
 from attncert.reports.words.numbers import BEYOND
 
 DRAWN = {"graph", "saturation", "own-weights", "heads", "saturation-c"}
@@ -67,7 +68,7 @@ def test_the_largest_numbers_that_are_drawn_have_ticks() -> None:
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        drawn = figures.draw(replace(proof, heads=(proof.heads[0], huge)))
+        drawn = svgs(figures.draw(replace(proof, heads=(proof.heads[0], huge))))
     assert set(drawn) == DRAWN
 
 

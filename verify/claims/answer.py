@@ -55,6 +55,10 @@ class Answer:
     def __repr__(self) -> str:
         return in_brief(self, self.standing, self.claim.statement, data=self.data.name)
 
+    def __str__(self) -> str:
+        """What a terminal says: the verdict, then a sentence on each line."""
+        return face("sentences", self) or repr(self)
+
     @property
     def claim(self) -> Claim:
         """The conclusion."""
@@ -93,7 +97,7 @@ class Answer:
 
     @property
     def plot(self) -> Any:
-        """The report's figures, as methods that return Matplotlib figures."""
+        """The report's figures, a method each that returns it; `graph` for every question."""
         return face("plot", self)
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
@@ -101,7 +105,7 @@ class Answer:
         return face("report", self, folder)
 
     def _repr_markdown_(self) -> str | None:
-        """In a notebook: the verdict."""
+        """In a notebook: what a terminal says."""
         return face("answer", self)
 
 

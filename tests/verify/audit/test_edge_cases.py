@@ -25,6 +25,7 @@ from attncert.constructions.data.generators import family, random
 from attncert.constructions.progress import silent
 from attncert.reports.audit.page import cases_table
 from attncert.reports.prove.figures import draw
+from attncert.reports.words.drawing import svgs
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
 from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
 from attncert.verify.claims.evidence import Level
@@ -332,7 +333,7 @@ def test_every_expected_relation_is_true() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_its_figures_are_drawn(case: Case) -> None:
     with figures.drawn():
-        drawn = draw(attncert.prove(case.data))
+        drawn = svgs(draw(attncert.prove(case.data)))
     assert all(svg.rstrip().endswith(b"</svg>") for svg in drawn.values())
 
 
