@@ -120,10 +120,10 @@ BAD_OPTIONS = {
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"\xa2\xff", "one that is not text (UTF-8)"),
-        (b"hello", "one that is not JSON"),
-        (b'{"format": 60.0}', "one with a number that is not an integer, or too long"),
-        (b"[" * 100000, "one that is nested too deeply"),
+        (b"\xa2\xff", "the file is not text in UTF-8"),
+        (b"hello", "the file is not JSON (line 1, column 1)"),
+        (b'{"format": 60.0}', "a number is not an integer: 60.0"),
+        (b"[" * 100000, "the file is nested too deeply"),
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--fast"]])
@@ -132,7 +132,7 @@ def test_what_is_no_certificate_is_named_in_words(
 ) -> None:
     (tmp_path / "file").write_bytes(content)
     line = shell.refuses("check", tmp_path / "file", *options)
-    assert line.endswith(f"file: must be an attncert certificate, not {says}\n")
+    assert line.endswith(f"{says}\n") and "Error" not in line
 
 
 @pytest.mark.parametrize("words", BAD_OPTIONS.values(), ids=BAD_OPTIONS)

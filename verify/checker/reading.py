@@ -14,7 +14,7 @@ from hashlib import sha256
 from itertools import islice, repeat
 from typing import Any
 
-from .limits import SHORT, Limits, need
+from .limits import SHORT, Limits, Rejected, need
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS, MAX_INTEGER = 500_000, 4300  # digits above or below the stroke; of a JSON integer
@@ -25,9 +25,13 @@ Table = namedtuple("Table", "rows unit bits")  # integers over `unit`; the most 
 
 def typed(part: Any, kind: type, where: str, keys: str = "") -> Any:
     """The value, if of this type; an object, or each object in a list, has exactly the keys."""
-    objects, names = [part] if kind is dict else part if keys else [], set(keys.split())
-    fits = type(part) is kind and all(type(x) is dict and x.keys() == names for x in objects)
-    need(fits, f"{where} must be of type {kind.__name__}{keys and ' with the keys '}{keys}")
+    need(type(part) is kind, f"{where} must be of type {kind.__name__}")
+    names = set(keys.split())
+    for one in [part] if kind is dict else part if keys else []:
+        need(type(one) is dict, f"each of {where} must be an object")
+        odd = min(one.keys() ^ names, default=None)
+        have = "not have" if odd in one else "have"
+        need(odd is None, f"{where} must {have} the key {odd!a:.40}")
     return part
 
 
@@ -67,6 +71,28 @@ def integer(text: str) -> int:
     return integer(text[:-half]) * 10**half + integer(text[-half:])
 
 
+def decimal(text: str) -> None:
+    need(False, f"a number is not an integer: {text:.40}")
+
+
+def parsed(raw: bytes) -> Any:
+    try:
+        return json.loads(
+            raw.decode(),
+            object_pairs_hook=unique,
+            parse_int=whole,
+            parse_float=decimal,
+            parse_constant=decimal,
+        )
+    except UnicodeDecodeError:
+        why = "not text in UTF-8"
+    except json.JSONDecodeError as error:
+        why = f"not JSON (line {error.lineno}, column {error.colno})"
+    except RecursionError:
+        why = "nested too deeply"
+    raise Rejected("unusable", f"the file is {why}")
+
+
 def values(raw: bytes, limits: Limits) -> Any:
     """JSON values, no number a float."""
     items = sum(map(raw.count, b",[{"))
@@ -74,9 +100,7 @@ def values(raw: bytes, limits: Limits) -> Any:
     pairs, width = raw.count(b":"), 4 if raw.isascii() else 10
     limits.hold(width * len(raw) + 80 * items + 170 * pairs)
     limits.on_time()
-    content = json.loads(
-        raw.decode(), object_pairs_hook=unique, parse_int=whole, parse_float=int, parse_constant=int
-    )
+    content = parsed(raw)
     inner = [content] if type(content) in (dict, list) else []
     for _ in range(MAX_DEPTH):
         inner = [y for x in inner for y in (x.values() if type(x) is dict else x)]

@@ -18,14 +18,7 @@ from attncert.terminal.stdin import as_file
 if TYPE_CHECKING:
     from attncert.verify.checker import Verdict
 
-_WHAT = {
-    "UnicodeDecodeError": "one that is not text (UTF-8)",
-    "JSONDecodeError": "one that is not JSON",
-    "ValueError": "one with a number that is not an integer, or too long",
-    "RecursionError": "one that is nested too deeply",
-} | dict.fromkeys(
-    ("TypeError", "KeyError", "IndexError", "AttributeError"), "one with a part of another type"
-)
+_OF_PARTS = ("TypeError", "KeyError", "IndexError", "AttributeError", "ValueError")
 
 
 def check(
@@ -117,7 +110,7 @@ def _in_kernel(path: str, **limits: float) -> Verdict:
 def _what(error: str) -> str:
     """What a file is on which the checker met this exception.
 
-    >>> _what("UnicodeDecodeError"), _what("PermissionError")
-    ('one that is not text (UTF-8)', 'unreadable (PermissionError)')
+    >>> _what("KeyError"), _what("PermissionError")
+    ('one with a part of another type', 'unreadable (PermissionError)')
     """
-    return _WHAT.get(error, f"unreadable ({error})")
+    return "one with a part of another type" if error in _OF_PARTS else f"unreadable ({error})"

@@ -138,12 +138,12 @@ MUTATIONS: dict[str, tuple[Callable[[Certificate, Path], object], str, str]] = {
     "itself": (elsewhere("certificate.json"), "wrong", "certificate.json has another"),
     "a reference without a size": (
         changed(lambda told: told.pop("bytes")), "unusable", "data_file, if not null,"),
-    "not JSON": (with_text(b"{"), "unusable", "JSONDecodeError"),
+    "not JSON": (with_text(b"{"), "unusable", "the file is not JSON"),
     "a list": (with_text(b"[]"), "unusable", f"{JSON} must be of type dict"),
-    "other keys": (with_text(b'{"contexts":[]}'), "unusable", f"{JSON} must be of type dict"),
+    "other keys": (with_text(b'{"contexts":[]}'), "unusable", f"{JSON} must have the key"),
     "deep": (with_text(b"[" * 70 + b"]" * 70), "unusable", "brackets in brackets"),
     "floats": (
-        with_text(b'{"contexts":[1.5],"queries":[],"labels":[]}'), "unusable", "ValueError"),
+        with_text(b'{"contexts":[1.5],"queries":[],"labels":[]}'), "unusable", "not an integer"),
 }  # fmt: skip
 
 
