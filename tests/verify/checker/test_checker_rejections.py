@@ -164,7 +164,7 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     "a network of attncert/1": (LAYER | {"claim": "network"}, "network is a claim of attncert/3"),
     "two blocks": (
         changed(THIRD, "network", THIRD["network"] * 2),
-        "the blocks before the last must make queries of width",
+        "the blocks before the last must make tokens and queries of width",
     ),
     "a first block without an output": (
         changed(THIRD, "network", [THIRD["network"][0] | {"output": []}, *THIRD["network"]]),
