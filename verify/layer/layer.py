@@ -141,15 +141,15 @@ def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
 ) -> tuple[Dataset, Recorded | None, bool]:
     """The first examples with the rows that each query sees, what was recorded of these, and
-    whether there is a mask. A file's mask is for all examples that the data have."""
+    whether there is a mask, which is for all examples that the data have."""
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data
     examples = question.of(data).expanded()
     if mask is None and question.mask == "causal":
-        mask = causal_mask(examples)
+        mask = causal_mask(data.expanded())
     elif mask is None and question.mask != "none":
-        mask, recorded = read_mask(question.mask, data)
+        mask, recorded = read_mask(question.mask, data.expanded())
     if recorded is not None:
         recorded = replace(recorded, outputs=recorded.outputs[: examples.T])
     if mask is None:

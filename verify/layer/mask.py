@@ -11,6 +11,7 @@ from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.loading import read_source
+from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 
@@ -48,18 +49,39 @@ def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
 
 
 def causal_mask(data: Dataset) -> BoolArray:
-    """The query is a token of its context, at the last row equal to it, and attends up to there.
+    """The query is a token of its context, and attends up to there. (T, n).
 
-    (T, n). Raises InputError where a query is no row of its context.
+    Which token it is must be known: of token sequences the last; of one context whose tokens are
+    the queries, in their order, the one with the number of the query; else the only one equal to
+    it. Raises InputError where no token is, or several are.
+
+    >>> causal_mask(Dataset.of([[1], [2], [1]], [[1], [2], [1]])).astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> causal_mask(Dataset.of([[1], [2], [1]], [[1]]))
+    Traceback (most recent call last):
+    attncert.InputError: mask: must be used with queries that are one token of their context, not \
+causal with query 0, which is 2 tokens of its: give a mask that says which
     """
-    mask = np.zeros((data.T, data.n), dtype=bool)
-    for t, query in enumerate(data.queries.fractions()):
-        rows = data.rows(t).fractions()
-        if query not in rows:
-            must = "used with queries that are each a row of their own context"
-            raise InputError("mask", must, f"causal with query {t}, which is none of its")
-        mask[t, : len(rows) - rows[::-1].index(query)] = True
-    return mask
+    places = _places(data)
+    return np.arange(data.n) <= np.array(places)[:, None]
+
+
+def _places(data: Dataset) -> list[int]:
+    """Of each query in its context."""
+    if isinstance(data.origin, Sequences):
+        return [data.tokens(t) - 1 for t in range(data.T)]
+    queries = data.queries.fractions()
+    if data.shared and data.n == data.T and queries == data.rows(0).fractions():
+        return list(range(data.T))
+    places = list[int]()
+    for t, query in enumerate(queries):
+        equal = [i for i, row in enumerate(data.rows(t).fractions()) if row == query]
+        if len(equal) != 1:
+            count = f"{len(equal)} tokens of its: give a mask that says which" if equal else "none"
+            must = "used with queries that are one token of their context"
+            raise InputError("mask", must, f"causal with query {t}, which is {count}")
+        places += equal
+    return places
 
 
 def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:

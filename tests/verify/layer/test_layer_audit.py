@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from support.trained_layer import Arrays, forward, trained
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
+from attncert.constructions.data.sequences import of_sequences
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.weights.own import of_arrays
@@ -274,8 +276,39 @@ def test_a_causal_query_sees_its_own_row_and_those_before() -> None:
     assert causal_mask(data).tolist() == [
         [True, False, False], [True, True, False], [True, True, True]
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"mask: must be .* not causal with query 2"):
+    with pytest.raises(InputError, match=r"mask: must be .* causal with query 2, which is none"):
         causal_mask(Dataset.of(contexts, [[1, 0], [2, 1], [5, 5]], [1, 2, 3]))
+
+
+def uniform_head() -> StoredLayer:
+    one = {name: np.ones((1, 1, 1)) for name in ("query", "value", "output")}
+    return of_arrays(one | {"key": np.zeros((1, 1, 1))})
+
+
+def test_a_causal_query_among_equal_tokens() -> None:
+    """Real causal outputs of "aba" are not refuted; an unknown place is refused."""
+    rows = [[3], [0], [3]]
+    uniform = uniform_head()
+    means = ["3", "3/2", "2"]
+    shared = Dataset.of(rows, rows, means)
+    embedded = {"a": [3], "b": [0]}
+    sequence = of_sequences(["aba"], embedded, examples=[[0, 0], [0, 1], [0, 2]], labels=means)
+    for data in (shared, sequence, sequence.expanded()):
+        for first in (None, 1):
+            answer = answered(uniform, data, mask="causal", examples=first, tolerance="1e-9")
+            assert answer.holds
+    assert causal_mask(sequence.expanded()).sum(axis=1).tolist() == [1, 2, 3]
+    for contexts in (rows, [rows] * 2):
+        queries = [[3]] * (2 if len(contexts) == 2 else 1)
+        with pytest.raises(InputError, match=r"query 0, which is 2 tokens of its: give a mask"):
+            causal_mask(Dataset.of(contexts, queries))
+
+
+def test_a_mask_from_a_file_is_of_the_tokens_in_their_order(tmp_path: Path) -> None:
+    uniform = uniform_head()
+    data = of_sequences(["abaa"], {"a": [3], "b": [0]}, examples=[[0, 3]], labels=["3/2"])
+    np.savez(tmp_path / "mask.npz", mask=np.array([0, 1, 0, 1]))
+    assert answered(uniform, data, mask=str(tmp_path / "mask.npz"), tolerance="1e-9").holds
 
 
 @pytest.mark.parametrize(
