@@ -26,7 +26,7 @@ from attncert.constructions.foreign import printable
 from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, PAGE, Report, is_report_file
 
 PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
-_CHECKER = Path(__file__).parents[1] / "verify" / "checker"
+CHECKER = Path(__file__).parents[1] / "verify" / "checker"
 _FOLDERS = "figures", "checker"
 _WRITABLE = "a folder that can be written"
 _SHOWN = 48  # characters of a name in a refusal
@@ -94,7 +94,7 @@ def contents(report: Report) -> dict[str, bytes]:
     files[HTML_PAGE] = html_page(files[PAGE], files)
     if "certificate.json" not in files:
         return files
-    return files | {f"checker/{file.name}": file.read_bytes() for file in _CHECKER.glob("*.py")}
+    return files | {f"checker/{file.name}": file.read_bytes() for file in CHECKER.glob("*.py")}
 
 
 def strange(folder: Path) -> str:

@@ -37,8 +37,8 @@ def claims(
         _end(ids.KRUSKAL_UPPER, f"The Kruskal rank is at most {high.value}.", high),
     )
     beside = [] if sampled is None else [sampled.claim()]
-    if taken := [x.assumed for x in (low, high, sampled) if x is not None and x.assumed]:
-        statement = f"Results that were not computed here are true. {' '.join(taken)}"
+    if assumed := [x.assumed for x in (low, high, sampled) if x is not None and x.assumed]:
+        statement = f"Results that were not computed here are true. {' '.join(assumed)}"
         beside.append(Claim(ids.KRUSKAL_RECORDS, statement, Level.ASSUMED, source=_SOURCE))
     return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
 

@@ -170,8 +170,8 @@ def search(
     interval = close(vectors, question, log=log, cluster=cluster, progress=progress, watch=watch)
     if sampling is None or (settled(interval, question.k) and question.subsets is None):
         return interval, None
-    records, taken = sampling.run(cluster, progress=progress)
-    sampled = sampling.work.summary(vectors, sampling.plan, records.values(), taken)
+    records, assumed = sampling.run(cluster, progress=progress)
+    sampled = sampling.work.summary(vectors, sampling.plan, records.values(), assumed)
     return _tightened(interval, sampled, question.k, watch), sampled
 
 

@@ -16,6 +16,7 @@ from attncert.terminal.progress import Stages
 from attncert.terminal.stdin import as_file
 
 if TYPE_CHECKING:
+    from attncert.commands.certificates.compared import Compared
     from attncert.verify.checker import Verdict
 
 _OF_PARTS = ("TypeError", "KeyError", "IndexError", "AttributeError", "ValueError")
@@ -42,7 +43,7 @@ def check(
 
     if fast + verified + kernel > 1:
         raise InputError("--fast, --verified and --kernel", "given one at a time", "together")
-    certificate = certificate_in(certificate)
+    argument, certificate = certificate, certificate_in(certificate)
     by, most = _checker(fast, verified, kernel)
     limits = {"limit_seconds": limit_seconds, "limit_mib": most if limit_mib is None else limit_mib}
     with as_file(certificate) as path, Stages() as progress:
@@ -56,11 +57,22 @@ def check(
             raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
+    status, sentences = EXIT[verdict.status], tuple[str, ...]()
+    if certificate != argument and verdict.status == "holds":
+        sentences, status = _compared(argument, limit_seconds)
     if as_json:
-        print_json(verdict._asdict())
+        print_json(verdict._asdict() | ({"folder": sentences} if sentences else {}))
     else:
-        say(f"{verdict.status}: {verdict.message}")
-    return EXIT[verdict.status]
+        say(f"{verdict.status}: {verdict.message}", *sentences)
+    return status
+
+
+def _compared(folder: str, limit_seconds: float) -> Compared:
+    from attncert.commands.certificates.compared import compared
+
+    with Stages() as progress:
+        progress("writing the report again", 0, 0)
+        return compared(Path(folder), limit_seconds)
 
 
 def _with_hint(verdict: Verdict) -> Verdict:

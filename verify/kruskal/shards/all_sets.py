@@ -67,12 +67,12 @@ class AllSets:
         primes = dict.fromkeys(map(_modulo, self._primes()), shard.count)
         if not is_record(record, vectors, [*_COUNTED, *primes]):
             return False
-        counts, found = dict(record["counts"]), record["circuit"] is not None
+        counts, dependent = dict(record["counts"]), record["circuit"] is not None
         settled, looked, false = (counts.pop(name, -1) for name in _COUNTED)
         attempts = exhaustive.primes_of(self.vectors, self.width, self.k)
         searched = [{_modulo(p): shard.count for p in attempt} for attempt in attempts]
-        whole = settled == shard.count or (settled == 0 and not found)
-        return whole and 0 <= false <= looked and counts in ([{}] if found else searched)
+        whole = settled == shard.count or (settled == 0 and not dependent)
+        return whole and 0 <= false <= looked and counts in ([{}] if dependent else searched)
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:
         vectors = Vectors("table", table)

@@ -126,8 +126,8 @@ def decide_all(
     if exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress).bound()
     job = Job.of(AllSets.of(vectors, k), vectors, question.seed, log)
-    records, taken = job.run(cluster, enough=_shows_a_circuit, progress=progress)
-    return job.work.bound(vectors, job.plan, records.values(), taken)
+    records, assumed = job.run(cluster, enough=_shows_a_circuit, progress=progress)
+    return job.work.bound(vectors, job.plan, records.values(), assumed)
 
 
 def untrue(argument: str, actual: str) -> InputError:

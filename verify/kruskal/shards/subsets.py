@@ -93,8 +93,8 @@ class Sampler:
         names = map(str, range(self.k + 1)) if sweep else ("independent", "dependent", "undecided")
         if not is_record(record, vectors, [*names]):
             return False
-        counts, shown = record["counts"], record["circuit"] is not None
-        agrees = sweep or shown == (counts.get("dependent", 0) > 0)
+        counts, witness = record["counts"], record["circuit"] is not None
+        agrees = sweep or witness == (counts.get("dependent", 0) > 0)
         return agrees and sum(counts.values()) == shard.count
 
     def __call__(self, shard: Shard, table: AnyArray) -> Record:

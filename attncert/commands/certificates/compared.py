@@ -1,0 +1,184 @@
+"""The folder of a report against what this installation writes: its checker, and its report.
+
+Anyone can write a folder, with every number and hash in it. So nothing in it is compared with
+anything else in it. The checker is compared with the one that is installed. The report is written
+again: the certificate holds the data and the command line, whose options are read here by the rules
+of its question, and this installation runs it. The name of the data alone is taken from the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from attncert.constructions.errors import path_errors
+from attncert.constructions.foreign import printable, safe_name
+from attncert.reports.folder import CHECKER
+from attncert.reports.report import FIGURES, HTML_PAGE, PAGE, figure_file
+from attncert.verify.installed import version
+from attncert.verify.questions.fit import Capacity, Fit
+from attncert.verify.questions.prove import Prove
+from attncert.verify.questions.question import Question, flag, options
+
+_AGAIN: dict[str, type[Question]] = {x.command: x for x in (Prove, Fit, Capacity)}
+_APART = ("timings.json", "checker")
+_TRUST = "Believe attncert explain and this installation's checker, not the text of a report."
+
+
+class Compared(NamedTuple):
+    """sentences: what was compared and what differs. exit_status: 0 nothing differs; 1 something
+    does; 3 only figures do, or a checker beside a certificate that names another version."""
+
+    sentences: tuple[str, ...]
+    exit_status: int
+
+
+class _Apart(Exception):
+    """The report cannot be written again; str() is the reason, half a sentence."""
+
+
+def compared(folder: Path, limit_seconds: float) -> Compared:
+    """The checker and the report in the folder of a certificate that holds; of a folder without
+    either, nothing. Raises InputError."""
+    with path_errors(str(folder), "a folder that can be read", folder):
+        there = [name for name in ("checker", PAGE) if os.path.lexists(folder / name)]
+        certificate = json.loads((folder / "certificate.json").read_bytes())
+        by = certificate["produced_by"]
+        ours = by.get("version") == version("attncert")
+        others = _others(CHECKER, folder / "checker") if "checker" in there else []
+        sentences = [_checker(others, by)] if "checker" in there else []
+        changed = list[str]()
+        if PAGE in there:
+            try:
+                changed = _changed(folder, certificate, limit_seconds)
+                sentences.append(_report(changed))
+            except _Apart as reason:
+                sentences.append(f"The report was not compared: {reason}.")
+    drawn = all(map(_is_figure, changed))
+    status = 1 if not drawn or (others and ours) else 3 if changed or others else 0
+    return Compared((*sentences, _TRUST) if there else (), status)
+
+
+def _checker(others: list[str], by: Mapping[str, Any]) -> str:
+    installed = version("attncert")
+    if not others:
+        return f"The folder's checker is that of attncert {installed}, byte for byte."
+    other = f" The certificate names version {printable(by.get('version'), 20)}."
+    return (
+        f"The folder's checker is not that of attncert {installed} ({_few(others)}): do not run "
+        f"it.{'' if by.get('version') == installed else other}"
+    )
+
+
+def _report(changed: list[str]) -> str:
+    if not changed:
+        return (
+            f"The report is what attncert {version('attncert')} writes again of the data in the "
+            "certificate, byte for byte; the name of the data and timings.json are not vouched for."
+        )
+    if all(map(_is_figure, changed)):
+        return (
+            f"The report is what attncert {version('attncert')} writes again, but for figures that "
+            f"it draws otherwise, by another Matplotlib or another hand: {_few(changed)}."
+        )
+    return f"The report is not what attncert {version('attncert')} writes: {_few(changed)}."
+
+
+def _few(names: list[str]) -> str:
+    """
+    >>> _few(["a", "b", "c", "d"])
+    'a, b, c and 1 more'
+    """
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(printable(name, 60) for name in names[:3])}{more}"
+
+
+def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float) -> list[str]:
+    """The files of the report that differ from those that are written again."""
+    by = certificate["produced_by"]
+    if by.get("version") != version("attncert"):
+        raise _Apart(f"it is of another version, {printable(by.get('version'), 20)}")
+    words = _words(str(by.get("command")))
+    file = certificate.get("data_file") or {"name": "certificate.json"}
+    source = folder / Path(str(file["name"])).name
+    with TemporaryDirectory() as temporary:
+        data = Path(temporary, f"{_name(folder)}{source.suffix}")
+        shutil.copyfile(source, data)
+        place = Path(temporary, "again")
+        line = [str(data) if word == "DATA" else word for word in words]
+        command = [sys.executable, "-m", "attncert", *line, "--out", str(place)]
+        try:
+            subprocess.run(command, capture_output=True, timeout=limit_seconds, cwd=temporary)
+        except subprocess.TimeoutExpired:
+            raise _Apart(f"to write it again takes more than {limit_seconds:g} s") from None
+        if not (place / PAGE).is_file():
+            raise _Apart("its command does not run on the data in the certificate")
+        changed = _others(place, folder, _APART)
+        if HTML_PAGE in changed and PAGE not in changed and _of_its_figures(folder):
+            changed.remove(HTML_PAGE)
+        return changed
+
+
+def _of_its_figures(folder: Path) -> bool:
+    """Whether the page for a browser is the page beside it with the figures of this folder."""
+    from attncert.reports.html import html_page
+
+    files = {name: folder / name for name in (HTML_PAGE, PAGE, *map(figure_file, FIGURES))}
+    there = {name: path.read_bytes() for name, path in files.items() if path.is_file()}
+    page = there.pop(HTML_PAGE, b"")
+    return not (folder / HTML_PAGE).is_symlink() and html_page(there[PAGE], there) == page
+
+
+def _is_figure(name: str) -> bool:
+    return name in map(figure_file, FIGURES)
+
+
+def _words(command: str) -> list[str]:
+    """The command line, read by the rules of its question and written again."""
+    try:
+        program, name, data, *rest = shlex.split(command)
+        record = _AGAIN[name]
+        meanings = {flag(x): (x, o) for x, o in options(record).items() if o.repeats}
+        settings: dict[str, Any] = {}
+        while rest:
+            field, meaning = meanings[rest.pop(0)]
+            kind = meaning.rule.kind
+            settings[field] = True if kind is bool else kind(rest.pop(0))
+        line = record(**settings).line()
+    except (KeyError, ValueError, IndexError):  # InputError is one
+        raise _Apart("the certificate does not hold all that the report is about") from None
+    if (program, data) != ("attncert", "DATA") or line != command:
+        raise _Apart("its command is none that attncert writes")
+    if ":" in line:
+        raise _Apart("its construction is not one of attncert")
+    return shlex.split(line)[1:]
+
+
+def _name(folder: Path) -> str:
+    """Of the data, as the title of the report has it; any that is safe serves."""
+    with (folder / PAGE).open(encoding="utf-8", errors="replace") as file:
+        title = file.read(400).partition("\n# ")[2].partition("\n")[0]
+    name = title.split("`")[1] if title.count("`") > 1 else title.rpartition(": ")[2]
+    return safe_name(name, "data")
+
+
+def _others(ours: Path, theirs: Path, apart: Collection[str] = ("__pycache__",)) -> list[str]:
+    """Files that only one of two folders has, or that differ; but for these names at the top."""
+    paths = {p.relative_to(x) for x in (ours, theirs) for p in x.rglob("*") if not p.is_dir()}
+    names = sorted(name for name in paths if name.parts[0] not in apart)
+    return [name.as_posix() for name in names if not _equal(ours / name, theirs / name)]
+
+
+def _equal(ours: Path, theirs: Path) -> bool:
+    if theirs.is_symlink() or not (ours.is_file() and theirs.is_file()):
+        return False
+    same_size = theirs.stat().st_size == ours.stat().st_size
+    return same_size and theirs.read_bytes() == ours.read_bytes()

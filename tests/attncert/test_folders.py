@@ -1,0 +1,169 @@
+"""`attncert check FOLDER`: a forged checker or report is named, whatever the folder says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.paths import ROOT
+from support.shell import Shell
+
+import attncert
+from attncert.commands.certificates import compared
+from attncert.reports.html import html_page
+from attncert.verify.certificate import sealed
+
+PROVE = ["prove", str(ROOT / "examples" / "tiny.json"), "--heads", "2", "--out"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report") / "tiny"
+    assert attncert.main([*PROVE, str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path) -> Path:
+    shutil.copytree(written, tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+@pytest.fixture
+def again(written: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The report is not written again but copied: the command lines that would have written it."""
+    lines: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> None:
+        lines.append(command[3:])
+        shutil.copytree(written, command[-1])
+
+    monkeypatch.setattr(compared.subprocess, "run", run)
+    return lines
+
+
+@pytest.mark.slow
+def test_a_report_is_written_again_byte_for_byte(tmp_path: Path, shell: Shell) -> None:
+    folder = tmp_path / "tiny"
+    subprocess.run([sys.executable, "-m", "attncert", *PROVE, str(folder)], check=True)
+    holds, checker, report, trust = shell.runs("check", folder).out.splitlines()
+    assert holds.startswith("holds: ") and "checker is that of attncert" in checker
+    assert report.startswith("The report is what attncert ") and "Believe attncert expl" in trust
+
+
+def _line_of_code(folder: Path) -> None:
+    shutil.rmtree(folder / "checker")
+    (folder / "checker").mkdir()
+    (folder / "checker" / "__main__.py").write_text("print('holds')\n")
+
+
+def _further_file(folder: Path) -> None:
+    (folder / "checker" / "json.py").write_text("")
+
+
+def _page(folder: Path) -> None:
+    page = folder / "report.md"
+    page.write_text(page.read_text().replace("all 3 examples", "all 300 examples"))
+
+
+def _link(folder: Path) -> None:
+    (folder / "report.html").rename(folder.parent / "other.html")
+    (folder / "report.html").symlink_to("../other.html")
+
+
+def _figure(folder: Path) -> None:
+    (folder / "figures" / "graph.svg").write_text("<svg/>")
+    page = folder / "report.html"
+    page.write_text(page.read_text().replace("all 3 examples", "all 300 examples"))
+
+
+FORGED = {
+    "checker": (_line_of_code, "not that of attncert 0.1.0 (__init__.py, __main__.py, arith"),
+    "further file": (_further_file, "(json.py): do not run it."),
+    "page": (_page, "The report is not what attncert 0.1.0 writes: report.md."),
+    "link": (_link, "The report is not what attncert 0.1.0 writes: report.html."),
+    "figure and page": (_figure, "writes: figures/graph.svg, report.html."),
+    "answer": (lambda x: (x / "answer.json").unlink(), "writes: answer.json."),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_was_forged_is_named(
+    name: str, folder: Path, again: list[list[str]], shell: Shell
+) -> None:
+    forge, says = FORGED[name]
+    forge(folder)
+    printed = shell.runs("check", folder, status=1).out
+    assert printed.startswith("holds: ") and says in printed
+    assert again
+
+
+def test_figures_that_are_drawn_otherwise_are_named(
+    folder: Path, again: list[list[str]], shell: Shell
+) -> None:
+    """As by another version of Matplotlib: in the page for a browser, too."""
+    (folder / "figures" / "graph.svg").write_bytes(b"<svg/>")
+    names = ["report.md", *(f"figures/{path.name}" for path in (folder / "figures").iterdir())]
+    files = {name: (folder / name).read_bytes() for name in names}
+    (folder / "report.html").write_bytes(html_page(files["report.md"], files))
+    printed = shell.runs("check", folder, status=3).out
+    assert "another Matplotlib or another hand: figures/graph.svg." in printed
+
+
+def resealed(folder: Path, **by: str) -> None:
+    """The certificate, which names another version or command."""
+    path = folder / "certificate.json"
+    content = json.loads(path.read_text())
+    del content["digest"]
+    content["produced_by"] |= by
+    path.write_text(json.dumps(sealed(content)))
+
+
+def test_another_version_is_said_and_not_compared(
+    folder: Path, again: list[list[str]], shell: Shell
+) -> None:
+    resealed(folder, version="0.0.9")
+    printed = shell.runs("check", folder).out
+    assert "The report was not compared: it is of another version, 0.0.9." in printed
+    _line_of_code(folder)
+    printed = shell.runs("check", folder, status=3).out
+    assert "do not run it. The certificate names version 0.0.9." in printed and not again
+
+
+COMMANDS = [
+    "attncert prove DATA --out ../elsewhere",
+    "attncert prove DATA --construction own:METHOD",
+    "attncert prove DATA --device cuda",
+    "attncert prove DATA DATA",
+    "attncert prove '",
+    "attncert kernel build",
+    "rm DATA",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_other_command_is_run(
+    command: str, folder: Path, again: list[list[str]], shell: Shell
+) -> None:
+    resealed(folder, command=command)
+    assert "The report was not compared: " in shell.runs("check", folder).out and not again
+
+
+def test_a_folder_of_a_certificate_alone_has_nothing_to_compare(
+    folder: Path, tmp_path: Path, again: list[list[str]], shell: Shell
+) -> None:
+    (tmp_path / "alone").mkdir()
+    shutil.copy(folder / "certificate.json", tmp_path / "alone")
+    assert shell.runs("check", tmp_path / "alone").out.count("\n") == 1 and not again
+
+
+def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: Shell) -> None:
+    found = json.loads(shell.runs("check", folder, "--json").out)
+    assert found["status"] == "holds" and len(found["folder"]) == 3
+    assert again[0][:4] == ["prove", again[0][1], "--heads", "2"]
+    assert Path(again[0][1]).name == "tiny.json"
