@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from attncert import Dataset
+from attncert import Dataset, Request
 from attncert.verify.checker import check_file
 from attncert.verify.methods.registry import network_methods
 from attncert.verify.network.within import certificate
@@ -35,7 +35,7 @@ def main(T: int = 1000, p: int = 64) -> None:
     path = Path(tempfile.mkdtemp()) / "certificate.json"
     for method in network_methods():
         start = time.process_time()
-        network = method.build(data, 0).network
+        network = method.build(data, Request()).network
         built = time.process_time()
         path.write_text(
             json.dumps(certificate(data, network, construction=method.name, produced_by={}))

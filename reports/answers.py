@@ -21,8 +21,15 @@ from attncert.reports.words.templating import page
 from attncert.reports.words.text import markdown, plain, sentence
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 
 FORMAT = "attncert-answer/1"
+_FAILS = {
+    Level.REFUTED: "does not stand",
+    Level.NOT_APPLICABLE: "does not apply to these data",
+    Level.UNDECIDED: "is not decided",
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def report(answer: Answer) -> Report:
     }
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
-    return Report(files, summary, (verdict(answer), *parts.more), answer.exit_status)
+    return Report(files, summary, _sentences(answer, parts), answer.exit_status)
 
 
 def figures_of(answer: Answer) -> Mapping[str, Picture]:
@@ -87,7 +94,11 @@ def _drawn(parts: PageParts) -> Mapping[str, Picture]:
 
 def sentences_of(answer: Answer) -> str:
     """What a terminal says, a sentence on each line."""
-    return "\n".join(map(escaped, (verdict(answer), *parts_of(answer).more)))
+    return "\n".join(map(escaped, _sentences(answer, parts_of(answer))))
+
+
+def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
+    return (verdict(answer), *proof_lines(answer), *parts.more)
 
 
 def report_page(answer: Answer) -> bytes:
@@ -103,8 +114,13 @@ def parts_of(answer: Answer) -> PageParts:
 
 
 def verdict(answer: Answer) -> str:
-    """For a terminal: the level and the statement; where it does not hold, why: the reason, or the
-    relation, that the first claim shows which fails below it."""
+    """For a terminal, in one line: the level and the statement. If it does not hold, why: the
+    reason, or the relation, that the first claim shows which fails below it. If it holds and its
+    proof does not, the line says both."""
+    standing = answer.proof_standing
+    if answer.holds and standing is not None and not standing.holds:
+        statement = plain(sentence(answer.statement)).removesuffix(".")
+        return f"{statement} ({answer.standing.value}), but the proof {_FAILS[standing]}."
     line = f"{WORDING[answer.standing].opener} {plain(sentence(answer.statement))}"
     return " ".join([line, *_why(answer, line)])
 
@@ -120,6 +136,31 @@ def _why(answer: Answer, line: str) -> list[str]:
     return [x for x in sentences if x.rstrip(".").lower() not in line.lower()][:1]
 
 
+def proof_lines(answer: Answer) -> tuple[str, ...]:
+    """For a terminal: whether the proof stands, or the first statement of it that does not hold,
+    with its witness. Nothing if no proof was given."""
+    claim, standing = answer.proof_claim, answer.proof_standing
+    if claim is None or standing is None:
+        return ()
+    failing = [answer.trace[name] for name in (claim.witness or {}).get("statements", ())]
+    if not failing:
+        return (_stands(answer, claim, standing),)
+    first, more = failing[0], len(failing) - 1
+    others = f", and {counted(more, 'other statement')} as well" if more else ""
+    shown = [first.statement, *readable(first.witness or {})]
+    words = " ".join(plain(sentence(text)) for text in shown)
+    return (f"It fails at {first.id}{others}. {first.level.value.capitalize()}: {words}",)
+
+
+def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
+    """That the proof stands, and how strongly if that is less than proved."""
+    line = plain(sentence(claim.statement))
+    weak = [name for name in claim.rests_on if answer.trace.standing(name) is standing]
+    if not standing < Level.PROVED or not weak:
+        return line
+    return f"{line.removesuffix('.')}, as far as {weak[0]}, which is {standing.value}."
+
+
 def envelope(answer: Answer) -> dict[str, Any]:
     """The answer as data, JSON-able, without times and exhibits."""
     record = {
@@ -129,11 +170,21 @@ def envelope(answer: Answer) -> dict[str, Any]:
         "conclusion": answer.conclusion,
         "statement": answer.statement,
         "verdict": verdict(answer),
+        "proof": _proof(answer),
         "settings": answer.question.settings(),
         "claims": answer.trace.as_dict()["claims"],
         "certificate": None if answer.certificate is None else "certificate.json",
     }
     return jsonable(record)
+
+
+def _proof(answer: Answer) -> dict[str, Any] | None:
+    """The second verdict as data."""
+    claim, standing = answer.proof_claim, answer.proof_standing
+    if claim is None or standing is None:
+        return None
+    failing = list((claim.witness or {}).get("statements", ()))
+    return {"standing": standing.value, "statement": claim.statement, "failing": failing}
 
 
 def in_notebook(answer: Answer) -> str:

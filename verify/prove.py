@@ -8,8 +8,11 @@ verify/network/prove.py: no theorem promises it steps, so no rule asks for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -20,13 +23,17 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.network.file import loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
-from attncert.verify.methods.given_layer import method_of
-from attncert.verify.network.method import NetworkMethod
-from attncert.verify.network.prove import prove_network
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.given_layer import method_of, of_construction
+from attncert.verify.methods.judged import judged
+from attncert.verify.methods.request import Request
+from attncert.verify.network.prove import NetworkProof, concluded
 from attncert.verify.origins.after import after
+from attncert.verify.origins.rounded import on_grid
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
@@ -66,9 +73,48 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     method = registry.method(question.construction)
     with limited(question.time_limit):
         data = _subject(data, question)
-        if isinstance(method, NetworkMethod):
-            return prove_network(data.expanded(), question, method, progress)
+        if isinstance(method, Construction):
+            return prove_construction(data.expanded(), question, method, progress)
         return _proved(rounded(Run.of(_of_layer(data, question), question, method, progress)))
+
+
+def prove_construction(
+    data: Dataset, question: Prove, construction: Construction, progress: StageProgress
+) -> Proof | NetworkProof:
+    """By a construction that is a record of statements: a network, or a layer.
+
+    data: as the construction sees them, after what stands before it. Raises InputError for options
+    that the construction does not take, and for errors of a third party's code.
+    """
+    _require_own_options(question, construction)
+    if ":" not in question.construction:
+        question = replace(question, construction=construction.name)
+    if question.round:
+        data, _ = on_grid(data, Fraction(question.round))
+    request = Request(
+        heads=question.heads,
+        head_width=question.head_width or 1,
+        value_width=question.value_width or data.m,
+        beta=Fraction(question.beta) if question.beta else None,
+        seed=question.seed,
+        progress=partial(progress, "building"),
+    )
+    known = judged(construction, data, request, progress)
+    if known.layer is None:
+        return concluded(question, construction, known)
+    method = of_construction(construction, known)
+    return _proved(Run.of(known.data, question, method, progress), known.claims)
+
+
+def _require_own_options(question: Prove, construction: Construction) -> None:
+    """Raises InputError for options that the construction does not take."""
+    for option in ("heads", "head_width", "vertices", "saturate", "beta", "round", "before"):
+        setting = getattr(question, option)
+        if setting and option not in construction.options:
+            raise InputError(option, f"left out with construction {construction.name}", setting)
+    if question.round == "auto":
+        must = f"a step, such as 1/64, with construction {construction.name}"
+        raise InputError("round", must, "auto")
 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
@@ -126,9 +172,10 @@ def prove_layer(
         return _proved(Run.of(subject, own, method, progress, call))
 
 
-def _proved(run: Run) -> Proof:
+def _proved(run: Run, known: Sequence[Claim] = ()) -> Proof:
+    """known: claims about the construction's statements, if it is a record of them."""
     with _threads(run):
-        return _prove(run)
+        return _prove(run, known)
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:
@@ -138,9 +185,9 @@ def _threads(run: Run) -> AbstractContextManager[object]:
     return nullcontext() if large else threadpool_limits(1, "blas")
 
 
-def _prove(run: Run) -> Proof:
+def _prove(run: Run, known: Sequence[Claim]) -> Proof:
     stages.afford(run)
-    claims = run.data.origin.claims(run.data) + stages.check_hypotheses(run)
+    claims = run.data.origin.claims(run.data) + stages.check_hypotheses(run) + [*known]
     try:
         built = stages.build(run)
     except HypothesisFails as failure:
@@ -156,6 +203,7 @@ def _prove(run: Run) -> Proof:
             claims += stages.check_consequences(run, built)
             outcome = stages.outcome(run, built, plan, prime)
             claims += outcome.claims
+            claims += [] if known else stages.check_proof(claims)
             proof = stages.proof_of(run, built, outcome, claims)
     with run.errors_of("trace"):
         require_rules(proof)

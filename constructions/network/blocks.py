@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress, islice
+from itertools import islice
 from typing import Any, Literal
 
 from flint import fmpq_mat
@@ -120,8 +120,8 @@ class Attention(_Block):
         parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
         return (*(m for m in parts if m is not None), self.output)
 
-    def weights(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
-        """For each head and query the weights of the tokens, 0 for those not seen."""
+    def logits(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
+        """For each head and query the logits of the tokens, None for those not seen."""
         table = []
         for head in self.heads:
             query, key = (states.arithmetic.matrix(x) for x in (head.query, head.key))
@@ -129,10 +129,15 @@ class Attention(_Block):
             for queries, context in states.by_context():
                 masks = self._masks(int(context.nrows()), int(queries.nrows()), of_tokens)
                 logits = _logits(queries, query, key, context)
-                pairs = zip(logits.tolist(), masks, strict=True)
-                rows += [self._shares(row, mask, states) for row, mask in pairs]
+                for row, mask in zip(logits.tolist(), masks, strict=True):
+                    rows.append([x if sees else None for x, sees in zip(row, mask, strict=True)])
             table.append(rows)
         return table
+
+    def weights(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
+        """For each head and query the weights of the tokens, 0 for those not seen."""
+        table = self.logits(states, of_tokens=of_tokens)
+        return [[self._shares(row, states) for row in rows] for rows in table]
 
     def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
         """For each head the means of the tokens with these weights, a row for each query."""
@@ -172,15 +177,15 @@ class Attention(_Block):
             raise InputError("mask", f"{rows} rows of {tokens}, as the tokens are", "of others")
         return self.mask[:-1] if of_tokens else [self.mask[-1]] * queries
 
-    def _shares(self, logits: list[Any], mask: Sequence[bool], states: States) -> list[Any]:
+    def _shares(self, logits: list[Any], states: States) -> list[Any]:
         """What the rule makes of the logits of the tokens that are seen."""
-        shares, on = list(compress(logits, mask)), states.arithmetic
+        shares, on = [x for x in logits if x is not None], states.arithmetic
         if self.rule == "softmax":
             shares = on.softmax(shares, self.unit, self.root)
         elif self.rule == "hardmax":
             shares = on.hardmax(shares)
         rest = iter(shares)
-        return [next(rest) if sees else 0 for sees in mask]
+        return [0 if x is None else next(rest) for x in logits]
 
 
 @dataclass(frozen=True)

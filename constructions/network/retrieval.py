@@ -18,6 +18,7 @@ x_i·x_i: the output is not x_i, at any β. (Δ_i = 0 may be exact: 0 among -1, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,17 +74,25 @@ def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
     if factor.shape != (1,) or factor.stored[0] <= 0:
         raise InputError("beta", "a positive number", beta)
     patterns = Inputs.merged("query", data.query_matrix, data.query_matrix)
-    queries = data.queries[list(patterns.examples)]
     one = fmpq_mat([[int(i == j) for j in range(data.d)] for i in range(data.d)])
     query = one * fmpq(int(factor.stored[0]), factor.denominator)
     return Retrieval(
         network=Network((Attention((Head(one, query, one),), one, unit="1"),)),
-        data=Dataset(queries.reshape((1, *queries.shape)), queries, queries, data.name),
+        data=stored(data, patterns.examples),
         beta=query[0, 0],
         examples=patterns.examples,
         gaps=_gaps(patterns.vectors),
         reaches=_reaches(patterns.vectors),
     )
+
+
+def stored(data: Dataset, examples: Sequence[int] | None = None) -> Dataset:
+    """The distinct queries as patterns: each is a query and its label, and all are the context that
+    is shared. examples: the first with each pattern, if they are known."""
+    if examples is None:
+        examples = Inputs.merged("query", data.query_matrix, data.query_matrix).examples
+    queries = data.queries[list(examples)]
+    return Dataset(queries.reshape((1, *queries.shape)), queries, queries, data.name)
 
 
 def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:

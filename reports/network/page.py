@@ -12,6 +12,7 @@ from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
 from attncert.verify.claims import ids
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted
 from attncert.verify.layer.error import interval
 from attncert.verify.network.prove import NetworkProof
@@ -20,22 +21,22 @@ _SHOWN = 20  # examples in a table
 
 
 def page_parts(proof: NetworkProof) -> PageParts:
-    built = proof.built
+    network = proof.network
     context = {
-        "method": proof.method,
-        "retrieves": proof.method.retrieves,
+        "method": proof.construction,
+        "retrieves": isinstance(proof.built, Retrieval),
         "blocks": list(_rows(proof)),
-        "price": proof.trace[ids.PARAMETERS].numbers if built else None,
+        "price": proof.trace[ids.PARAMETERS].numbers if network else None,
         "stored": proof.data.origin.stored(proof.data),
         "before": len(proof.data.origin.blocks),
         "tables": list(_tables(proof)),
     }
     exhibits = {
         "data": about(proof.data),
-        "construction": proof.method.name,
+        "construction": proof.construction.name,
         "blocks": [
             {"block": _kind(block), "of": block.of, "hidden units": block.units}
-            for block in (built.network.blocks if built else ())
+            for block in (network.blocks if network else ())
         ],
     }
     return PageParts("network.md.j2", context, exhibits)
@@ -63,19 +64,20 @@ def _of_patterns(proof: NetworkProof) -> dict[str, Sequence[object]]:
     if not isinstance(proof.built, Retrieval):
         return {}
     gaps = proof.trace[ids.RETRIEVAL_SEPARATED].numbers["gaps"]
-    bounds = proof.trace[ids.RETRIEVAL_BOUND].numbers["bounds"]
+    bounds = proof.trace[ClaimId("step.bound")].numbers["bounds"]
     return {"example": proof.built.examples, r"$\Delta_i$": gaps, "bound": bounds}
 
 
 def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:
     """A part of the network in each: which blocks, what they are, what they are for."""
     stop = 0
-    for blocks, part in proof.method.placed(proof.built.network) if proof.built else ():
+    network = proof.network
+    for blocks, purpose in proof.construction.purposes_of(network) if network else ():
         first, stop = stop + 1, stop + len(blocks)
         number = str(stop) if first == stop else f"{first} to {stop}"
         what = ", ".join(dict.fromkeys(map(_kind, blocks)))
         units = sum(block.units for block in blocks)
-        yield number, what, size(units) if units else "", part.purpose
+        yield number, what, size(units) if units else "", purpose
 
 
 def _kind(block: Block) -> str:

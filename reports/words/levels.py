@@ -100,6 +100,13 @@ WORDING: dict[Level, Wording] = {
         "#f3d5e7",
         "#9c4a80",
     ),
+    Level.VACUOUS: Wording(
+        "Vacuous.",
+        "nothing was compared, so the statement supports nothing",
+        "nothing was compared",
+        "#f4f4f4",
+        "#777777",
+    ),
     Level.NOT_APPLICABLE: Wording(
         "Not applicable.",
         "the hypotheses exclude this input",

@@ -16,7 +16,7 @@ from attncert.app import app
 from attncert.constructions.data import generators
 
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
-OWN = "examples.own_construction:METHOD"
+OWN = "examples.own_construction:PARITY"
 # What no result depends on, or what a report says for itself.
 LEFT_OUT = {"out", "json", "help", "device", "memory", "time-limit", "log",
             "dask"}  # fmt: skip

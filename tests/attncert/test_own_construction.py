@@ -7,51 +7,79 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
-import numpy as np
 import pytest
 from flint import fmpq_mat
 from support.paths import ROOT
 from support.shell import Shell
 
-import attncert
-from attncert import Dataset, InputError, Layer, Prove, Request, prove, prove_layer
+from attncert import (
+    AtLeast,
+    Attack,
+    Attention,
+    Construction,
+    Dataset,
+    FeedForward,
+    Hypothesis,
+    HypothesisFails,
+    InputError,
+    Layer,
+    Network,
+    Prove,
+    Request,
+    Step,
+    attack,
+    each_block,
+    each_group,
+    each_head,
+    prove,
+    prove_layer,
+    readout,
+)
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import Head, features
-from attncert.reports.answers import report, report_page
-from attncert.verify.attack.cases import Case
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.methods import paper, registry
+from attncert.reports.answers import proof_lines, report, verdict
+from attncert.verify.claims import relations
+from attncert.verify.claims.evidence import Level
+from attncert.verify.methods import registry
 
-PLACE = "examples.own_construction:METHOD"
+PLACE = "examples.own_construction:PARITY"
 FILE = str(ROOT / "examples" / "tiny.json")
 TINY = load(FILE)
 PROVE_TINY = ["prove", FILE, "--construction"]
-QUESTION = Prove(PLACE)
-METHOD = registry.method(PLACE)
-del registry._registered[METHOD.name]  # each use of the place registers it again
+PARITY: Any = registry.method(PLACE)
+del registry._registered[PARITY.name]  # each use of the place registers it again
 
 
 pytestmark = pytest.mark.usefixtures("registered")
 
 
+def audited(**changes: Any) -> Any:
+    """What `prove` says of the parity proof with these fields changed."""
+    registry.register(replace(PARITY, **changes))
+    return prove(TINY, Prove("parity"))
+
+
+def with_step(**steps: Step) -> Any:
+    return audited(steps={**PARITY.steps, **steps})
+
+
 def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
-    proof = prove(TINY, QUESTION)
+    proof = prove(TINY, Prove(PLACE))
     files = report(proof).files
     page = files["report.md"].decode()
-    assert proof.exit_status == 0
+    assert (proof.exit_status, proof.proof_standing) == (0, Level.PROVED)
     assert "The hypotheses of the parity theorem hold" in page
     assert "Source: examples/own_construction.py." in page
-    assert "no saturation" not in page, "a head without a multiplier c can still be hardmax"
-    assert "**`alone`**" in page and "`parity`**: proved" in page
+    assert "`step.parity`**: proved" in page
     everything = b"".join(files.values()).decode()
     for never in ("Theorem 1", "mahdavi", "Mahdavi", "hypothesis.A", "Assumption", "paper,"):
         assert never not in everything, never
@@ -71,10 +99,10 @@ def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
 def test_more_tokens_than_the_width_and_distinct_contexts(T: int, n: int, d: int) -> None:
     """The determinant of the matrix of n·u·z, by FLINT, is an odd number over an odd one."""
     data = distinct(T, n, d, seed=T)
-    proof = prove(data, QUESTION)
-    assert proof.exit_status == 0 and proof.trace.standing("parity") is Level.PROVED
-    built = METHOD.build(data, Request(), lambda done, of: None)
-    columns = [(features(h, data) * h.key * n).entries() for h in built.layer.heads]
+    proof = prove(data, Prove(PLACE))
+    assert proof.exit_status == 0 and proof.trace.standing("step.parity") is Level.PROVED
+    layer = PARITY.build(data, Request())
+    columns = [(features(h, data) * h.key * n).entries() for h in layer.heads]
     determinant = fmpq_mat([list(row) for row in zip(*columns, strict=True)]).det()
     assert determinant.p % 2 == 1 and determinant.q % 2 == 1
 
@@ -88,24 +116,28 @@ NOT_APPLICABLE = {
 
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
-    proof = prove(NOT_APPLICABLE[name], QUESTION)
+    """The builder fails and the hypothesis is named; "even" does not keep it from building."""
+    proof = prove(NOT_APPLICABLE[name], Prove(PLACE))
     failing = proof.trace[f"hypothesis.{name}"]
     assert failing.level is Level.REFUTED and failing.witness
-    assert proof.exit_status == (1 if name == "marked" else 3)  # equal rows: no weights tell apart
-    assert proof.certificate is None or proof.certificate["claim"] == "impossible"
     others = [c.id for c in proof.trace if c.id.startswith("hypothesis.") and c is not failing]
     assert all(proof.trace[i].level.holds for i in others)
-    assert "it is not true that" in report_page(proof).decode() or proof.exit_status == 1
+    assert proof.exit_status == (1 if name == "even" else 3)
+    if name == "even":
+        assert verdict(proof).endswith("(proved), but the proof does not stand.")
+    else:
+        assert proof.built is None
 
 
-def spoilt(change: Callable[[Head], Head]) -> list[Claim]:
-    """The claims about a correct layer whose second head was changed after it was built."""
-    built = METHOD.build(TINY, Request(), lambda done, of: None)
-    heads = list(built.layer.heads)
-    heads[1] = change(heads[1])
-    changed = replace(built, layer=Layer(tuple(heads)))
-    claims = [*METHOD.steps(TINY, changed, with_ranks=False), *METHOD.follows(TINY, changed)]
-    return [claim for claim in claims if claim.level is Level.REFUTED]
+def spoilt(change: Callable[[Head], Head]) -> Any:
+    """The proof, of a layer whose second head was changed after it was built."""
+
+    def build(data: Dataset, request: Request) -> Layer:
+        heads = list(PARITY.build(data, request).heads)
+        heads[1] = change(heads[1])
+        return Layer(tuple(heads))
+
+    return audited(build=build)
 
 
 DEFECTS: dict[str, Callable[[Head], Head]] = {
@@ -113,63 +145,201 @@ DEFECTS: dict[str, Callable[[Head], Head]] = {
         h, query=h.query + fmpq_mat([[2], [0]])
     ),
     "v_t of another example": lambda h: replace(h, query=fmpq_mat([[-2], [1]])),
-    "u marks twice as much": lambda h: replace(h, key=h.key * 2),
+    "u marks both tokens": lambda h: replace(h, key=h.key + fmpq_mat([[0], [1]])),
     "u marks the other token": lambda h: replace(h, key=fmpq_mat([[0], [1]])),
 }
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
-def test_a_planted_defect_is_seen_by_the_step(defect: str) -> None:
-    assert spoilt(lambda head: head) == []
-    seen = [claim.id for claim in spoilt(DEFECTS[defect])]
-    assert seen and seen[0] == "head.2.alone"
+def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> None:
+    proof = spoilt(DEFECTS[defect])
+    assert (proof.exit_status, proof.proof_standing) == (1, Level.REFUTED)
+    (line,) = proof_lines(proof)
+    assert line.startswith("It fails at head.2.alone") and " at example " in line
+    assert "Proved" not in verdict(proof)
+    page = report(proof).files["report.md"].decode()
+    assert "head.2.alone" in page
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
-    """Two heads for one example and none for another: every head is in order by itself."""
-    built = METHOD.build(TINY, Request(), lambda done, of: None)
-    first = built.layer.heads[0], built.heads[0]
-    twice = replace(
-        built,
-        layer=Layer((first[0], first[0], *built.layer.heads[2:])),
-        heads=(first[1], replace(built.heads[1], chosen=first[1].chosen)),  # type: ignore[attr-defined, call-arg]
-    )
-    claims = [*METHOD.steps(TINY, twice, with_ranks=False), *METHOD.follows(TINY, twice)]
-    refuted = {claim.id for claim in claims if claim.level is Level.REFUTED}
-    assert "parity" in refuted and "head.2.alone" not in refuted
+    """Two heads for one example, and none for another."""
+
+    def build(data: Dataset, request: Request) -> Layer:
+        first, _, third = PARITY.build(data, request).heads
+        return Layer((first, first, third))
+
+    proof = audited(build=build)
+    assert proof.exit_status == 1
+    refuted = {claim.id for claim in proof.trace if claim.level is Level.REFUTED}
+    assert {"head.2.alone", "step.parity", "proof"} <= refuted
 
 
-# Code that is not ours.
-
-BROKEN = {
-    "build": ("def build(data, request, progress):\n    return 1 / 0", "ZeroDivisionError: "),
-    "leaves": ("def build(data, request, progress):\n    raise SystemExit(0)", "SystemExit: 0"),
-    "changes": (
-        "def build(data, request, progress):\n"
-        "    data.queries.stored[0] += 1; raise attncert.HypothesisFails('odd', 'n is odd', {})",
-        "ValueError: it changes the data",
-    ),
-    "nothing": ("def build(data, request, progress):\n    pass", "TypeError: a NoneType and no"),
-}
+# What a step can yield.
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_construction_that_breaks_is_named_in_one_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+def always(*relations: Any) -> Step:
+    return Step("It holds.", lambda at: relations)
+
+
+@pytest.mark.parametrize(
+    ("step", "level", "status"),
+    [
+        (always((1, "<", 2)), "proved", 0),
+        (always((AtLeast(3), ">=", 3)), "proved", 0),
+        (always((0.1 + 0.2, ">", 0.3)), "numerical", 0),
+        (always((0.1 + 0.2, "<", 0.3)), "undecided", 3),
+        (always(), "vacuous", 0),
+        (always(([], "==", [])), "vacuous", 0),
+        (replace(always((1, "==", 1)), rests_on=("nothing",)), "proved", 3),
+        (always((1, "==", 2)), "refuted", 1),
+    ],
+)
+def test_the_level_follows_from_the_relations(step: Step, level: str, status: int) -> None:
+    proof = with_step(nothing=always(), mine=step)
+    assert proof.trace["step.nothing"].level is Level.VACUOUS
+    assert (proof.trace["step.mine"].level.value, proof.exit_status) == (level, status)
+    (line,) = proof_lines(proof)
+    assert ("vacuous: step.nothing" in line) == (status == 0)
+
+
+def test_vacuous_steps_alone_support_nothing() -> None:
+    proof = audited(steps={"nothing": always()})
+    assert (proof.exit_status, proof.standing) == (3, Level.PROVED)
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (Step("x", lambda at: [1 / 0]), "step mine of construction parity: failed"),
+        (Step("x", lambda at: [3]), "NoRelation: a int and no relation"),
+        (Step("x", lambda at: [("a", "==", "b")]), "a relation of a str, which is no number"),
+        (Step("x", lambda at: [([1], "==", [1, 2])]), "a relation of 1 with 2 entries"),
+        (Step("x", lambda at: at.logits(2)), "block: must be the number of a block of attention"),
+        (Step("x", lambda at: at.query[9]), "block: must be a number from 0 to 1, not 9"),
+        (each_head(Step("x", lambda at, h: [h / 0])), "step head.1.mine of construction parity"),
+    ],
+)
+def test_what_is_no_statement_is_named_in_one_line(step: Step, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        with_step(mine=step)
+
+
+def test_quantifiers_speak_of_each_head_group_and_block() -> None:
+    steps = {
+        "narrow": each_head(Step("h", lambda at, h: [(h, "<=", len(at.heads))])),
+        "filled": each_group(Step("g", lambda at, g: [(len(at.groups[g - 1]), ">=", 1)])),
+        "alone": each_block(Step("k", lambda at, k: [(k, "==", at.network.depth)])),
+        "second": each_head(Step("2", lambda at, h: [(h, "==", 2)] * (h == 2), ("narrow",))),
+    }
+    proof = audited(steps=steps)
+    assert proof.exit_status == 0
+    own = [c.id for c in proof.trace if c.id.split(".")[-1] in steps]
+    assert own == [*(f"head.{h}.narrow" for h in (1, 2, 3)),
+                   *(f"group.{g}.filled" for g in range(1, len(proof.groups) + 1)),
+                   "block.1.alone", "head.2.second"]  # fmt: skip
+    assert proof.trace["head.2.second"].rests_on == ("head.2.narrow",)
+
+
+# A network, whose steps see balls where a softmax is irrational.
+
+IRRATIONAL = Dataset.of([[[0], [1]]] * 2, [[1], [2]], [0, 1])
+
+
+def softmax(data: Dataset, request: Request) -> Network:
+    one = fmpq_mat(1, 1, [1])
+    attention = Attention((Head(one, one, one),), one, unit="1")
+    return Network((attention, FeedForward(one, fmpq_mat([[-1]]), activation="threshold")))
+
+
+def test_a_step_of_an_irrational_softmax_is_enclosed() -> None:
+    def below(at: Any) -> Any:
+        for t, row in enumerate(at.weights(1)):
+            yield row[0] + row[1], "<", 2, t
+            yield row[1], "<", 1, t
+        yield at.query[1][1][0], ">", at.query[1][0][0]
+
+    registry.register(Construction("soft", softmax, steps={"below": Step("Below 1.", below)}))
+    proof = prove(IRRATIONAL, Prove("soft"))
+    assert proof.trace["step.below"].level is Level.ENCLOSED
+    assert "bits" in proof.trace["step.below"].arithmetic
+
+
+def test_a_block_that_does_not_fit_is_located_behind_the_steps_that_hold() -> None:
+    def build(data: Dataset, request: Request) -> Network:
+        return Network((readout(fmpq_mat([[1]])), readout(fmpq_mat([[1], [1]]))))
+
+    steps = {
+        "first": Step("x", lambda at: [(at.query[1][0][0], "==", 1)]),
+        "second": Step("x", lambda at: [(at.query[2][0][0], "==", 1)]),
+    }
+    registry.register(Construction("unfit", build, steps=steps))
+    proof = prove(IRRATIONAL, Prove("unfit"))
+    assert proof.trace["step.first"].level is Level.PROVED
+    second = proof.trace["step.second"]
+    assert second.level is Level.UNDECIDED and "block 2" in str(second.witness)
+    assert proof.exit_status == 3
+
+
+# The record, and code that is not ours.
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": 5}, "construction: name: must be a text, not int"),
+        ({"name": "My Name"}, "construction: name: must be in lower case, like my-heads, not My"),
+        ({"build": 3}, "construction: build: must be a function, not int"),
+        ({"steps": [1]}, "construction: steps: must be Step records by name, not list"),
+        ({"steps": {"a b": always()}}, "construction: steps: must be named by words"),
+        ({"steps": {"a": 1}}, "construction: steps: a: must be a Step, not int"),
+        ({"hypotheses": {"a": always()}}, "construction: hypotheses: a: must be a Hypothesis"),
+        ({"steps": {"even": always()}}, "construction: steps: must be named unlike every"),
+        ({"steps": {"a": Step("x", len, ("b",))}}, "construction: steps: a: rests_on: must be"),
+        ({"steps": {"a": Step("x", len, ("a",))}}, "construction: steps: must be such that none"),
+        ({"claims": []}, "construction: claims: must be one or more, such as Exact()"),
+    ],
+)
+def test_a_record_that_is_not_one_is_refused_when_it_is_made(
+    changes: dict[str, Any], words: str
 ) -> None:
-    """From the current folder, as `python -m` would."""
-    code, error = BROKEN[name]
-    (tmp_path / f"broken_{name}.py").write_text(
-        f"import attncert\n{code}\nMETHOD = attncert.Method('broken', '', '', build, "
-        "attncert.each_head(source=''), attncert.Outline())\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    line = shell.refuses(*PROVE_TINY, f"broken_{name}:METHOD")
-    begins = f"attncert: build of construction broken: failed: {error}"
-    assert line.startswith(begins)
-    assert name in ("nothing", "changes") or f"(broken_{name}.py, line 3)" in line
-    assert not (tmp_path / "attncert-report").exists()
+    with pytest.raises(InputError) as raised:
+        replace(PARITY, **changes)
+    assert str(raised.value).startswith(words)
+
+
+def _stop(*given: object) -> NoReturn:
+    raise KeyError("lost")
+
+
+def changing(data: Dataset, request: Request) -> NoReturn:
+    data.queries.stored[0] += 1
+    raise HypothesisFails("odd", "n is odd", {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"build": _stop}, "build of construction parity: failed: KeyError"),
+        ({"build": lambda *_: 1}, "a int is returned, and no Network and no Layer"),
+        ({"build": changing}, "build of construction parity: failed: ValueError: it changes the data"),
+        ({"steps": {"mine": Step("x", lambda at: ((1, "==", 1) for _ in count()))}}, "no end"),
+        ({"subject": _stop}, "subject of construction parity: failed"),
+        ({"promises": {"examples": _stop}}, "promise examples of construction parity: failed"),
+        ({"promises": {"beauty": lambda s: 1}}, "promise beauty of construction parity: failed"),
+        ({"hypotheses": {**PARITY.hypotheses, "even": Hypothesis("x", _stop)}}, "hypothesis even"),
+    ],
+)
+def test_errors_name_the_construction_and_the_part(
+    changes: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relations, "MOST", 1000)
+    with pytest.raises(InputError, match=re.escape(words)):
+        audited(**changes)
+
+
+def test_a_promise_that_is_broken_is_refuted() -> None:
+    proof = audited(promises={"heads": lambda sizes: sizes.T - 1})
+    assert proof.exit_status == 1 and proof.trace["promise.heads"].level is Level.REFUTED
 
 
 def test_a_construction_that_ends_the_process_gives_no_answer(tmp_path: Path) -> None:
@@ -184,17 +354,15 @@ def test_a_construction_that_ends_the_process_gives_no_answer(tmp_path: Path) ->
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """A module in the current folder; the place of its METHOD."""
+    """A module in the current folder, as `python -m` would find it; the place of its OWN."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     def written(name: str, *lines: str) -> str:
-        before = "import attncert\nfrom examples.own_construction import METHOD as TRUE"
-        keys = "'broken', '', '', build, attncert.each_head(source=''), attncert.Outline()"
-        after = f"METHOD = attncert.Method({keys}, attack=ATTACK)"
-        text = "\n".join([before, "ATTACK = attncert.Target()", *lines, after])
-        (tmp_path / f"{name}.py").write_text(text)
-        return f"{name}:METHOD"
+        before = "import attncert\nfrom examples.own_construction import PARITY as TRUE"
+        after = "OWN = attncert.Construction('broken', build)"
+        (tmp_path / f"{name}.py").write_text("\n".join([before, *lines, after]))
+        return f"{name}:OWN"
 
     return written
 
@@ -202,49 +370,43 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("raise SystemExit(0)", "SystemExit: 0 (attacked_"),
-        ("raise SystemExit(3)", "SystemExit: 3 (attacked_"),
-        ("raise BrokenPipeError", "BrokenPipeError (attacked_"),
-        (
-            "raise type('Silent', (Exception,), {'__str__': lambda self: 1 / 0})",
-            "Silent (attacked_",
-        ),
-        ("return TRUE", "'Method' object has no attribute 'layer'"),
-        ("import types; return types.SimpleNamespace(layer=1)", "a int and no Layer is returned"),
+        ("return 1 / 0", "ZeroDivisionError: division by zero (attacked_0.py, line 4)"),
+        ("raise SystemExit(0)", "SystemExit: 0 (attacked_1.py, line 4)"),
+        ("raise BrokenPipeError", "BrokenPipeError (attacked_2.py, line 4)"),
+        ("raise type('S', (Exception,), {'__str__': lambda self: 1 / 0})", "S (attacked_3.py"),
+        ("return TRUE", "a Construction is returned, and no Network and no Layer"),
     ],
 )
-def test_an_attack_finds_a_construction_that_breaks(
+def test_a_builder_that_breaks_is_one_line_of_prove_and_a_failure_in_an_attack(
     body: str, said: str, own: Callable[..., str], shell: Shell, request: pytest.FixtureRequest
 ) -> None:
     name = f"attacked_{request.node.callspec.indices['body']}"
-    place = own(name, f"def build(data, request, progress):\n    {body}")
-    printed = shell.runs("attack", "--construction", place, "--cases", "20", "--json", status=1)
-    failure = json.loads(printed.out)["verdict"]
-    assert "Broken: build of construction broken: failed:" in failure
-    assert said in failure
+    place = own(name, f"def build(data, request):\n    {body}")
+    line = shell.refuses(*PROVE_TINY, place)
+    begins = "attncert: build of construction broken: failed:"
+    assert line.startswith(begins) and said in line
+    printed = shell.runs("attack", "--construction", place, "--cases", "3", "--json", status=1)
+    assert said in json.loads(printed.out)["verdict"]
+    assert not Path("attncert-report/tiny").exists()
 
 
 def test_what_a_construction_prints_is_no_answer(own: Callable[..., str], shell: Shell) -> None:
-    lines = (
-        "print('read')\ndef build(data, *_):\n    print('built')\n    return TRUE.build(data, *_)"
-    )
-    for status, words in ((0, PROVE_TINY), (1, ["attack", "--cases", "3", "--construction"])):
-        place = own(f"prints_{words[0]}", lines)
-        printed = shell.runs(*words, place, "--json", status=status)
-        json.loads(printed.out)
-        assert printed.err.startswith("read\nbuilt\n")
+    lines = "print('read')\ndef build(*_):\n    print('built')\n    return TRUE.build(*_)"
+    place = own("prints", lines)
+    printed = shell.runs(*PROVE_TINY, place, "--json")
+    json.loads(printed.out)
+    assert printed.err.startswith("read\nbuilt\n")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         (None, "ModuleNotFoundError: No module named 'mine_0'"),
-        ("", "AttributeError: module 'mine_1' has no attribute 'METHOD'"),
-        ("METHOD = 3", "must be a Method, not of type int"),
+        ("", "AttributeError: module 'mine_1' has no attribute 'OWN'"),
+        ("OWN = 3", "must be a Construction, not of type int"),
         ("raise RuntimeError('so\\nit is')", "RuntimeError: so it is"),
         ("raise SystemExit(0)", "SystemExit: 0"),
-        ("import attncert as a\nMETHOD = a.Method('My Name', '', '', None, None, a.Outline())",
-         "not My Name"),
+        ("import attncert\nOWN = attncert.Construction('My Name', len)", "not My Name"),
     ],
 )  # fmt: skip
 def test_a_place_that_is_none_is_refused_in_one_line(
@@ -256,7 +418,7 @@ def test_a_place_that_is_none_is_refused_in_one_line(
         (tmp_path / f"{module}.py").write_text(text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    assert reason in shell.refuses(*PROVE_TINY, f"{module}:METHOD")
+    assert reason in shell.refuses(*PROVE_TINY, f"{module}:OWN")
 
 
 def test_a_file_beside_it_stands_in_for_no_library(
@@ -270,56 +432,10 @@ def test_a_file_beside_it_stands_in_for_no_library(
     assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
 
 
-def test_errors_in_steps_and_traces_name_the_construction() -> None:
-    def raising(data: object, record: object, head: object, number: int) -> Claim:
-        raise LookupError("lost")
-
-    def unknown(data: object, built: object) -> list[Claim]:
-        return [Claim("mine", "It holds.", Level.PROVED, rests_on=("nothing",))]
-
-    def endless() -> Iterator[Claim]:
-        for number in count():
-            yield Claim(ids.ClaimId(f"mine.{number}"), "It holds.", Level.PROVED)
-
-    for parts, words in (
-        ({"steps": attncert.each_head(raising, source="")},
-         "steps of construction parity: failed: LookupError: lost (test_own"),
-        ({"follows": lambda data, built: endless()}, "more than 600 claims are returned"),
-        ({"follows": unknown}, "trace of construction parity: .* rests on 'nothing'"),
-        ({"follows": lambda data, built: ()}, "trace of construction parity: .*parity is missing"),
-    ):  # fmt: skip
-        registry.register(replace(METHOD, **parts))  # type: ignore[arg-type]
-        with pytest.raises(InputError, match=words.replace("(", r"\(")) as raised:
-            prove(TINY, Prove("parity"))
-        assert raised.value.__cause__ is not None  # the traceback is there for the author
-
-
-@pytest.mark.parametrize(
-    ("promise", "words"),
-    [
-        ({"parity": ("head.9.alone",)}, "head.9.alone is missing, on which parity must rest"),
-        ({"alone": ("hypothesis.odd",)}, "hypothesis.odd is missing, on which head.1.alone must"),
-        ({"alone": ("selector",)}, "selector is missing, on which head.1.alone must rest"),
-        ({"triangular": ()}, "triangular is no step and no claim about the whole layer"),
-        ({"theorem": ("parity",)}, "theorem is no step and no claim about the whole layer"),
-        ({"alone": ("parity",)}, "head.1.alone does not name parity"),
-        ({"parity": ("rank",)}, "parity does not name rank"),
-    ],
-)
-def test_an_outline_promises_nothing_unknown(
-    promise: dict[str, tuple[str, ...]], words: str
-) -> None:
-    outline = replace(METHOD.outline, rests_on=promise)  # type: ignore[arg-type]
-    registry.register(replace(METHOD, outline=outline))
-    with pytest.raises(InputError, match=re.escape(words)):
-        prove(TINY, Prove("parity"))
-
-
 def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: object, **options: object) -> None:
         raise LookupError("ours")
 
-    monkeypatch.setattr(paper, "head_claims", broken)
     monkeypatch.setattr("attncert.constructions.paper.build", broken)
     with pytest.raises(LookupError, match="ours"):
         prove(TINY)
@@ -331,7 +447,7 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
     monkeypatch.setattr(registry, "_announced", set())
     assert registry.names()[-1] == "parity"
-    assert registry.method("parity") is METHOD
+    assert registry.method("parity") is PARITY
 
 
 def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,10 +459,28 @@ def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
-    again = registry.register(replace(METHOD, theorem="another"))
+    again = registry.register(replace(PARITY, theorem="another"))
     assert registry.method("parity") is again
     with pytest.raises(InputError, match="a name that is still free, not generic"):
-        registry.register(replace(METHOD, certificate="generic"))
+        registry.register(replace(PARITY, name="generic"))
+
+
+def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
+    """And cases can be adapted to hypotheses that chance does not meet."""
+
+    def adapt(data: Dataset) -> Dataset:
+        return Dataset.of([[1, 0], [0, 1]], [[1, t] for t in range(data.T)], list(range(data.T)))
+
+    odd = {**PARITY.hypotheses, "odd": Hypothesis("x", lambda data: [(data.d, "==", 2)])}
+    never = {**odd, "never": Hypothesis("x", lambda data: [(1, "==", 2)])}
+    for changes, status in (
+        ({"hypotheses": never}, 3),
+        ({"adapt": adapt}, 0),
+        ({"adapt": adapt, "build": lambda *_: SimpleNamespace(layer=1)}, 1),
+    ):
+        registry.register(replace(PARITY, **changes))
+        answer = attack(Attack("parity", cases=30, seed=1))
+        assert answer.exit_status == status and answer.built.total() == (30 if not status else 0)
 
 
 # A layer that was given.
@@ -406,7 +540,7 @@ def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.Mo
     names: dict[str, object] = {}
     for number, program in enumerate(blocks("python"), start=1):
         exec(compile(program, f"block {number} of constructions.md", "exec"), names)
-    assert (tmp_path / "parity-report" / "report.md").exists()
+    assert (tmp_path / "adder-report" / "report.md").exists()
 
 
 def test_the_command_on_the_page_prints_what_it_shows(
@@ -418,75 +552,3 @@ def test_the_command_on_the_page_prints_what_it_shows(
     (session,) = blocks("console")
     command, _, shown = session.partition("\n")
     assert shell.runs(*shlex.split(command.removeprefix("$ attncert "))).out == shown
-
-
-class _Stopped(BaseException):
-    """What no handler of exceptions expects."""
-
-
-def _stop(*given: object) -> NoReturn:
-    raise _Stopped
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"name": 5}, "construction: name: must be of type str, not int"),
-        ({"certificate": "../../x\n"}, "construction: must be named in lower case, like my-heads"),
-        ({"outline": None}, "construction: outline: must be of type Outline, not NoneType"),
-        ({"bound": 5}, "construction: bound: must be of type Bound or None, not int"),
-        ({"voice": None}, "construction: voice: must be of type Voice, not NoneType"),
-        ({"hypotheses": lambda data, request: [1]}, "hypotheses of construction odd: failed: "),
-        ({"remarks": lambda data, built: 5}, "remarks of construction odd: failed: "),
-        ({"remarks": lambda data, built: {5: None}}, "remarks of construction odd: failed: "),
-        ({"follows": lambda data, built: [None]}, "consequences of construction odd: failed: "),
-        ({"bound": attncert.Bound(places=_stop)}, "bound of construction odd: failed: "),
-        ({"bound": attncert.Bound(strength=_stop)}, "bound of construction odd: failed: "),
-        ({"width": lambda n: -1}, "width of construction odd: failed: "),
-        ({"build": _stop}, "build of construction odd: failed: _Stopped"),
-    ],
-)
-def test_records_and_answers_of_another_type(changes: dict[str, Any], words: str) -> None:
-    """One line that names the construction, and no internal error of ours."""
-    with pytest.raises(InputError) as raised:
-        registry.register(replace(paper.METHOD, **{"name": "odd", "certificate": None} | changes))
-        attncert.prove(TINY, attncert.Prove("odd"))
-    assert str(raised.value).startswith(words)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"groups": tuple((np.int64(t),) for t in range(TINY.T))}, {"heads": ()}],
-    ids=["numbers that JSON does not know", "no records"],
-)
-def test_groups_and_records_of_which_no_certificate_is_made(change: dict[str, Any]) -> None:
-    def build(data: Dataset, request: Any, progress: Any) -> Any:
-        return replace(METHOD.build(data, request, progress), **change)
-
-    registry.register(replace(METHOD, name="odd", build=build))
-    with pytest.raises(InputError, match="groups and heads of construction odd: failed: "):
-        prove(TINY, Prove("odd"))
-
-
-def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
-    """And cases can be adapted to a hypothesis that chance does not meet."""
-    attack = METHOD.attack
-    assert attack is not None and attack.promises is not None
-    promises = attack.promises
-
-    def ending_in_seven(data: Dataset, heads: int, width: int) -> bool:
-        rows = data.query_matrix.tolist()
-        return all(row[-1] == 7 for row in rows) and promises(data, heads, width)
-
-    def adapt(case: Case) -> Case:
-        queries = case.queries.copy()
-        queries[:, -1] = 7 * case.denominator
-        return replace(case, queries=queries)
-
-    for change, status in ({}, 3), ({"adapt": adapt}, 0):
-        registry.register(
-            replace(METHOD, attack=replace(attack, promises=ending_in_seven, **change))
-        )
-        report = attncert.attack(attncert.Attack(METHOD.name, cases=40, seed=1))
-        assert report.exit_status == status and bool(report.built) == (status == 0)
-        assert ("promises nothing of these" in report.reason) == (status == 3)

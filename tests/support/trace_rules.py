@@ -112,7 +112,7 @@ def _missing(proof: Proof) -> Iterator[str]:
     always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
     always += _SATURATION if proof.saturation else ()
     always += [ids.THEOREM] if proof.setup.voice.theorem else []
-    if proof.data.T <= RANKS_EACH_HEAD:
+    if proof.data.T <= RANKS_EACH_HEAD and proof.setup.construction in (*_OUTLINES, "given-layer"):
         for h in range(1, len(proof.groups) + 1):
             steered = h > 1 and any(of_head(h, step) in trace for step in _STEERS)
             limit = [ids.INDEPENDENCE] if steered and outline.later == _STEERS else []

@@ -26,13 +26,13 @@ from attncert.verify.prove import prove
 from attncert.verify.questions.audit import Attack
 from attncert.verify.questions.prove import Prove
 
-EXAMPLE = "examples.own_construction:METHOD"
+EXAMPLE = "examples.own_construction:PARITY"
 DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
 OURS = {
     "paper": "mahdavi2024", "width-one": "rank-one", "affine": "affine", "generic": "generic",
 }  # fmt: skip
 NETWORKS = tuple(x.name for x in registry.network_methods())
-NAMES = (*OURS, "parity", "borrowed")
+NAMES = (*OURS, "borrowed")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -55,7 +55,7 @@ def proved(name: str) -> tuple[Proof, dict[str, bytes]]:
 def test_these_are_all() -> None:
     assert registry.names() == (*OURS, *NETWORKS, "retrieval", "parity", "borrowed")
     assert {m.name: m.certificate_name for m in registry.methods()} == {
-        **OURS, "parity": "parity", "borrowed": "borrowed",
+        **OURS, "borrowed": "borrowed",
     }  # fmt: skip
 
 

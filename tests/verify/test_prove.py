@@ -214,8 +214,9 @@ def test_a_false_record_is_refuted_and_the_answer_stands(monkeypatch: pytest.Mon
 
     built_with(monkeypatch, overstated)
     proof = prove(SMALL)
-    assert [claim.id for claim in proof.trace.failures()] == ["head.2.saturation"]
-    assert proof.standing is Level.PROVED
+    assert [claim.id for claim in proof.trace.failures()] == ["head.2.saturation", "proof"]
+    assert (proof.standing, proof.proof_standing) == (Level.PROVED, Level.REFUTED)
+    assert proof.exit_status == 1
 
 
 def test_weights_without_rank_are_not_called_memorizing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +227,7 @@ def test_weights_without_rank_are_not_called_memorizing(monkeypatch: pytest.Monk
     built_with(monkeypatch, idle)
     proof = prove(SMALL, Prove(claim="full-rank"))
     assert proof.trace["rank"].level is Level.UNDECIDED
-    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
+    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 1)  # a step is refuted
     assert proof.certificate is None
 
 

@@ -6,18 +6,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.network.network import Network
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import silent
 from attncert.verify.attack.cases import Case
-from attncert.verify.methods import registry
-from attncert.verify.network.method import NetworkMethod
+from attncert.verify.claims.answer import Answer
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.registry import errors_of
+from attncert.verify.prove import prove_construction
+from attncert.verify.questions.prove import Prove
 
 
 @dataclass(frozen=True)
@@ -76,31 +78,39 @@ def draw(rng: np.random.Generator) -> NetworkCase:
     )
 
 
-def network(method: NetworkMethod, case: Case) -> Network:
-    """What the construction builds. Raises HypothesisFails with two equal inputs, RuntimeError
-    where it refuses without."""
-    data = case.dataset
+def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
+    """What went wrong (None: nothing), by `prove` itself, and "theorem" if every hypothesis holds.
+
+    A step or a claim that does not hold is a fault, and so is a refusal if every hypothesis holds.
+    """
+    if not owed(construction, case):
+        return "refused", ""
+    question = Prove(construction=construction.name, seed=int(case.option))
     try:
-        with registry.errors_of(method, "build", data):
-            return method.build(data, int(case.option)).network
-    except HypothesisFails as failure:
-        if failure.witness.get("examples") not in conflicts(method, data):
-            raise RuntimeError(f"refused without two equal inputs: {failure}") from failure
-        raise
+        proof = prove_construction(_adapted(construction, case), question, construction, silent)
+    except InputError as error:  # a third party's code that breaks
+        return str(error), "theorem"
+    return _fault(proof), "theorem"
 
 
-def owed(method: NetworkMethod, case: Case) -> str:
+def _fault(proof: Answer) -> str | None:
+    """The first statement that does not hold: a step, else what is claimed of the outputs."""
+    for claim in (proof.proof_claim, proof.claim):
+        if claim is not None and not proof.trace.standing(claim.id).holds:
+            return str((claim.witness or {}).get("reason", claim.statement))
+    return None if proof.certificate else f"no certificate: {proof.uncertified}"
+
+
+def _adapted(construction: Construction, case: Case) -> Dataset:
+    with errors_of(construction, "adapt", case.dataset):
+        return construction.adapt(case.dataset)
+
+
+def owed(construction: Construction, case: Case) -> str:
     """Whether the construction owes a network: "theorem", or ""."""
-    return "" if conflicts(method, case.dataset) else "theorem"
-
-
-def conflicts(method: NetworkMethod, data: Dataset) -> list[list[int]]:
-    """All pairs of examples with different labels that are one input to the construction."""
-    labels = data.labels.strings()
-    with registry.errors_of(method, "sees", data):
-        inputs = [method.sees(data, t) for t in range(data.T)]
-    pairs = combinations(range(data.T), 2)
-    return [[s, t] for s, t in pairs if inputs[s] == inputs[t] and labels[s] != labels[t]]
+    data = _adapted(construction, case)
+    holds = all(x.claim(name, data).level.holds for name, x in construction.hypotheses.items())
+    return "theorem" if holds else ""
 
 
 def _collinear(rng: np.random.Generator, count: int, d: int, bound: int) -> IntArray:

@@ -26,8 +26,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
 from attncert.constructions.layer import Layer
-from attncert.constructions.network.arithmetic import Inexact
-from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.attack import networks
 from attncert.verify.attack.cases import (
@@ -43,21 +41,18 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.methods import registry
-from attncert.verify.methods.method import Request
-from attncert.verify.network.claims import memorizes
-from attncert.verify.network.method import NetworkMethod
-from attncert.verify.network.within import certificate, recomputed
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.request import Request
 from attncert.verify.questions.audit import Attack
 from attncert.verify.questions.question import answers
 from attncert.verify.steps.conclusions import full_rank
 
-Build = Callable[[Case], Layer | Network]
+Build = Callable[[Case], Layer]
 Draw = Callable[[np.random.Generator], Case]
 Promise = Callable[[Case], str]
+Trial = Callable[[Case], tuple[str | None, str]]  # what went wrong, and what was promised
 C = TypeVar("C", bound=Case)
-_ERRORS = (
-    ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError, Inexact
-)  # fmt: skip
+_ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -136,21 +131,20 @@ def attack(
     """
     question = question or Attack()
     attacked = _attacked(build or question.construction)
-    build, promised = attacked.build, attacked.promised
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failure, start = None, question.start
     number = start
     for number in range(start, start + question.cases):
         progress("cases", number - start, question.cases)
         case = attacked.adapt(case_number(question.seed, number, attacked.draw))
-        reason, holds = examine(case, build, promised)
+        reason, holds = attacked.trial(case)
         if reason is not None and holds:
-            failure = _failure(number, reason, case, build, promised)
+            failure = _failure(number, reason, case, attacked)
             break
         if holds:
             (partition if holds == "partition" else built)[case.kind] += 1
         else:
-            outside[reason or "rank T"] += 1
+            outside["refused" if reason and attacked.own else reason or "rank T"] += 1
     served = built.total() + partition.total()
     cases = f"cases {start} to {number} of seed {question.seed}"
     return AttackAnswer(
@@ -164,7 +158,7 @@ def attack(
         partition=partition,
         outside=outside,
         failure=failure,
-        own=promised is not _hypothesis,
+        own=attacked.own,
     )
 
 
@@ -207,24 +201,25 @@ _WIDTH_ONE = partial(draw, width_one=True)
 
 @dataclass(frozen=True)
 class Attacked:
-    """How to build for a case, how a case is drawn, what is promised of it, and how a drawn one is
-    adapted."""
+    """How a case is drawn, adapted and tried, and whether the construction says by itself what it
+    promises. trial: what `examine` says of a case; promised: which hypothesis holds of it."""
 
     name: str
-    build: Build
+    trial: Trial
+    promised: Promise
     draw: Draw = _WIDTH_ONE
-    promised: Promise = _hypothesis
     adapt: Callable[[Case], Case] = lambda case: case
+    own: bool = False
 
 
 def _attacked(construction: str | Build) -> Attacked:
     if not isinstance(construction, str):
-        return Attacked("given function", construction)
+        return Attacked("given function", partial(_tried, construction, _hypothesis), _hypothesis)
     method = registry.method(construction)
-    if isinstance(method, NetworkMethod) and not method.retrieves:
-        network, owed = partial(networks.network, method), partial(networks.owed, method)
-        return Attacked(method.name, network, networks.draw, owed)
-    if isinstance(method, NetworkMethod) or method.attack is None:
+    if isinstance(method, Construction):
+        trial, owed = partial(networks.trial, method), partial(networks.owed, method)
+        return Attacked(method.name, trial, owed, networks.draw, own=True)
+    if method.attack is None:
         attacked = [m.name for m in registry.methods() if m.attack is not None]
         attacked += [m.name for m in registry.network_methods()]
         *most, last = attacked
@@ -249,18 +244,23 @@ def _attacked(construction: str | Build) -> Attacked:
 
     promises, drawn = attack.promises, partial(draw, width_one=attack.width_one)
     if promises is None:
-        return Attacked(method.name, build, drawn, adapt=adapt)
+        trial = partial(_tried, build, _hypothesis)
+        return Attacked(method.name, trial, _hypothesis, drawn, adapt)
 
     def promised(case: Case) -> str:
         with registry.errors_of(method, "attack", case.dataset):
             return "theorem" if promises(case.dataset, case.heads, case.width) else ""
 
-    return Attacked(method.name, build, drawn, promised, adapt)
+    return Attacked(method.name, partial(_tried, build, promised), promised, drawn, adapt, own=True)
 
 
 def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:
     """Case `number` of this seed alone."""
     return drawn(np.random.default_rng([seed, number]))
+
+
+def _tried(build: Build, promised: Promise, case: Case) -> tuple[str | None, str]:
+    return examine(case, build, promised)
 
 
 def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[str | None, str]:
@@ -279,29 +279,24 @@ def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[
     return reason, holds if reason is None else holds or "partition"
 
 
-def _fault(data: Dataset, built: Layer | Network) -> str | None:
-    """A rank below T; outputs that are not the labels."""
-    if isinstance(built, Network):
-        if wrong := memorizes(data, built.outputs(data)).witness:
-            return f"outputs are not the labels at examples {wrong['examples']}"
-        refusal = recomputed(certificate(data, built, construction="attacked", produced_by={}))
-        return f"the checker says that {refusal.witness['reason']}" if refusal.witness else None
-    rank = full_rank(data, built)
+def _fault(data: Dataset, layer: Layer) -> str | None:
+    """A rank below T."""
+    rank = full_rank(data, layer)
     if rank.level.holds:
         return None
     return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}"
 
 
-def _failure(number: int, reason: str, case: Case, build: Build, promised: Promise) -> Failure:
+def _failure(number: int, reason: str, case: Case, attacked: Attacked) -> Failure:
     """The case shrunk. If something is promised of it, then also of every smaller one."""
-    within = bool(promised(case))
+    within = bool(attacked.promised(case))
 
     def fails(less: Case) -> bool:
-        wrong, holds = examine(less, build, promised)
-        return wrong is not None and bool(holds) and (not within or bool(promised(less)))
+        wrong, holds = attacked.trial(less)
+        return wrong is not None and bool(holds) and (not within or bool(attacked.promised(less)))
 
     smallest = shrink(case, fails)
-    return Failure(number, reason, case, smallest, examine(smallest, build, promised)[0] or reason)
+    return Failure(number, reason, case, smallest, attacked.trial(smallest)[0] or reason)
 
 
 def shrink(case: C, fails: Callable[[C], bool]) -> C:

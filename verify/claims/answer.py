@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
-from attncert.verify.claims.ids import OUT_OF_TIME, ClaimId
+from attncert.verify.claims.ids import OUT_OF_TIME, PROOF, ClaimId
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
@@ -84,11 +84,22 @@ class Answer:
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
+    def proof_claim(self) -> Claim | None:
+        """That the proof stands on these data; None if no proof was given with the question."""
+        return self.trace.get(PROOF)
+
+    @property
+    def proof_standing(self) -> Level | None:
+        """How strongly that is known; None if no proof was given."""
+        return self.trace.standing(PROOF) if PROOF in self.trace else None
+
+    @property
     def exit_status(self) -> int:
-        """0 holds; 1 refuted; 3 undecided, or not applicable."""
-        if self.holds:
+        """Of conclusion and proof: 0 if both hold; 1 if one is refuted; else 3."""
+        standings = [self.standing] + ([self.proof_standing] if self.proof_standing else [])
+        if all(standing.holds for standing in standings):
             return 0
-        return 1 if self.standing is Level.REFUTED else 3
+        return 1 if Level.REFUTED in standings else 3
 
     @property
     def command(self) -> str:

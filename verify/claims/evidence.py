@@ -35,6 +35,7 @@ class Level(enum.Enum):
     ASSUMED = "assumed"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
+    VACUOUS = "vacuous"
     NOT_APPLICABLE = "not applicable"
 
     @property
@@ -58,7 +59,8 @@ class About(enum.Enum):
 
 
 _RANK = {level: rank for rank, level in enumerate(Level)}
-_HOLDS = frozenset(Level) - {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
+_FAILS = (Level.REFUTED, Level.UNDECIDED, Level.VACUOUS, Level.NOT_APPLICABLE)
+_HOLDS = frozenset(Level) - set(_FAILS)
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,7 @@ class Claim:
         >>> Claim.together("c", "A and B.", parts)
         Claim('c', 'refuted', 'A and B.')
         """
-        order = {Level.REFUTED: 0, Level.UNDECIDED: 1, Level.NOT_APPLICABLE: 1}
-        worst = min(parts, key=lambda part: order.get(part.level, 2))
+        worst = min(parts, key=lambda part: (part.level is not Level.REFUTED, part.level.holds))
         if worst.level.holds:
             on = tuple(part.id for part in parts)
             weakest = min(part.level for part in parts)

@@ -4,7 +4,9 @@ An id goes by dots from general to particular. These forms are made here and now
 
     hypothesis.<name>      what a theorem asks of the data
     head.<number>.<step>   a step of the proof for one head, counted from 1
-    network.<step>         a step of the proof of a network
+    step.<name>            a step about all that was built
+    block.<k>.<name>       a step for one block; group.<k>.<name>: for one group of examples
+    promise.<what>         a promise beside what was built
     placed.<what>          of the largest part that can be placed, as partition.<what> of all
     sampled.<k>            random subsets of k vectors
     audit.data.<name>      the answer of one construction on the data of an audit
@@ -63,8 +65,8 @@ def of_head(number: int, step: Step) -> ClaimId:
     return ClaimId(f"head.{number}.{step}")
 
 
-def of_network(step: str) -> ClaimId:
-    return ClaimId(f"network.{step}")
+def promise(what: str) -> ClaimId:
+    return ClaimId(f"promise.{what}")
 
 
 def placed(partition: ClaimId) -> ClaimId:
@@ -176,11 +178,11 @@ LABELS_RANK: Final = ClaimId("labels.rank")
 IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 
 # A network.
-DISTINCT_INPUTS: Final = hypothesis("distinct-inputs")
+PROOF: Final = ClaimId("proof")
+LABELS_FUNCTION: Final = ClaimId("labels.function")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
 RETRIEVAL: Final = ClaimId("retrieval")
 RETRIEVAL_SEPARATED: Final = ClaimId("retrieval.separated")
-RETRIEVAL_BOUND: Final = ClaimId("retrieval.bound")
 RETRIEVAL_NEVER_EXACT: Final = ClaimId("retrieval.never-exact")
 RETRIEVAL_BY_RELUS: Final = ClaimId("retrieval.by-relus")
 COMPARISON: Final = ClaimId("comparison")

@@ -90,6 +90,10 @@ class ProofTrace:
     def __getitem__(self, claim_id: ClaimId) -> Claim:
         return self._claims[claim_id]
 
+    def get(self, claim_id: ClaimId) -> Claim | None:
+        """The claim of this id; None if there is none."""
+        return self._claims.get(claim_id)
+
     def standing(self, claim_id: ClaimId) -> Level:
         """How strongly the claim is known, all that it rests on included."""
         return self._standing[claim_id]

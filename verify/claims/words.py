@@ -18,6 +18,7 @@ def counted(k: int, noun: str, which: str = "") -> str:
     if k == 1:
         return f"{_ONE[which]} {noun}"
     nouns = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    nouns = "hypotheses" if noun == "hypothesis" else nouns
     return f"{which} {k:,} {nouns}".lstrip()
 
 

@@ -17,7 +17,8 @@ from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Method, Request, Target
+from attncert.verify.methods.method import Method, Target
+from attncert.verify.methods.request import Request
 from attncert.verify.steps.affine import grouping, head_claims
 
 

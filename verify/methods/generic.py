@@ -10,7 +10,8 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.claims.words import counted
-from attncert.verify.methods.method import Method, Request
+from attncert.verify.methods.method import Method
+from attncert.verify.methods.request import Request
 from attncert.verify.steps.generic import almost_all, head_claims
 
 

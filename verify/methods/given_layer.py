@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from attncert.constructions.construction import Construction as Placed
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.layer import Layer
+from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.judged import Judged
 from attncert.verify.methods.method import Method
+from attncert.verify.methods.request import Request
 from attncert.verify.steps import in_order
 
 _SOURCE = "ours, constructions/from_layer.py"
@@ -29,4 +34,27 @@ def method_of(layer: Layer, data: Dataset) -> Method:
             "adds: the examples that are independent with this head and were not before.",
             general="Nothing follows for other data, nor for other weights.",
         ),
+    )
+
+
+def of_construction(construction: Construction, known: Judged) -> Method:
+    """The method whose weights a construction's builder made: steps and hypotheses are judged."""
+
+    def build(data: Dataset, request: Request, progress: Progress) -> Placed:
+        if known.placed is None:
+            assert known.failure is not None
+            raise known.failure
+        return known.placed
+
+    assert known.layer is not None
+    width = known.layer.head_width
+    return Method(
+        name=construction.name,
+        theorem=construction.theorem,
+        source=construction.source,
+        build=build,
+        steps=lambda data, built, *, with_ranks: iter(()),
+        outline=Outline(hypotheses=tuple(construction.hypotheses)),
+        width=lambda n: width,
+        voice=Voice(title=construction.title),
     )

@@ -16,32 +16,10 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import Step, hypothesis_name
 from attncert.verify.claims.proof import Outline, Voice
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a construction is asked to build: all that it may read beside the data.
-
-    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. vertices:
-    paper only, every example steered. saturation: of every head, only where `Method.saturates`.
-    seed: of its random searches. Source: docs/constructions.md.
-
-    >>> from attncert import Request
-    >>> Request(heads=3).head_width
-    1
-    """
-
-    heads: int | None = None
-    head_width: int = 1
-    value_width: int = 1
-    vertices: bool = False
-    saturation: Saturation | None = None
-    seed: int = 0
-
+from attncert.verify.methods.request import Request
 
 Build = Callable[[Dataset, Request, Progress], Construction]
 

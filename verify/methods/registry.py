@@ -22,12 +22,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import Broken, HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import error_text
 from attncert.verify.claims.proof import Outline, Voice
+from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.method import Method, Target
-from attncert.verify.methods.names import LAYERS
+from attncert.verify.methods.names import LAYERS, RETRIEVAL
 from attncert.verify.network import methods as networks
-from attncert.verify.network.method import NetworkMethod
 
-AnyMethod = Method | NetworkMethod
+AnyMethod = Method | Construction
 
 _PLACES = (f"{__package__}.{name.replace('-', '_')}" for name in LAYERS)
 _OURS = (*(importlib.import_module(place).METHOD for place in _PLACES), *networks.METHODS)
@@ -56,10 +56,10 @@ def register(method: AnyMethod) -> AnyMethod:
     True
     >>> register("paper")
     Traceback (most recent call last):
-    attncert.InputError: construction: must be a Method, not of type str
+    attncert.InputError: construction: must be a Construction, not of type str
     """
     if not isinstance(method, AnyMethod):
-        raise InputError("construction", "a Method", f"of type {type(method).__name__}")
+        raise InputError("construction", "a Construction", f"of type {type(method).__name__}")
     for key, types in _TYPES.items() if isinstance(method, Method) else ():
         if not isinstance(field := getattr(method, key), types):
             must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
@@ -113,11 +113,11 @@ def methods() -> tuple[Method, ...]:
     return tuple(x for x in _registered.values() if isinstance(x, Method))
 
 
-def network_methods() -> tuple[NetworkMethod, ...]:
+def network_methods() -> tuple[Construction, ...]:
     """Those of networks that output the labels."""
     _discover()
-    networks = (x for x in _registered.values() if isinstance(x, NetworkMethod))
-    return tuple(x for x in networks if not x.retrieves)
+    networks = (x for x in _registered.values() if isinstance(x, Construction))
+    return tuple(x for x in networks if x.name != RETRIEVAL)
 
 
 def names() -> tuple[str, ...]:
@@ -199,7 +199,9 @@ def _discover() -> None:
 
 def _method_of(method: object, place: str) -> AnyMethod:
     if not isinstance(method, AnyMethod):
-        raise InputError("construction", "a Method", f"of type {type(method).__name__} ({place})")
+        raise InputError(
+            "construction", "a Construction", f"of type {type(method).__name__} ({place})"
+        )
     return method if known(method.name) is method else register(method)
 
 

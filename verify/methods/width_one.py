@@ -10,7 +10,8 @@ from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Method, Request, Target
+from attncert.verify.methods.method import Method, Target
+from attncert.verify.methods.request import Request
 from attncert.verify.steps.width_one import head_claims
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from flint import fmpq_mat
 
@@ -24,7 +25,7 @@ def distinct_inputs(data: Dataset) -> Claim:
     ]
     pair = conflict(examples, data.label_matrix)
     return Claim.checked(
-        ids.DISTINCT_INPUTS,
+        ids.LABELS_FUNCTION,
         "No two examples have equal queries and contexts, and different labels.",
         pair is None,
         lambda: {"examples": list(pair or ())},
@@ -83,8 +84,11 @@ def price(data: Dataset, network: Network) -> Claim:
     )
 
 
-def refusal(data: Dataset, title: str, failure: HypothesisFails) -> list[Claim]:
-    """What is known where nothing was built: refuted where no function has these labels."""
+def refusal(
+    data: Dataset, title: str, failure: HypothesisFails, known: Sequence[Claim]
+) -> list[Claim]:
+    """What is known if nothing was built: refuted if no function has these labels. known: the
+    claims of the hypotheses."""
     distinct = distinct_inputs(data)
     reason = {"reason": failure.reason, **failure.witness}
     if not distinct.level.holds:
@@ -95,4 +99,4 @@ def refusal(data: Dataset, title: str, failure: HypothesisFails) -> list[Claim]:
         level = Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED
         premises = []
     conclusion = Claim(ids.MEMORIZATION, words, level, witness=reason, rests_on=tuple(premises))
-    return [distinct, conclusion]
+    return [*known, distinct, conclusion]

@@ -20,9 +20,10 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.installed import versions
 from attncert.verify.methods import registry
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.network import claims, growth
-from attncert.verify.network.method import NetworkMethod
 from attncert.verify.network.prove import NetworkProof
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.origins.rounded import on_grid
@@ -60,9 +61,9 @@ class Entry:
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
-    def network(self) -> NetworkMethod | None:
+    def network(self) -> Construction | None:
         """The construction, if it is not of a layer."""
-        return self.method if isinstance(self.method, NetworkMethod) else None
+        return self.method if isinstance(self.method, Construction) else None
 
     @property
     def growth(self) -> growth.Formula | None:
@@ -72,7 +73,7 @@ class Entry:
     @property
     def near(self) -> bool:
         """Whether it is a retrieval, which is about the queries, and near them at best."""
-        return self.network is not None and self.network.retrieves
+        return self.network is not None and self.network.name == RETRIEVAL
 
     @property
     def exact(self) -> bool:
@@ -211,7 +212,7 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
 
 def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
     if isinstance(proof, NetworkProof):
-        return claims.costs(proof.built.network) if proof.built else {}
+        return claims.costs(proof.network) if proof.network else {}
     if proof.layer is None or proof.layer.output is None:
         return _without_readout(proof.layer, data)
     return claims.costs(Network.of_layer(proof.layer))
@@ -237,7 +238,7 @@ def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
     """One for each construction, the hypotheses that fail, and the conclusion."""
     for row in rows:
         for claim in row.hypotheses:
-            if not claim.level.holds and claim.id != ids.DISTINCT_INPUTS:
+            if not claim.level.holds and claim.id != ids.hypothesis("distinct-inputs"):
                 yield replace(claim, id=ids.ClaimId(f"{row.claim.id}.{claim.id}"))
         yield row.claim
     exact = [row for row in rows if row.exact]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network import (
     attention_relu,
     bits,
@@ -11,48 +15,63 @@ from attncert.constructions.network import (
     threshold_pairs,
     two_layers,
 )
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.goals import Measured
 from attncert.verify.methods.names import RETRIEVAL
-from attncert.verify.network import growth, steps
-from attncert.verify.network.method import NetworkMethod, Part, query_and_frequencies
+from attncert.verify.methods.request import Request
+from attncert.verify.network import growth, patterns, steps
+from attncert.verify.network.inputs import READ_BY_ATTENTION, READ_IN_A_ROW
 
-_PROJECTION = Part(1, "It projects each input to its position on a line.")
-_HINGES = Part(1, "One ReLU for each input, with its knot at the input before it.")
-_READOUT = Part(1, "It reads the labels off.")
+_PROJECTION = (1, "It projects each input to its position on a line.")
+_HINGES = (1, "One ReLU for each input, with its knot at the input before it.")
+_READOUT = (1, "It reads the labels off.")
+
+
+def _seeded(build: Callable[[Dataset, int], Any]) -> Callable[[Dataset, Request], Any]:
+    return lambda data, request: build(data, request.seed)
+
+
+def _retrieval(data: Dataset, request: Request) -> Any:
+    return retrieval.build(data, beta=1 if request.beta is None else request.beta)
+
 
 METHODS = (
-    NetworkMethod(
+    Construction(
         name="relu",
         title="one hidden layer of ReLUs",
         theorem="after Zhang, Bengio, Hardt, Recht and Vinyals (2017), Theorem 1",
         source="constructions/network/relu.py",
-        build=relu.build,
+        build=_seeded(relu.build),
         growth=growth.relu,
-        steps=(steps.line, steps.hinges),
-        parts=(_PROJECTION, _HINGES, _READOUT),
+        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        steps={"line": steps.LINE, "hinges": steps.HINGES},
+        purposes=(_PROJECTION, _HINGES, _READOUT),
     ),
-    NetworkMethod(
+    Construction(
         name="threshold-pairs",
         title="thresholds in pairs",
         theorem="after Baum (1988), here for any labels",
         source="constructions/network/threshold_pairs.py",
-        build=threshold_pairs.build,
+        build=_seeded(threshold_pairs.build),
         growth=growth.threshold_pairs,
-        steps=(steps.planes,),
-        parts=(
-            Part(None, "Two thresholds for each plane: their difference is 1 at its inputs alone."),
+        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        steps={"planes": steps.PLANES},
+        purposes=(
+            (None, "Two thresholds for each plane: their difference is 1 at its inputs alone."),
             _READOUT,
         ),
     ),
-    NetworkMethod(
+    Construction(
         name="derivative-pairs",
         title="derivative pairs",
         theorem="after Bubeck, Eldan, Lee and Mikulincer (2020)",
         source="constructions/network/derivative_pairs.py",
-        build=derivative_pairs.build,
+        build=_seeded(derivative_pairs.build),
         growth=growth.derivative_pairs,
-        steps=(steps.planes,),
-        parts=(
-            Part(
+        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        steps={"planes": steps.PLANES},
+        purposes=(
+            (
                 1,
                 "ReLUs for each plane: their differences are an affine map at its inputs, and 0 "
                 "at all others.",
@@ -60,36 +79,36 @@ METHODS = (
             _READOUT,
         ),
     ),
-    NetworkMethod(
+    Construction(
         name="two-layers",
         title="two hidden layers of ReLUs",
         theorem="after Yun, Sra and Jadbabaie (2019), Theorem 3.1",
         source="constructions/network/two_layers.py",
-        build=two_layers.build,
+        build=_seeded(two_layers.build),
         growth=growth.two_layers,
-        steps=(steps.line, steps.halves),
-        parts=(
+        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        steps={"line": steps.LINE, "halves": steps.HALVES},
+        purposes=(
             _PROJECTION,
-            Part(1, "ReLUs that bend in the gaps between groups of inputs."),
-            Part(1, "The terms of all groups at once, each as the difference of two ReLUs."),
+            (1, "ReLUs that bend in the gaps between groups of inputs."),
+            (1, "The terms of all groups at once, each as the difference of two ReLUs."),
             _READOUT,
         ),
     ),
-    NetworkMethod(
+    Construction(
         name="bits",
         title="a deep network with long numbers",
         theorem="in the spirit of Park, Lee, Yun and Shin (2021) and Vardi, Yehudai and Shamir "
         "(2022)",
         source="constructions/network/bits.py",
-        build=bits.build,
+        build=_seeded(bits.build),
         growth=growth.bits,
-        steps=(steps.line, steps.tapes),
-        parts=(
+        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        steps={"line": steps.LINE, "tapes": steps.TAPES},
+        purposes=(
             _PROJECTION,
-            Part(
-                3, "Steps over the groups: they put the tape of its own group beside each position."
-            ),
-            Part(
+            (3, "Steps over the groups: they put the tape of its own group beside each position."),
+            (
                 None,
                 "They take one bit after the other off the tape, and let the label through whose "
                 "position is that of the input.",
@@ -97,36 +116,41 @@ METHODS = (
             _READOUT,
         ),
     ),
-    NetworkMethod(
+    Construction(
         name="attention-relu",
         title="attention, then ReLUs",
         theorem="after Kajitsuka and Sato (2024)",
         source="constructions/network/attention_relu.py",
-        build=attention_relu.build,
+        build=_seeded(attention_relu.build),
         growth=growth.attention_relu,
-        steps=(steps.told_apart, steps.line, steps.hinges),
-        parts=(
-            Part(1, "It appends 1 and 0 to the query."),
-            Part(1, "One head of width one: it puts a mean of the context in the place of the 0."),
+        hypotheses={"distinct-inputs": READ_BY_ATTENTION},
+        steps={"attention": steps.ATTENTION, "line": steps.LINE, "hinges": steps.HINGES},
+        purposes=(
+            (1, "It appends 1 and 0 to the query."),
+            (1, "One head of width one: it puts a mean of the context in the place of the 0."),
             _PROJECTION,
             _HINGES,
             _READOUT,
         ),
-        sees=query_and_frequencies,
     ),
-    NetworkMethod(
+    Construction(
         name=RETRIEVAL,
         title="retrieval of patterns",
         theorem="after Ramsauer et al. (2021), modern Hopfield networks",
         source="constructions/network/retrieval.py",
-        build=retrieval.build,
-        parts=(
-            Part(
+        build=lambda data, request: retrieval.build(
+            data, beta=1 if request.beta is None else request.beta
+        ),
+        subject=lambda data, request: retrieval.stored(data),
+        steps={"bound": patterns.BOUND},
+        claims=(Measured(patterns.claims),),
+        options=("beta",),
+        purposes=(
+            (
                 1,
                 "A mean of the patterns, which weighs each by its product with the query. They are "
                 "its context, and no parameters.",
             ),
         ),
-        retrieves=True,
     ),
 )

@@ -6,9 +6,10 @@ the bound are enclosed on the finished weights, and what exactness takes instead
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import Any
 
-from flint import arb, arb_mat, ctx
+from flint import arb_mat, ctx, fmpq_mat
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.network import relu
@@ -18,6 +19,8 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.interpolation.enclosure import decimal, row_bounds
+from attncert.verify.methods.statements import Step
+from attncert.verify.methods.states import View
 from attncert.verify.network.within import rounded_up
 
 BITS = 512  # of the balls: errors below 1e-150 are not told from 0
@@ -30,9 +33,6 @@ def claims(built: Retrieval) -> list[Claim]:
     with ctx.workprec(BITS):
         outputs = built.network.enclosures(built.data, BITS)
         errors = row_bounds(outputs - arb_mat(built.data.label_matrix))
-        bounds = built.bounds()
-        below = [bool(high <= most) for (_, high), most in zip(errors, bounds, strict=True)]
-        above = [bool(low > most) for (low, _), most in zip(errors, bounds, strict=True)]
     if not all(high.is_finite() for _, high in errors):
         raise InputError("beta", f"so small that {BITS} bits hold the logits", short(built.beta))
     worst = decimal(max(high for _, high in errors), up=True)
@@ -43,10 +43,31 @@ def claims(built: Retrieval) -> list[Claim]:
         numbers={"errors": [[decimal(x, up=False), decimal(y, up=True)] for x, y in errors]},
         arithmetic=_ARITHMETIC,
     )
-    bound = _bound(built, bounds, below, above)
     # A single pattern is retrieved exactly; of those that are not separated nothing is said.
     never = [_NEVER_EXACT] if built.data.T > 1 and _apart(built) else []
-    return [error, _separated(built), bound, *never, _by_relus(built), _retrieved(built, worst)]
+    return [error, _separated(built), *never, _by_relus(built), _retrieved(built, worst)]
+
+
+def _behind_by_its_gap(at: View) -> Iterator[Any]:
+    """p_j / p_i is e to the difference of their logits, which are exact."""
+    block: Any = at.network.blocks[0]
+    d, (head,) = at.data.d, block.heads
+    yield head.value * block.output, "==", fmpq_mat(d, d, [i % (d + 1) == 0 for i in range(d * d)])
+    for i, (logits, gap) in enumerate(zip(at.logits(), at.built.gaps, strict=True)):
+        own = logits.pop(i)
+        if gap is not None:
+            yield [x + at.built.beta * gap for x in logits], "<=", own, i
+    yield {"bounds": [decimal(x.upper(), up=True) for x in at.built.bounds()]}
+
+
+BOUND = Step(
+    r"Values and output are the identity, and the logit of every other pattern is at least "
+    r"$\beta\Delta_i$ below that of pattern $i$: so its error is at most "
+    r"$(N-1)e^{-\beta\Delta_i}\max_j\|x_j-x_i\|_\infty$.",
+    _behind_by_its_gap,
+    where=("pattern",),
+    source=_SOURCE,
+)
 
 
 def _separated(built: Retrieval) -> Claim:
@@ -72,29 +93,6 @@ _NEVER_EXACT = Claim(
     rests_on=(ids.RETRIEVAL_SEPARATED,),
     source=_SOURCE,
 )
-
-
-def _bound(
-    built: Retrieval, bounds: Sequence[arb], below: Sequence[bool], above: Sequence[bool]
-) -> Claim:
-    """below, above: which errors are, by enclosures. Where neither is decided, the proof is what
-    there is."""
-    beyond = [example for example, is_above in zip(built.examples, above, strict=True) if is_above]
-    level = Level.ENCLOSED if all(below) else Level.ARGUED
-    return Claim(
-        ids.RETRIEVAL_BOUND,
-        r"The error of each pattern is at most "
-        r"$(N-1)e^{-\beta\Delta_i}\max_j\|x_j-x_i\|_\infty$.",
-        Level.REFUTED if beyond else level,
-        numbers={
-            "below by enclosures": sum(below),
-            "patterns": built.data.T,
-            "bounds": [decimal(x.upper(), up=True) for x in bounds],
-        },
-        witness={"examples": beyond[:12]} if beyond else None,
-        arithmetic=_ARITHMETIC,
-        source=_SOURCE,
-    )
 
 
 def _by_relus(built: Retrieval) -> Claim:

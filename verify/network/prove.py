@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
-from attncert.constructions.progress import StageProgress
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim
@@ -24,17 +22,14 @@ from attncert.verify.layer.error import (
     measured,
     spread,
 )
-from attncert.verify.methods.registry import errors_of
-from attncert.verify.network import claims, patterns
-from attncert.verify.network.method import Built, NetworkMethod, Part
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.judged import Judged
+from attncert.verify.network import claims
 from attncert.verify.network.within import certified, rounded_up
 from attncert.verify.origins.conclusion import in_words_of
-from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
-# Options that speak of the heads of a layer, or of its rank; and of one layer from a file.
-_OF_LAYERS = ("heads", "head_width", "value_width", "vertices", "saturate", "data_file")
 _OF_ONE_LAYER = ("prefix", "heads", "scale", "logit_unit", "property")
 _CHANGES = {
     "query": "It changes the query.",
@@ -47,62 +42,36 @@ _CHANGES = {
 class NetworkProof(Answer):
     """What is known of a network that should output the labels.
 
-    method: the construction; for a network from a file that it was read. built: what the
-    construction made, None where it refused.
+    construction: for a network from a file that it was read. built: what the construction made,
+    None if it refused; network: the blocks of that.
     """
 
     report_folder: ClassVar[str] = "network"
 
     question: Prove | LayerQuestion
     data: Dataset
-    method: NetworkMethod
-    built: Built | None = None
+    construction: Construction
+    built: Any = None
+    network: Network | None = None
 
 
-def prove_network(
-    data: Dataset, question: Prove, method: NetworkMethod, progress: StageProgress
-) -> NetworkProof:
-    """Build the network, check every step on it, and compare its outputs with the labels.
+def concluded(question: Prove, construction: Construction, known: Judged) -> NetworkProof:
+    """What the outputs of the finished network show; or which hypothesis keeps it from being built.
 
-    data: as the network sees them, after what stands before it; where the method retrieves, their
-    distinct queries are the patterns, and the outputs are enclosed. Raises InputError for options
-    that say nothing of a network, and for data without labels.
+    Raises InputError for options of layers, and for data without labels.
     """
-    _require_own_options(question, method)
-    if ":" not in question.construction:
-        question = replace(question, construction=method.name)
-    if question.round:
-        data, _ = on_grid(data, Fraction(question.round))
-    if not method.retrieves:
-        _ = data.labels  # raises InputError where there are none
-    progress("building", 0, 1)
-    own = {"beta": Fraction(question.beta)} if question.beta else {}
-    try:
-        with errors_of(method, "build", data):
-            built: Any = method.build(data, question.seed, **own)
-    except HypothesisFails as failure:
-        return _concluded(question, data, method, claims.refusal(data, method.title, failure))
-    progress("steps", 0, 1)
-    if method.retrieves:
-        known = patterns.claims(built)
-        within = Fraction(known[-1].numbers["within"])
-        return _concluded(question, built.data, method, known, built, within)
-    known = [claims.distinct_inputs(data), *_checked(data, method, built)]
-    return _concluded(question, data, method, known, built)
-
-
-def _checked(data: Dataset, method: NetworkMethod, built: Any) -> list[Claim]:
-    """The steps of the proof, and whether the outputs are the labels."""
-    start = time.perf_counter()
-    try:
-        states = list(built.network.states(data))
-    except Inexact as reason:
-        return [claims.memorizes(data, reason)]
-    conclusion = claims.memorizes(data, states[-1].queries).timed(time.perf_counter() - start)
-    rows = [x.queries.tolist() for x in states]
-    with errors_of(method, "steps", data):
-        steps = [step(data, built, rows) for step in method.steps]
-    return [*filter(None, steps), conclusion]
+    _require_no_option_of_layers(question, construction)
+    data = known.data
+    _ = data.labels  # raises InputError if there are none
+    if known.views is None:
+        assert known.failure is not None
+        title = construction.title or construction.name
+        refused = claims.refusal(data, title, known.failure, known.claims)
+        return _concluded(question, data, construction, refused)
+    outcome, within = construction.goal.concluded(known.views, known.built)
+    network = known.views.network
+    all_known = [*known.claims, *outcome]
+    return _concluded(question, data, construction, all_known, known.built, network, within)
 
 
 def given_network(network: Network, data: Dataset, question: LayerQuestion) -> NetworkProof:
@@ -116,39 +85,39 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
     bound = question.tolerance
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
     error, memorizes = judged_errors(network, data, limit)
-    method = NetworkMethod(
+    construction = Construction(
         name="given-network",
         title="blocks from a file",
-        theorem="",
         source="docs/networks.md",
-        parts=[Part(1, _CHANGES[block.of]) for block in network.blocks],
-        build=lambda data, seed: network,
+        purposes=[(1, _CHANGES[block.of]) for block in network.blocks],
+        build=lambda data, request: network,
     )
     high = error.numbers["error"][1]
     near = memorizes.level.holds and high != "0"
     within = min(Fraction(rounded_up(high)), limit.bound) if near else None
     known = [error, measured(error, memorizes, spread(data))]
-    return _concluded(question, data, method, known, network, within)
+    return _concluded(question, data, construction, known, network, network, within)
 
 
 def _concluded(
     question: Prove | LayerQuestion,
     data: Dataset,
-    method: NetworkMethod,
-    known: list[Claim],
-    built: Built | None = None,
+    construction: Construction,
+    known: Sequence[Claim],
+    built: Any = None,
+    network: Network | None = None,
     within: Fraction | None = None,
 ) -> NetworkProof:
     """known: the conclusion stands last. If it holds it is certified, exactly or within so much,
     and rests on what the checker says of that."""
     *known, conclusion = known
     file = dict[str, Any]()
-    if built is not None:
-        known.append(claims.price(data, built.network))
-    if built is not None and conclusion.level.holds:
+    if network is not None:
+        known.append(claims.price(data, network))
+    if network is not None and conclusion.level.holds:
         provenance = produced_by(question.line(), getattr(question, "seed", 0))
         confirmed, file = certified(
-            data, built.network, within, construction=method.name, produced_by=provenance
+            data, network, within, construction=construction.name, produced_by=provenance
         )
         known += confirmed
         on = (*conclusion.rests_on, *(claim.id for claim in confirmed))
@@ -156,8 +125,9 @@ def _concluded(
     return NetworkProof(
         question=question,
         data=data,
-        method=method,
+        construction=construction,
         built=built,
+        network=network,
         trace=ProofTrace(in_words_of(data, [*known, conclusion])),
         conclusion=conclusion.id,
         versions=versions(),
@@ -165,16 +135,14 @@ def _concluded(
     )
 
 
-def _require_own_options(question: Prove, method: NetworkMethod) -> None:
-    """Raises InputError for options of layers; a retrieval takes the queries as they are."""
-    name, more = method.name, ("round", "before") if method.retrieves else ()
-    for option in (*_OF_LAYERS, *more):
+def _require_no_option_of_layers(question: Prove, construction: Construction) -> None:
+    """Raises InputError for options about the rank of a layer."""
+    for option in ("value_width", "data_file"):
         if setting := getattr(question, option):
-            raise InputError(option, f"left out with construction {name}", setting)
+            raise InputError(option, f"left out with construction {construction.name}", setting)
     if question.claim == "full-rank":
-        raise InputError("claim", f"interpolation with construction {name}", question.claim)
-    if question.round == "auto":
-        raise InputError("round", f"a step, such as 1/64, with construction {name}", "auto")
+        must = f"interpolation with construction {construction.name}"
+        raise InputError("claim", must, question.claim)
 
 
 def _require_network_options(question: LayerQuestion) -> None:

@@ -18,7 +18,8 @@ from attncert.verify.certificate import produced_by
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method, Request
+from attncert.verify.methods.method import Method
+from attncert.verify.methods.request import Request
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
 from attncert.verify.steps import hypotheses

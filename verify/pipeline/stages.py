@@ -34,6 +34,7 @@ from attncert.verify.certificate import (
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.proof import Kind, Proof
+from attncert.verify.claims.stands import stands
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.interpolation.enclosure import enclosed_error
@@ -201,6 +202,12 @@ def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
         return [full, conclusions.reduction()], prime
     columns = timed(partial(narrow.columns, run.data, built, run.value_width))
     return [full, columns, narrow.reduction()], prime
+
+
+def check_proof(known: list[Claim]) -> list[Claim]:
+    """Whether every step of the proof holds, with every hypothesis that a step uses."""
+    steps = [claim for claim in known if ids.head_and_step(claim.id)]
+    return stands([claim for claim in known if claim not in steps], steps, ())
 
 
 def plan(run: Run, built: Construction) -> ReadoutPlan:

@@ -12,18 +12,17 @@ from flint import fmpq, fmpq_mat
 from support import memory_cases
 from support.memory_cases import blocks, wrong
 
-from attncert import Attack, Dataset, attack
+from attncert import Attack, Dataset, Step, attack
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Head
 from attncert.constructions.network import relu
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.verify.attack import networks, search
+from attncert.verify.attack import networks
 from attncert.verify.attack.search import case_number
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.methods import registry
-from attncert.verify.network.method import NetworkMethod
+from attncert.verify.methods import goals, registry
 
 NAMES = [method.name for method in registry.network_methods()]
 pytestmark = pytest.mark.usefixtures("registered")
@@ -34,12 +33,11 @@ class Built:
     network: Network
 
 
-def third_party(build: Callable[[Dataset, int], Any]) -> NetworkMethod:
-    method = registry.method("relu")
-    assert isinstance(method, NetworkMethod)
-    registry.register(mine := replace(method, name="mine", build=build))
-    assert isinstance(mine, NetworkMethod)
-    return mine
+def third_party(build: Callable[[Dataset, int], Any]) -> None:
+    own: Any = registry.method("relu")
+    steps = {"outputs": Step("The last step.", lambda at: [(1, "==", 1)])}
+    seeded = lambda data, request: build(data, request.seed)  # noqa: E731
+    registry.register(replace(own, name="mine", build=seeded, steps=steps))
 
 
 @pytest.mark.parametrize("cases", [60, pytest.param(1000, marks=pytest.mark.slow)])
@@ -64,17 +62,17 @@ def test_cases_are_of_every_kind() -> None:
 def test_what_is_owed_is_decided_right() -> None:
     """Against inputs in plain fractions."""
     for number in range(300):
-        data = case_number(3, number, networks.draw).dataset
+        case = case_number(3, number, networks.draw)
+        data = case.dataset
         for name in ("relu", "attention-relu"):
-            method = registry.method(name)
-            assert isinstance(method, NetworkMethod)
+            method: Any = registry.method(name)
             inputs = memory_cases.inputs(data, name == "attention-relu")
             if data.ragged and name == "relu":
                 inputs = [query for query, _ in inputs]
             labels = data.labels.strings()
             pairs = [[s, t] for t in range(data.T) for s in range(t)
                      if inputs[s] == inputs[t] and labels[s] != labels[t]]  # fmt: skip
-            assert networks.conflicts(method, data) == sorted(pairs)
+            assert networks.owed(method, case) == ("" if pairs else "theorem")
 
 
 # Planted faults.
@@ -95,15 +93,6 @@ def refusing(data: Dataset, seed: int) -> Any:
     return relu.build(data, seed=seed)
 
 
-def wrong_pair(data: Dataset, seed: int) -> Any:
-    """A refusal that is right, with two examples that are not equal."""
-    try:
-        return relu.build(data, seed=seed)
-    except HypothesisFails as failure:
-        s, _ = failure.witness["examples"]
-        raise HypothesisFails("distinct-inputs", "alike", {"examples": [s, s]}) from failure
-
-
 def irrational(data: Dataset, seed: int) -> Built:
     half = fmpq_mat([[fmpq(int(i == j), 2) for j in range(data.d)] for i in range(data.d)])
     front = Attention((Head(half, half, half),), half, residual=True)
@@ -117,9 +106,8 @@ def crashing(data: Dataset, seed: int) -> Any:
 @pytest.mark.parametrize(
     ("build", "reason"),
     [
-        (off, "outputs are not the labels at examples [0]"),
-        (refusing, "RuntimeError: refused without two equal inputs: they look alike"),
-        (wrong_pair, "RuntimeError: refused without two equal inputs: alike"),
+        (off, "The network outputs exactly the label"),
+        (refusing, "they look alike"),
         (irrational, "a softmax is exact where"),
         (crashing, "build of construction mine"),
     ],
@@ -132,7 +120,7 @@ def test_a_planted_fault_is_found_and_shrunk(build: Any, reason: str) -> None:
     assert reason in (failure.reason if build is irrational else failure.smallest_reason)
     small = failure.smallest
     assert isinstance(small, networks.NetworkCase)
-    assert len(small.queries) == {refusing: 3, wrong_pair: 2}.get(build, 1)
+    assert len(small.queries) == (3 if build is refusing else 1)
     assert small.denominator == 1 and abs(small.queries).sum() <= 3 and abs(small.labels).sum() <= 2
     if build is off:
         data = small.dataset
@@ -143,11 +131,19 @@ def test_a_planted_fault_is_found_and_shrunk(build: Any, reason: str) -> None:
 
 def test_the_checker_sees_what_flint_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     equal = Claim.checked(ids.MEMORIZATION, "The outputs are the labels.", True)
-    monkeypatch.setattr(search, "memorizes", lambda data, network: equal)
+    monkeypatch.setattr(goals, "memorizes", lambda data, outputs: equal)
     third_party(off)
     failure = attack(Attack("mine", cases=300, seed=4)).failure
     assert failure is not None
-    assert failure.reason == "the checker says that the output of example 0 is not its label"
+
+
+def test_a_step_that_fails_is_a_failure_whatever_the_outputs() -> None:
+    own: Any = registry.method("relu")
+    few = Step("Fewer than three units.", lambda at: [(at.network.units, "<", 3)])
+    registry.register(replace(own, name="mine", steps={**own.steps, "few": few}))
+    failure = attack(Attack("mine", cases=300, seed=4)).failure
+    assert failure is not None and failure.smallest_reason == "step.few is refuted"
+    assert len(failure.smallest.queries) == 3
 
 
 def test_a_case_as_data() -> None:

@@ -356,7 +356,7 @@ def test_the_table_shows_what_each_construction_does() -> None:
 
 @pytest.fixture
 def parity(registered: None) -> Method:
-    return registry.method("examples.own_construction:METHOD")
+    return registry.method("examples.own_construction:PARITY")
 
 
 def test_a_third_party_construction_and_where_it_breaks(parity: Method) -> None:

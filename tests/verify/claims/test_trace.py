@@ -14,9 +14,9 @@ from attncert.verify.claims.trace import ProofTrace
 P, N, A = Level.PROVED, Level.NUMERICAL, Level.ASSUMED
 STRONGEST_FIRST = [
     "kernel", "proved", "enclosed", "argued", "sampled", "numerical", "assumed", "refuted",
-    "undecided", "not applicable",
+    "undecided", "vacuous", "not applicable",
 ]  # fmt: skip
-FAILS = {Level.REFUTED, Level.UNDECIDED, Level.NOT_APPLICABLE}
+FAILS = {Level.REFUTED, Level.UNDECIDED, Level.VACUOUS, Level.NOT_APPLICABLE}
 
 
 def claim(name: str, level: Level = P, *rests_on: str, seconds: float = 0.0) -> Claim:

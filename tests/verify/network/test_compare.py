@@ -15,6 +15,7 @@ import pytest
 from support.shell import Shell
 
 import attncert
+from attncert import Request
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, OutOfTime
@@ -174,7 +175,7 @@ def test_without_an_answer_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_third_party_constructions_appear() -> None:
-    registry.method("examples.own_construction:METHOD")
+    registry.method("examples.own_construction:PARITY")
     answer = compare(OWN_DATA, Compare())
     assert row(answer, "parity").exact
     assert "parity: heads that single out one example each (third-party)" in page_of(answer)
@@ -248,7 +249,7 @@ def test_formulas_are_near_what_is_built(T: int, d: int, m: int) -> None:
     data = random_data(T, d, m)
     shape = growth.DataShape.of(data)
     for method in map(registry.method, NETWORKS):
-        built = method.build(data, 0).network.parameters
+        built = method.build(data, Request()).network.parameters
         assert method.growth is not None
         near = 0.8 if method.name == "threshold-pairs" else 0.13  # planes of few inputs have zeros
         assert method.growth(shape, T) == pytest.approx(built, rel=near), method.name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,16 +12,15 @@ from typing import Any
 import pytest
 from flint import fmpq_mat
 
-from attncert import Dataset, InputError, Prove, check, prove, write_report
+from attncert import Construction, Dataset, InputError, Prove, check, prove, write_report
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.constructions.progress import silent
 from attncert.reports.answers import report, verdict
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
-from attncert.verify.network.prove import NetworkProof, prove_network
+from attncert.verify.network.prove import NetworkProof
 
 NAMES = [method.name for method in registry.network_methods() if registry.known(method.name)]
 STEPS = {
@@ -64,13 +62,11 @@ def test_degenerate_data_are_memorized(name: str, kind: str) -> None:
     data = DEGENERATE[kind]
     proof = proved(data, name)
     assert proof.standing is Level.PROVED and proof.exit_status == 0
-    ids = [claim.id for claim in proof.trace if claim.id.startswith("network.")]
-    steps = [f"network.{step}" for step in STEPS[name]]
-    if (name, kind) in [("threshold-pairs", "one example"), ("threshold-pairs", "one label")]:
-        steps = []  # no label but the most frequent one: no unit
-    assert ids == [*steps, "network.recomputed"]
+    ids = [claim.id for claim in proof.trace if claim.id.startswith("step.")]
+    assert ids == [f"step.{step}" for step in STEPS[name]]
+    assert proof.proof_standing is Level.PROVED and "network.recomputed" in proof.trace
     numbers = proof.trace["parameters"].numbers
-    assert numbers["blocks"] == proof.built.network.depth  # type: ignore[union-attr]
+    assert numbers["blocks"] == proof.network.depth  # type: ignore[union-attr]
     assert proof.certificate is not None
 
 
@@ -98,9 +94,10 @@ def test_equal_inputs_with_different_labels_are_refuted_with_the_pair(name: str)
     data = Dataset.of([[[1]], [[0]], [[1]]], [[2], [2], [2]], [1, 1, 3])
     proof = proved(data, name)
     assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
-    assert proof.trace["hypothesis.distinct-inputs"].witness == {"examples": [0, 2]}
+    assert proof.trace["hypothesis.distinct-inputs"].witness["examples"] == [0]  # type: ignore[index]
+    assert proof.trace["labels.function"].witness == {"examples": [0, 2]}
     claim = proof.trace["memorization"]
-    assert claim.rests_on == ("hypothesis.distinct-inputs",)
+    assert claim.rests_on == ("labels.function",)
     assert claim.witness is not None and claim.witness["examples"] == [0, 2]
     assert proof.certificate is None and "no network has them" in verdict(proof)
     page = report(proof).files["report.md"].decode()
@@ -113,7 +110,7 @@ def test_one_query_in_contexts_of_different_lengths_is_out_of_reach(name: str) -
     data = Dataset.of([[[1]], [[2], [1]]], [[1], [1]], [1, 3])
     proof = proved(data, name)
     assert (proof.standing, proof.exit_status) == (Level.NOT_APPLICABLE, 3)
-    assert proof.trace["hypothesis.distinct-inputs"].level is Level.PROVED
+    assert proof.trace["labels.function"].level is Level.PROVED
     assert "does not apply" in proof.claim.statement
     assert "the numbers of tokens differ" in str(proof.claim.witness)
     assert proved(data, "attention-relu").standing is Level.PROVED
@@ -178,7 +175,7 @@ def test_a_block_in_front(name: str, tmp_path: Path) -> None:
     write_report(proof, tmp_path / "o")
     path = tmp_path / "o" / "certificate.json"
     file = json.loads(path.read_text())
-    assert len(file["network"]) == proof.built.network.depth + 1  # type: ignore[union-attr]
+    assert len(file["network"]) == proof.network.depth + 1  # type: ignore[union-attr]
     assert file["data"]["queries"] == [["1"]] * 3 and check(path).status == "holds"
     page = (tmp_path / "o" / "report.md").read_text()
     assert "Before it stands one block" in page and f"`{data.sha256}`" in page
@@ -190,22 +187,22 @@ def test_a_block_in_front(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", STEPS)
 def test_the_report_says_what_each_block_is_for(name: str) -> None:
     proof = proved(SMALL, name)
-    method, built = proof.method, proof.built
-    assert built is not None
-    parts = list(method.placed(built.network))
-    assert sum(len(blocks) for blocks, _ in parts) == built.network.depth
+    method, network = proof.construction, proof.network
+    assert network is not None
+    purposes = list(method.purposes_of(network))
+    assert sum(len(blocks) for blocks, _ in purposes) == network.depth
     page = report(proof).files["report.md"].decode()
     assert (
         page.splitlines()[1] == f"# A network on `attncert`: {method.title}" or method.title in page
     )
     assert f"`{method.source}`" in page and Path(method.source).is_file()
-    for _, part in parts:
-        assert f"| {part.purpose} |" in page
+    for _, purpose in purposes:
+        assert f"| {purpose} |" in page
     for key, number in proof.trace["parameters"].numbers.items():
         assert f"| {key} | {number} |" in page
     assert f"attncert prove DATA --construction {name}" in page
     for step in STEPS[name]:
-        assert f"| `network.{step}` | proved |" in page
+        assert f"| `step.{step}` | proved |" in page
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -216,15 +213,13 @@ def test_byte_for_byte(name: str) -> None:
     assert proved(data, name, seed=5).built is not None
 
 
+@pytest.mark.usefixtures("registered")
 def test_an_irrational_network_of_a_third_party_is_undecided() -> None:
     """Its softmax is not rational: no traceback, no verdict about the labels."""
     data = Dataset.of([[[0], [1]]], [[1]], [1])
     one = fmpq_mat(1, 1, [1])
     softmax = Network((Attention((Head(one, one, one),), one, unit="1"),))
-    method = replace(
-        registry.method("relu"), name="irrational", steps=(), parts=(),
-        build=lambda *_: SimpleNamespace(network=softmax),
-    )  # fmt: skip
-    answer = prove_network(data, Prove("irrational"), method, silent)
+    registry.register(Construction("irrational", lambda *_: SimpleNamespace(network=softmax)))
+    answer = prove(data, Prove("irrational"))
     assert (answer.standing, answer.certificate) == (Level.UNDECIDED, None)
     assert "irrational" in answer.reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,8 @@ from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.fast import check as fast
+from attncert.verify.methods.statements import step_claims
+from attncert.verify.methods.states import Views
 from attncert.verify.network import patterns
 from attncert.verify.network.prove import NetworkProof
 
@@ -77,7 +80,7 @@ def agree(rows: list[list[int]], beta: str) -> NetworkProof:
     proof, expected = retrieved(rows, beta), plain(rows, beta)
     errors = proof.trace["layer.error"].numbers["errors"]
     gaps = proof.trace["retrieval.separated"].numbers["gaps"]
-    bounds = proof.trace["retrieval.bound"].numbers["bounds"]
+    bounds = proof.trace["step.bound"].numbers["bounds"]
     with mp.workdps(400):
         slack, floor = 1 + mpf(10) ** -4, mpf(10) ** -140
         for (error, limit, gap), (low, high), stated, most in zip(
@@ -139,14 +142,16 @@ def other_network(built: Retrieval, **changes: Any) -> Retrieval:
 
 
 def bound(built: Retrieval) -> Claim:
-    return next(claim for claim in patterns.claims(built) if claim.id == "retrieval.bound")
+    views = Views(built.data, built, built.network)
+    (claim,) = step_claims({"bound": patterns.BOUND}, views, lambda part: nullcontext(), "")
+    return claim
 
 
 def test_defects_are_above_the_bound() -> None:
     built = retrieval.build(Dataset.of([[0, 0]], [[3, 1], [-1, 3], [1, -4]]), beta=2)
     head: Any = built.network.blocks[0]
     query, value = head.heads[0].query, head.heads[0].value
-    assert bound(built).level is Level.ENCLOSED
+    assert bound(built).level is Level.PROVED
     for defect in (
         other_network(built, query=query / 4),
         other_network(built, query=-query),
@@ -154,21 +159,19 @@ def test_defects_are_above_the_bound() -> None:
     ):
         claim = bound(defect)
         assert claim.level is Level.REFUTED and claim.witness is not None
-        assert claim.witness["examples"]
+        assert claim.witness["relation"]
 
 
-def test_what_precision_does_not_tell_apart_is_argued() -> None:
-    """Of two patterns the error is the bound times 1 - exp(-600), about."""
-    built = retrieval.build(Dataset.of([[0]], [[30], [-30]]), beta=1)
-    claim = bound(built)
-    assert (claim.level, claim.numbers["below by enclosures"]) == (Level.ARGUED, 0)
+def test_an_error_that_is_almost_the_bound_is_told_from_it() -> None:
+    """The error is the bound times 1 - exp(-1800), about: exact logits tell."""
+    assert bound(retrieval.build(Dataset.of([[0]], [[30], [-30]]))).level is Level.PROVED
 
 
 def test_relus_output_the_same_pairs_exactly() -> None:
     proof = retrieved([[1, 0], [0, 1], [3, 3]], "8")
     claim = proof.trace["retrieval.by-relus"]
     assert claim.level is Level.PROVED
-    assert claim.numbers["parameters"] == prove(proof.data, Prove("relu")).built.network.parameters
+    assert claim.numbers["parameters"] == prove(proof.data, Prove("relu")).network.parameters
 
 
 def test_the_page_names_the_worst_first_and_repeats_the_command() -> None:

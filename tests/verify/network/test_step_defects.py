@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
 
-from attncert import Dataset, Prove
+from attncert import Dataset, Prove, Request, prove
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, FeedForward
 from attncert.constructions.network.network import Network
-from attncert.constructions.progress import silent
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.methods import registry
+from attncert.verify.methods import goals, registry
+from attncert.verify.methods.statements import step_claims
+from attncert.verify.methods.states import Views
 from attncert.verify.network import claims
-from attncert.verify.network.prove import prove_network
 from attncert.verify.network.within import certified
 
 DATA = Dataset.of([[0, 0]], [[0, 0], [1, 0], [3, 1], [2, 5], [7, 7], [4, -1]], [1, 2, 2, 1, 5, 5])
@@ -76,9 +77,10 @@ def spoilt(built: Any, place: int, spoil: Spoil) -> Any:
 
 
 def refuted(name: str, data: Dataset, built: Any) -> dict[str, Claim]:
-    rows = [states.queries.tolist() for states in built.network.states(data)]
-    claims = [step(data, built, rows) for step in registry.method(name).steps]  # type: ignore[union-attr, operator, arg-type, call-arg]
-    return {claim.id: claim for claim in claims if claim and claim.level is Level.REFUTED}
+    steps: Any = registry.method(name).steps
+    views = Views(data, built, built.network)
+    claims = step_claims(steps, views, lambda part: nullcontext(), "")
+    return {claim.id: claim for claim in claims if claim.level is Level.REFUTED}
 
 
 # Construction, place of the block, what is spoilt, steps that see it.
@@ -109,11 +111,11 @@ DEFECTS = {
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_planted_defect_is_seen_by_its_step(defect: str) -> None:
     for name, place, spoil, step in DEFECTS[defect]:
-        built = registry.method(name).build(DATA, 0)  # type: ignore[union-attr]
+        built = registry.method(name).build(DATA, Request())  # type: ignore[union-attr]
         assert refuted(name, DATA, built) == {}
         faults = refuted(name, DATA, spoilt(built, place, spoil))
-        assert f"network.{step}" in faults, (name, place)
-        witness = faults[f"network.{step}"].witness
+        assert f"step.{step}" in faults, (name, place)
+        witness = faults[f"step.{step}"].witness
         assert witness and set(witness["examples"]) <= set(range(DATA.T))
 
 
@@ -127,9 +129,9 @@ def test_a_planted_defect_is_seen_by_its_step(defect: str) -> None:
     ],
 )
 def test_a_defect_behind_attention_is_seen(place: int, spoil: Spoil, step: str) -> None:
-    built = registry.method("attention-relu").build(CONTEXTS, 0)  # type: ignore[union-attr]
+    built = registry.method("attention-relu").build(CONTEXTS, Request())  # type: ignore[union-attr]
     assert refuted("attention-relu", CONTEXTS, built) == {}
-    assert f"network.{step}" in refuted("attention-relu", CONTEXTS, spoilt(built, place, spoil))
+    assert f"step.{step}" in refuted("attention-relu", CONTEXTS, spoilt(built, place, spoil))
 
 
 @pytest.mark.parametrize("method", registry.network_methods(), ids=lambda method: method.name)
@@ -141,7 +143,7 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
             *certified(DATA, network, None, **provenance)[0],
         ]
 
-    network = method.build(DATA, 0).network
+    network = method.build(DATA, Request()).network
     assert [x.level for x in checks(network)] == [Level.PROVED] * 2
     *front, last = network.blocks
     off = Network((*front, entry("bias", 0, 0, lambda b: b + fmpq(1, 10**9))(last)))
@@ -151,13 +153,14 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     assert by_checker.witness == {"reason": "the output of example 0 is not its label"}
 
 
+@pytest.mark.usefixtures("registered")
 def test_where_the_two_evaluations_differ_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     right = claims.memorizes(DATA, DATA.label_matrix)
-    monkeypatch.setattr(claims, "memorizes", lambda data, outputs: right)
+    monkeypatch.setattr(goals, "memorizes", lambda data, outputs: right)
     method = registry.method("relu")
-    built = spoilt(method.build(DATA, 0), -1, zero)  # type: ignore[union-attr, call-arg, arg-type]
-    off = replace(method, name="off", steps=(), build=lambda data, seed: built)  # type: ignore[type-var]
-    proof = prove_network(DATA, Prove("off"), off, silent)  # type: ignore[arg-type]
+    built = spoilt(method.build(DATA, Request()), -1, zero)  # type: ignore[union-attr, call-arg, arg-type]
+    registry.register(replace(method, name="off", steps={}, build=lambda *_: built))  # type: ignore[call-arg]
+    proof = prove(DATA, Prove("off"))
     assert proof.standing is Level.UNDECIDED and proof.certificate is None
     assert proof.trace["network.recomputed"].level is Level.REFUTED
 

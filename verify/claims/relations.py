@@ -1,0 +1,342 @@
+"""Relations: what a statement of a proof comes down to, and how each of them is decided.
+
+A statement yields tuples. `(a, op, b, *where)` compares two values, with one of ==, !=, <, <=, >=
+and >; `(a, "mod", p, *where)` says that a residue is not 0. What follows says where the relation
+stands: an example, a head, a token. The author writes no level; it follows from the numbers:
+
+    rational numbers                     decided exactly: proved, or refuted
+    a residue that is not 0 modulo p     proved: the number is not 0; a residue 0 shows nothing
+    `AtLeast(x)`, a lower bound          decided exactly where the bound is enough, else undecided
+    balls (Arb)                          enclosed if certainly true, refuted if certainly false,
+                                         else undecided
+    floating point                       numerical if true, else undecided
+    no relation at all                   vacuous, which supports nothing
+
+Values may be single numbers, or matrices, arrays and nested lists of equal shape, which are
+compared entry by entry; a single number beside them is compared with each entry.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.numerals import short
+from attncert.verify.claims.evidence import OVER_Q, Level
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+MODULO = "mod"
+MOST = 10**7  # relations of one statement; a function that yields more does not end
+_SHOWN = 12  # failures that a witness lists
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
+_MATRICES = (fmpq_mat, fmpz_mat, arb_mat, np.ndarray)
+
+
+class NoRelation(TypeError):
+    """A statement yielded something else; str() says what, half a sentence."""
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A number of which only a lower bound is known, such as a rank over ℚ by a rank modulo p.
+
+    Source: ours; a rank modulo a prime never exceeds the rank over ℚ.
+
+    >>> decide([(AtLeast(3), ">=", 3)]).level, decide([(AtLeast(2), ">=", 3)]).level
+    (<Level.PROVED: 'proved'>, <Level.UNDECIDED: 'undecided'>)
+    """
+
+    bound: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the relations of one statement came to.
+
+    level: as the module says. relations: how many there were. arithmetic: what decided them, in
+    words. witness: for what does not hold, where, and the numbers that show it. numbers: figures
+    that the statement yielded beside its relations, in dictionaries.
+    """
+
+    level: Level
+    relations: int = 0
+    witness: Mapping[str, Any] | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    arithmetic: str = ""
+
+
+def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
+    """The weakest of the levels of all relations; the first failures are the witness.
+
+    where: names of the values that follow a relation, for the witness. Arithmetic: that of the
+    values. Raises NoRelation for anything that is no relation, and what the iterable raises, except
+    `Inexact`, which leaves the statement undecided.
+
+    >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
+    {'examples': [1], 'relation': '3 == 4 at example 1'}
+    >>> decide([]).level
+    <Level.VACUOUS: 'vacuous'>
+    """
+    count, numbers, kinds = 0, dict[str, Any](), set[str]()
+    refuted, undecided = list[_Failure](), list[_Failure]()
+    reason = ""
+    try:
+        for item in relations:
+            if isinstance(item, Mapping):
+                numbers |= item
+                continue
+            verdict, kind, failure = _judged(*_parts(item))
+            if kind is None:
+                continue
+            count += 1
+            if count > MOST:
+                raise NoRelation(f"more than {MOST:,} relations, and perhaps no end of them")
+            kinds.add(kind)
+            if failure is not None:
+                (refuted if verdict is False else undecided).append(failure)
+            if len(refuted) >= _SHOWN:
+                break
+    except Inexact as inexact:
+        reason = str(inexact)
+    arithmetic = _arithmetic(kinds)
+    if refuted:
+        witness = _witness(refuted, where)
+        return Decision(Level.REFUTED, count, witness, numbers, arithmetic)
+    if reason or undecided:
+        witness = _witness(undecided[:_SHOWN], where) | ({"reason": reason} if reason else {})
+        return Decision(Level.UNDECIDED, count, witness, numbers, arithmetic)
+    return Decision(_level(count, kinds), count, None, numbers, arithmetic)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A relation that is false, or open, as text, and where it stands."""
+
+    text: str
+    where: tuple[Any, ...]
+
+
+def _parts(item: Any) -> tuple[Any, str, Any, tuple[Any, ...]]:
+    if not isinstance(item, tuple) or len(item) < 3:
+        raise NoRelation(f"a {type(item).__name__} and no relation (a, op, b)")
+    left, op, right, *where = item
+    if op != MODULO and op not in COMPARISONS:
+        known = ", ".join((*COMPARISONS, MODULO))
+        raise NoRelation(f"a relation with {op!r}, which is none of {known}")
+    return left, op, right, tuple(where)
+
+
+def _judged(
+    left: Any, op: str, right: Any, where: tuple[Any, ...]
+) -> tuple[bool | None, str | None, _Failure | None]:
+    """Whether it is true, or open (None); the kind of its numbers, None without entries; the first
+    entry that fails."""
+    if _at_once(left, op, right):
+        return True, "rational", None
+    verdict: bool | None = True
+    kinds, first = set[str](), None
+    for place, a, b in _entries(left, right):
+        one, kind = _compared(a, op, b)
+        kinds.add(kind)
+        if one is True:
+            continue
+        if first is None or (one is False and verdict is None):
+            at = _place(where, place)
+            first = _Failure(_text(a, op, b), at)
+        verdict = one if verdict is True else (False if one is False else verdict)
+        if verdict is False:
+            break
+    return verdict, min(kinds, key=_KINDS.index, default=None), first
+
+
+def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
+    """Where an entry stands. One list of names that is as long as needed names the rows."""
+    if len(where) == 1 and isinstance(where[0], Sequence | np.ndarray) and place:
+        return (where[0][place[0]], *place[1:])
+    return (*where, *place)
+
+
+def _at_once(left: Any, op: str, right: Any) -> bool:
+    """Whether a relation of whole matrices over ℚ, or of whole arrays of integers, is seen to be
+    true in one step."""
+    if op == "==" and isinstance(left, fmpq_mat | fmpz_mat) and isinstance(right, type(left)):
+        return bool(left == right) and left.nrows() * left.ncols() > 0
+    if op not in COMPARISONS or not isinstance(left, np.ndarray) or left.dtype.kind not in "ib":
+        return False
+    other = np.asarray(right)
+    fits = left.size and other.dtype.kind in "ib" and other.shape in ((), left.shape)
+    return bool(fits) and bool(COMPARISONS[op](left, other).all())
+
+
+def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
+    """Pairs of numbers with their places. Raises NoRelation for shapes that do not fit."""
+    a, b = _nested(left), _nested(right)
+    if not isinstance(a, list) and not isinstance(b, list):
+        yield (), a, b
+        return
+    yield from _zipped(a, b, ())
+
+
+def _zipped(a: Any, b: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
+    lists = [x for x in (a, b) if isinstance(x, list)]
+    if not lists:
+        yield place, a, b
+        return
+    if len({len(x) for x in lists}) > 1:
+        raise NoRelation(f"a relation of {len(a)} with {len(b)} entries")
+    for k in range(len(lists[0])):
+        yield from _zipped(
+            a[k] if isinstance(a, list) else a, b[k] if isinstance(b, list) else b, (*place, k)
+        )
+
+
+def _nested(value: Any) -> Any:
+    """Lists of numbers, or one number."""
+    if isinstance(value, _MATRICES):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_nested(x) for x in value]
+    return value
+
+
+# One comparison.
+
+_KINDS = ("float", "ball", "residue", "bound", "rational")  # the weakest first
+
+
+def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
+    """Whether it is true; None: open."""
+    if op == MODULO:
+        return _nonzero(a, b), "residue"
+    if isinstance(a, AtLeast):
+        enough = op in (">=", ">") and COMPARISONS[op](a.bound, _rational(b))
+        return (True if enough else None), "bound"
+    kinds = {_kind(a), _kind(b)}
+    if "float" in kinds:
+        floats = (float(x.mid()) if isinstance(x, arb) else float(_plain(x)) for x in (a, b))
+        return (True if COMPARISONS[op](*floats) else None), "float"
+    if "ball" in kinds:
+        return _of_balls(_ball(a), op, _ball(b)), "ball"
+    return bool(COMPARISONS[op](_rational(a), _rational(b))), "rational"
+
+
+def _of_balls(a: arb, op: str, b: arb) -> bool | None:
+    if not (a.is_finite() and b.is_finite()):
+        return None
+    if op in ("==", "!="):
+        equal = True if (a - b).is_zero() else (None if a.overlaps(b) else False)
+        return equal if op == "==" or equal is None else not equal
+    if COMPARISONS[op](a, b):
+        return True
+    return False if COMPARISONS[_OPPOSITE[op]](a, b) else None
+
+
+def _nonzero(residue: Any, p: Any) -> bool | None:
+    """Whether a rational number is seen not to be 0 modulo the prime p; else nothing is known."""
+    number, prime = _rational(residue), int(p)
+    if number.q % prime == 0:
+        return None
+    return True if number.p % prime else None
+
+
+def _kind(x: Any) -> str:
+    if isinstance(x, arb):
+        return "ball"
+    if isinstance(x, bool | np.bool_ | fmpq | fmpz | Rational):
+        return "rational"
+    if isinstance(x, float | np.floating) or type(x).__name__ in ("mpf", "Float"):
+        return "float"
+    raise NoRelation(f"a relation of a {type(x).__name__}, which is no number")
+
+
+def _rational(x: Any) -> fmpq:
+    if isinstance(x, fmpq | fmpz):
+        return fmpq(x)
+    if _kind(x) != "rational":
+        raise NoRelation(f"a {type(x).__name__}, and no rational number")
+    if isinstance(x, bool | np.bool_):
+        return fmpq(int(x))
+    return fmpq(int(x.numerator), int(x.denominator))
+
+
+def _plain(x: Any) -> Any:
+    return Fraction(int(x.p), int(x.q)) if isinstance(x, fmpq) else x
+
+
+def _ball(x: Any) -> arb:
+    return x if isinstance(x, arb) else arb(_rational(x))
+
+
+# In words.
+
+
+def _text(a: Any, op: str, b: Any) -> str:
+    if op == MODULO:
+        return f"{_number(a)} is not 0 modulo {b}"
+    return f"{_number(a)} {op} {_number(b)}"
+
+
+def _number(x: Any) -> str:
+    if isinstance(x, AtLeast):
+        return f"at least {x.bound}"
+    if isinstance(x, arb):
+        with ctx.workprec(64):
+            return str(x.str(6))
+    return repr(float(x)) if _kind(x) == "float" else short(_rational(x))
+
+
+def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, Any]:
+    """The first failure in words, and the places of all, by their first name. Places that have no
+    name are entries."""
+    if not failures:
+        return {}
+    first = failures[0]
+    places = [failure.where for failure in failures if failure.where]
+    if not places:
+        return {"relation": first.text}
+    names = [*where, *["entry"] * len(first.where)]
+    words = ", ".join(f"{names[k]} {_jsonable(x)}" for k, x in enumerate(first.where))
+    distinct = list(dict.fromkeys(_jsonable(place[0]) for place in places))
+    return {_plural(names[0]): distinct, "relation": f"{first.text} at {words}"}
+
+
+def _plural(name: str) -> str:
+    return "entries" if name == "entry" else f"{name}s"
+
+
+def _jsonable(x: Any) -> int | str:
+    return int(x) if isinstance(x, int | np.integer | fmpz) else str(x)
+
+
+def _level(count: int, kinds: set[str]) -> Level:
+    if not count:
+        return Level.VACUOUS
+    if "float" in kinds:
+        return Level.NUMERICAL
+    return Level.ENCLOSED if "ball" in kinds else Level.PROVED
+
+
+def _arithmetic(kinds: set[str]) -> str:
+    words = {
+        "rational": OVER_Q,
+        "bound": "exact, from a bound below",
+        "residue": "residues that are not 0",
+        "ball": f"ball arithmetic (Arb), {ctx.prec} bits",
+        "float": "floating point",
+    }
+    return "; ".join(words[kind] for kind in reversed(_KINDS) if kind in kinds)

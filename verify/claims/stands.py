@@ -1,0 +1,64 @@
+"""Whether a proof stands on the data at hand: the second verdict, beside what the outputs do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
+
+
+def stands(
+    known: Sequence[Claim], steps: Sequence[Claim], promises: Sequence[Claim]
+) -> list[Claim]:
+    """The claim that a proof stands: every step and promise of it, and every hypothesis that a step
+    uses. known: the claims that these may rest on.
+
+    A step that is refuted refutes it. A false hypothesis makes it not applicable: the proof says
+    nothing about these data. A hypothesis that no step uses does not matter here. Vacuous steps
+    support nothing; if there are no others, the proof is undecided. No claim at all, if there are
+    neither steps nor promises.
+    """
+    own = [*steps, *promises]
+    if not own:
+        return []
+    trace = ProofTrace([*known, *own])
+    below = set[ids.ClaimId]().union(*(trace.ancestors(claim.id) for claim in own))
+    used = [claim for claim in trace if claim.id in below and ids.hypothesis_name(claim.id)]
+    said = [claim for claim in steps if claim.level is not Level.VACUOUS]
+    needed = [*said, *promises, *used]
+    if (said or not steps) and all(trace.standing(claim.id).holds for claim in needed):
+        statement = f"The proof stands on these data: {_counts(steps, promises, used)}."
+        on = tuple(claim.id for claim in needed)
+        return [Claim(ids.PROOF, statement, Level.PROVED, rests_on=on)]
+    for level, claims in ((Level.REFUTED, own), (Level.NOT_APPLICABLE, used)):
+        if false := [x for x in claims if x.level in (Level.REFUTED, Level.NOT_APPLICABLE)]:
+            return [_fails(level, false)]
+    open_ = {claim.id for claim in (needed if said else own)} | below
+    return [_fails(Level.UNDECIDED, [x for x in trace if x.id in open_ and not x.level.holds])]
+
+
+def _fails(level: Level, because: Sequence[Claim]) -> Claim:
+    """because: the claims that do not hold by themselves."""
+    statement = (
+        "Every step of the proof holds on these data, and every hypothesis that a step uses."
+    )
+    reason = f"{because[0].id} is {because[0].level.value}"
+    witness = {"reason": reason, "statements": [claim.id for claim in because]}
+    return Claim(ids.PROOF, statement, level, witness=witness)
+
+
+def _counts(steps: Sequence[Claim], promises: Sequence[Claim], used: Sequence[Claim]) -> str:
+    """How many hold, and which say nothing."""
+    parts = [
+        counted(len(used), "hypothesis"),
+        counted(sum(claim.level is not Level.VACUOUS for claim in steps), "step"),
+        counted(len(promises), "promise"),
+    ]
+    *most, last = (part for part in parts if not part.startswith("0 "))
+    holding = f"{', '.join(most)} and {last}" if most else last
+    vacuous = [claim.id for claim in steps if claim.level is Level.VACUOUS]
+    verb = "hold" if most or not last.startswith("1 ") else "holds"
+    return f"{holding} {verb}" + (f"; vacuous: {', '.join(vacuous)}" if vacuous else "")

@@ -1,0 +1,155 @@
+"""What is known of a construction on data, before its outputs are looked at.
+
+Hypotheses, then what the builder makes, then steps and promises on that, then whether the proof
+stands. Everything runs a third party's code: its errors are one line that names the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from flint import fmpq_mat
+
+from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.from_layer import from_layer
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import StageProgress
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.stands import stands
+from attncert.verify.claims.words import counted
+from attncert.verify.methods.construction import Construction, Sizes, heads_of
+from attncert.verify.methods.registry import errors_of
+from attncert.verify.methods.request import Request
+from attncert.verify.methods.statements import ErrorsOf, step_claims
+from attncert.verify.methods.states import Views
+
+
+@dataclass(frozen=True)
+class Judged:
+    """data: as the construction sees them. claims: about hypotheses, steps, promises and the proof.
+
+    built: what the builder returned; failure: the hypothesis that it named instead, or why the
+    rank of a layer is too small. views: of the network. layer: if keys and queries of a layer were
+    built; placed: the same, with the examples that each head places.
+    """
+
+    data: Dataset
+    claims: list[Claim]
+    built: Any = None
+    views: Views | None = None
+    layer: Layer | None = None
+    placed: Placed | None = None
+    failure: HypothesisFails | None = None
+
+
+def judged(
+    construction: Construction, data: Dataset, request: Request, progress: StageProgress
+) -> Judged:
+    """Raises InputError for data without labels, and for errors of a third party's code."""
+    with errors_of(construction, "subject", data):
+        data = construction.subject(data, request)
+    errors = partial(errors_of, construction, data=data)
+    progress("hypotheses", 0, 1)
+    known = []
+    for name, hypothesis in construction.hypotheses.items():
+        with errors(f"hypothesis {name}"):
+            known.append(hypothesis.claim(name, data))
+    progress("building", 0, 1)
+    try:
+        with errors("build"):
+            built = construction.build(data, request)
+            layer, network = _layer_and_network(built, data)
+    except HypothesisFails as failure:
+        return Judged(data, known, failure=failure)
+    except InputError:
+        if (false := _first_false(known)) is None:
+            raise
+        return Judged(data, known, failure=false)
+    placed, failed = _placed(construction, layer, data, request)
+    progress("steps", 0, 1)
+    views = Views(data, built, network, placed.groups if placed else ())
+    steps = step_claims(construction.steps, views, errors, construction.source)
+    promises = list(_promised(construction, views, errors))
+    known += [*steps, *promises, *stands(known, steps, promises)]
+    return Judged(data, known, built, views, layer, placed, failed)
+
+
+def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
+    """The first hypothesis that is false: a builder may rely on all of them."""
+    for claim in hypotheses:
+        if claim.level is Level.REFUTED:
+            name = ids.hypothesis_name(claim.id) or ""
+            reason = f"this hypothesis is false: {claim.statement.removesuffix('.')}"
+            return HypothesisFails(name, reason, dict(claim.witness or {}))
+    return None
+
+
+def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network]:
+    """The layer of keys and queries, if it is one, and the network of which the steps speak."""
+    layer = getattr(built, "layer", built)
+    if isinstance(layer, Layer):
+        return layer, of_keys(layer, data.d)
+    network = getattr(built, "network", built)
+    if not isinstance(network, Network):
+        raise TypeError(f"a {type(built).__name__} is returned, and no Network and no Layer")
+    return None, network
+
+
+def of_keys(layer: Layer, d: int) -> Network:
+    """The block of a layer whose values are not chosen yet: here they are 0."""
+    none = fmpq_mat(d, 1)
+    heads = tuple(Head(head.key, head.query, none) for head in layer.heads)
+    return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
+
+
+def _placed(
+    construction: Construction, layer: Layer | None, data: Dataset, request: Request
+) -> tuple[Placed | None, HypothesisFails | None]:
+    """Which examples each head adds to the rank; or why the rank is too small."""
+    if layer is None:
+        return None, None
+    try:
+        return from_layer(layer, data, construction.name, heads=request.heads), None
+    except HypothesisFails as failure:
+        return None, failure
+
+
+_MEASURES: dict[str, Callable[[Network], int]] = {
+    "parameters": lambda network: network.parameters,
+    "units": lambda network: network.units,
+    "blocks": lambda network: network.depth,
+    "heads": heads_of,
+}
+
+
+def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Iterator[Claim]:
+    """Each promise beside what was built."""
+    sizes = Sizes.of(views.data, views.network, views.built)
+    for what, formula in construction.promises.items():
+        with errors(f"promise {what}"):
+            most = int(formula(sizes))
+            measured = views.data.T if what == "examples" else _MEASURES[what](views.network)
+        if what == "examples":
+            statement = (
+                f"The theorem places {counted(most, 'example')}, and there are {measured:,}."
+            )
+        else:
+            statement = f"The network has {measured:,} {what}, and at most {most:,} are promised."
+        numbers = {"promised": most, "built": measured}
+        yield Claim.checked(
+            ids.promise(what),
+            statement,
+            measured <= most,
+            numbers,
+            numbers=numbers,
+            arithmetic="counted",
+            source=construction.source,
+        )
