@@ -33,7 +33,7 @@ from attncert.verify.questions.question import Question
 CONTEXT, QUERIES = [[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]]
 DATA = Dataset.of(CONTEXT, QUERIES, [5, "1/3", 7], "tiny")
 VALIDATED = ("Attention", "Dataset", "FeedForward", "Layer", "Level", "Network", "Weights")
-NUMBERS = ("AtLeast", "Attention", "Claim", "Construction", "Dataset", "FeedForward", "Layer",
+NUMBERS = ("Attention", "Claim", "Dataset", "FeedForward", "Layer",
            "Network", "Proof", "Weights", "assume", "attack", "audit", "capacity", "check",
            "compare", "fit", "kruskal", "layer", "load", "of_sequences", "prove",
            "prove_layer", "readout", "record")  # fmt: skip

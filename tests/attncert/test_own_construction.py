@@ -65,7 +65,7 @@ pytestmark = pytest.mark.usefixtures("registered")
 def audited(**changes: Any) -> Any:
     """What `prove` says of the parity proof with these fields changed."""
     registry.register(replace(PARITY, **changes))
-    return prove(TINY, Prove("parity"))
+    return prove(load(FILE), Prove("parity"))  # data that it may spoil
 
 
 def with_step(**steps: Step) -> Any:
@@ -321,7 +321,10 @@ def changing(data: Dataset, request: Request) -> NoReturn:
     [
         ({"build": _stop}, "build of construction parity: failed: KeyError"),
         ({"build": lambda *_: 1}, "a int is returned, and no Network and no Layer"),
-        ({"build": changing}, "build of construction parity: failed: ValueError: it changes the data"),
+        (
+            {"build": changing},
+            "build of construction parity: failed: ValueError: it changes the data",
+        ),
         ({"steps": {"mine": Step("x", lambda at: ((1, "==", 1) for _ in count()))}}, "no end"),
         ({"subject": _stop}, "subject of construction parity: failed"),
         ({"promises": {"examples": _stop}}, "promise examples of construction parity: failed"),
