@@ -14,7 +14,7 @@ from attncert.verify.audit.strength import Use
 from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Level
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.registry import AnyMethod, method, title_of
 
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
 _THESE = "impossible, no weights output exactly these labels."
@@ -31,7 +31,7 @@ def page_parts(answer: AuditAnswer) -> PageParts:
     context = {
         "examined": examined,
         "quick": answer.question.quick,
-        "titles": "; ".join(method.voice.title for method in answer.methods),
+        "titles": "; ".join(map(title_of, answer.methods)),
         "of_data": [] if examined is None else list(data_tables(examined)),
         "cases": cases_table(answer.cases, answer.methods),
     }
@@ -62,8 +62,8 @@ def _sentence(examined: Examination) -> str:
             statement = plain(sentence(proof.statement))
             return f"Your data ({examined.part}): {what} Refuted: {statement}"
     verdicts = "; ".join(
-        f"{proof.setup.voice.title}: {_WORDS.get(proof.standing, proof.standing.value)}"
-        for proof in examined.proofs.values()
+        f"{title_of(method(name))}: {_WORDS.get(proof.standing, proof.standing.value)}"
+        for name, proof in examined.proofs.items()
     )
     return f"Your data ({examined.part}): {verdicts}."
 
@@ -95,11 +95,11 @@ def _used(uses: Iterable[Use], none: str = "0") -> tuple[tuple[str, ...], ...]:
     )
 
 
-def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Method]) -> Table:
+def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[AnyMethod]) -> Table:
     """Each case against each construction."""
     words = {(x.case, x.construction): x.words for x in cases}
     rows = tuple(
         (case, *(words[case, method.name] for method in methods))
         for case in dict.fromkeys(x.case for x in cases)
     )
-    return Table("Edge cases", ("case", *(m.voice.title for m in methods)), rows)
+    return Table("Edge cases", ("case", *map(title_of, methods)), rows)

@@ -19,7 +19,7 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.question import answers
 
@@ -31,7 +31,7 @@ class AuditAnswer(Answer):
 
     question: Audit
     data: Dataset | Subject
-    methods: tuple[Method, ...]
+    methods: tuple[AnyMethod, ...]
     cases: tuple[edge_cases.CaseVerdict, ...]
     examined: user_data.Examination | None = None
 
@@ -80,10 +80,10 @@ def audit(
     )
 
 
-def methods_of(question: Audit) -> tuple[Method, ...]:
+def methods_of(question: Audit) -> tuple[AnyMethod, ...]:
     """The one that is named; else those that use A1 and A2."""
     if question.construction is not None:
-        return (registry.layer_method(question.construction),)
+        return (registry.method(question.construction),)
     return tuple(method for method in registry.methods() if method.uses_a1_a2)
 
 

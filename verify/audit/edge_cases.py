@@ -19,8 +19,9 @@ from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods.method import Method
+from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.prove import prove
-from attncert.verify.questions.prove import Prove
+from attncert.verify.questions.prove import ClaimChoice, Prove
 
 _I = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]
@@ -131,7 +132,7 @@ class CaseVerdict:
 
 
 def run(
-    methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
+    methods: Sequence[AnyMethod], quick: bool, seed: int, progress: StageProgress
 ) -> tuple[CaseVerdict, ...]:
     """Every case (quick: every second) by each construction. Exact."""
     names, outcomes = list(CASES)[:: 2 if quick else 1], []
@@ -161,17 +162,20 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
     )
 
 
-def _outcome(method: Method, name: str, seed: int) -> CaseVerdict:
+def _outcome(method: AnyMethod, name: str, seed: int) -> CaseVerdict:
     words, level = _run_case(method, CASES[name](), seed)
     return CaseVerdict(name, method.name, words, level)
 
 
-def _run_case(method: Method, data: Dataset, seed: int) -> tuple[str, Level]:
-    """What came out, in words; refuted where the construction promised more."""
+def _run_case(method: AnyMethod, data: Dataset, seed: int) -> tuple[str, Level]:
+    """What came out, in words; refuted if the construction promised more, or a step is false."""
+    claim: ClaimChoice = "full-rank" if isinstance(method, Method) else "auto"
     try:
-        proof = prove(data, Prove(construction=method.name, claim="full-rank", seed=seed))
+        proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
     except InputError as error:  # a third-party construction that breaks
         return str(error), Level.REFUTED
+    if proof.proof_standing is Level.REFUTED:
+        return f"a step fails: {proof.proof_claim.witness['reason']}", Level.REFUTED
     if proof.standing.holds:
         return proof.standing.value, Level.PROVED
     if proof.standing is Level.REFUTED:

@@ -14,10 +14,13 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.words import counted
+from attncert.verify.methods import registry
 from attncert.verify.methods.method import Method
+from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.pipeline.run import Run
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
@@ -46,7 +49,7 @@ class Examination:
 
     whole: Dataset
     data: Dataset
-    proofs: Mapping[str, Proof]
+    proofs: Mapping[str, Answer]
     strengths: Mapping[str, Strength]
 
     @property
@@ -56,17 +59,18 @@ class Examination:
 
 
 def examine(
-    whole: Dataset, methods: Sequence[Method], quick: bool, seed: int, progress: StageProgress
+    whole: Dataset, methods: Sequence[AnyMethod], quick: bool, seed: int, progress: StageProgress
 ) -> Examination:
     """Exact where `prove` is."""
     data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
     claim: ClaimChoice = "auto" if data.T <= READOUT and not quick else "full-rank"
-    proofs, strengths = dict[str, Proof](), dict[str, Strength]()
+    proofs, strengths = dict[str, Answer](), dict[str, Strength]()
     for number, method in enumerate(methods):
         progress("your data", number, len(methods))
-        proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
-        proofs[method.name] = proof
-        if proof.layer is not None and method.strength is not None:
+        ours = isinstance(method, Method)
+        asked = Prove(construction=method.name, claim=claim if ours else "auto", seed=seed)
+        proof = proofs[method.name] = prove(data, asked)
+        if isinstance(method, Method) and proof.layer is not None and method.strength is not None:
             strengths[method.name] = _strength(method, proof)
     return Examination(whole, data, proofs, strengths)
 
@@ -88,7 +92,7 @@ def claims(examined: Examination) -> list[Claim]:
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
-    titles = " or ".join(proof.setup.voice.title for proof in examined.proofs.values())
+    titles = " or ".join(registry.title_of(registry.method(x)) for x in examined.proofs)
     part = f"{examined.part} of {examined.whole.name}"
     statement = f"By {titles} {part} are memorized."
     if best is not None:
@@ -113,7 +117,7 @@ def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
     return (*row_bound(data), count, universal(data, heads, data.d, seed=seed))
 
 
-def _claim_of(name: str, proof: Proof) -> Claim:
+def _claim_of(name: str, proof: Answer) -> Claim:
     """The conclusion of one construction, with the witness of the first thing that fails."""
     answer = proof.trace[proof.conclusion]
     failing = [answer, *proof.trace.failures(proof.conclusion)]
@@ -128,10 +132,10 @@ def _claim_of(name: str, proof: Proof) -> Claim:
     )
 
 
-def _caveat(proof: Proof) -> str:
-    if not proof.holds:
+def _caveat(proof: Answer) -> str:
+    theorem = proof.trace.get(ids.THEOREM)
+    if theorem is None or not proof.holds:
         return ""
-    theorem = proof.trace[ids.THEOREM]
     if theorem.level.holds or not theorem.witness:
         return ""
     false = ", ".join(theorem.witness["hypotheses that do not hold"])

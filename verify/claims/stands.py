@@ -16,8 +16,8 @@ def stands(
     """The claim that a proof stands: every step and promise of it, and every hypothesis that a step
     uses. known: the claims that these may rest on.
 
-    A step that is refuted refutes it. A false hypothesis makes it not applicable: the proof says
-    nothing about these data. A hypothesis that no step uses does not matter here. Vacuous steps
+    A step that is refuted refutes it, unless it rests on a hypothesis that is false. A false
+    hypothesis makes it not applicable: the proof says nothing about these data. A hypothesis that no step uses does not matter here. Vacuous steps
     support nothing; if there are no others, the proof is undecided. No claim at all, if there are
     neither steps nor promises.
     """
@@ -33,9 +33,13 @@ def stands(
         statement = f"The proof stands on these data: {_counts(steps, promises, used)}."
         on = tuple(claim.id for claim in needed)
         return [Claim(ids.PROOF, statement, Level.PROVED, rests_on=on)]
-    for level, claims in ((Level.REFUTED, own), (Level.NOT_APPLICABLE, used)):
-        if false := [x for x in claims if x.level in (Level.REFUTED, Level.NOT_APPLICABLE)]:
-            return [_fails(level, false)]
+    outside = [claim for claim in used if claim.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
+    excused = {claim.id for claim in outside}
+    refuted = [claim for claim in own if claim.level is Level.REFUTED]
+    if false := [x for x in refuted if not excused & trace.ancestors(x.id)]:
+        return [_fails(Level.REFUTED, false)]
+    if outside:
+        return [_fails(Level.NOT_APPLICABLE, outside)]
     open_ = {claim.id for claim in (needed if said else own)} | below
     return [_fails(Level.UNDECIDED, [x for x in trace if x.id in open_ and not x.level.holds])]
 

@@ -125,6 +125,11 @@ def names() -> tuple[str, ...]:
     return tuple(_registered)
 
 
+def title_of(method: AnyMethod) -> str:
+    """In a report: its title, or its name if it has none."""
+    return method.title or method.name
+
+
 def foreign(method: AnyMethod) -> bool:
     """Whether this is a third-party construction."""
     return _registered.get(method.name) is method and method not in _OURS

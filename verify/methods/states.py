@@ -7,7 +7,7 @@ comparison of balls stays open, the states are computed again in balls of more a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from flint import ctx
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.foreign import error_text
 from attncert.constructions.layer import Head
 from attncert.constructions.network.arithmetic import BALLS, RATIONAL, Inexact
 from attncert.constructions.network.blocks import Attention
@@ -190,7 +191,10 @@ class Views:
             if known.level is not Level.UNDECIDED:
                 break
             with ctx.workprec(bits):
-                known = decision(self.at(bits))
+                try:
+                    known = decision(self.at(bits))
+                except Exception as error:  # a step for rational numbers alone
+                    return _open(known, error)
         return known
 
     def count(self, what: str) -> int:
@@ -199,6 +203,13 @@ class Views:
         if what == "head":
             return len(self.at(None).heads)
         return self.network.depth if what == "block" else len(self.groups)
+
+
+def _open(known: Decision, error: Exception) -> Decision:
+    """Undecided over the rationals, and the step does not run on balls."""
+    reason = (known.witness or {}).get("reason", "it is open over the rationals")
+    reason = f"{reason}; on balls the step fails: {error_text(error)}"
+    return replace(known, witness={**(known.witness or {}), "reason": reason})
 
 
 def _contexts(states: States, T: int) -> list[Any]:

@@ -24,6 +24,7 @@ from attncert.verify.layer.error import (
 )
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.judged import Judged
+from attncert.verify.methods.registry import title_of
 from attncert.verify.network import claims
 from attncert.verify.network.within import certified, rounded_up
 from attncert.verify.origins.conclusion import in_words_of
@@ -60,14 +61,13 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Net
 
     Raises InputError for options of layers, and for data without labels.
     """
-    _require_no_option_of_layers(question, construction)
     data = known.data
-    _ = data.labels  # raises InputError if there are none
     if known.views is None:
         assert known.failure is not None
-        title = construction.title or construction.name
-        refused = claims.refusal(data, title, known.failure, known.claims)
+        refused = claims.refusal(data, title_of(construction), known.failure, known.claims)
         return _concluded(question, data, construction, refused)
+    _require_no_option_of_layers(question, construction)
+    _ = data.labels  # raises InputError if there are none
     outcome, within = construction.goal.concluded(known.views, known.built)
     network = known.views.network
     all_known = [*known.claims, *outcome]

@@ -360,7 +360,7 @@ def parity(registered: None) -> Method:
 
 
 def test_a_third_party_construction_and_where_it_breaks(parity: Method) -> None:
-    """Its last step writes out features: with logits of 10³⁰⁰ they do not fit."""
+    """Its steps look at attention weights: with logits of 10³⁰⁰ these do not fit."""
     outcomes = tried(parity, quick=False)
     found = claim(outcomes)
     assert found.level is Level.REFUTED and found.witness
@@ -372,14 +372,13 @@ def test_a_third_party_construction_and_where_it_breaks(parity: Method) -> None:
 
 
 def test_a_broken_promise_counts_against(parity: Method) -> None:
-    def blank(data: Dataset, settings: Any, progress: Any) -> Any:
-        built = parity.build(data, settings, progress)
-        heads = tuple(replace(head, key=head.key * 0) for head in built.layer.heads)
-        return replace(built, layer=replace(built.layer, heads=heads))
+    def blank(data: Dataset, request: Any) -> Any:
+        layer = parity.build(data, request)
+        return replace(layer, heads=tuple(replace(x, key=x.key * 0) for x in layer.heads))
 
     method = replace(parity, name="blank", build=blank)
     registry.register(method)
     found = claim(tried(method))
     assert found.level is Level.REFUTED and found.witness
-    said = "blank on huge integers: not proved, although every hypothesis holds"
+    said = "blank on huge integers: a step fails: head.1.alone is refuted"
     assert said in found.witness["reason"].split("; ")
