@@ -15,6 +15,7 @@ from flint import arb
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.numerals import numeral, short
 from attncert.reports.answers import PageParts
+from attncert.reports.network.page import MARGIN
 from attncert.reports.prove.figures import heat_map
 from attncert.reports.report import Table
 from attncert.reports.words.claims import lines
@@ -40,6 +41,7 @@ def page_parts(answer: LayerAnswer) -> PageParts:
         "tolerance": "" if audit is None else _tolerance(answer, audit),
         "wide": widened(answer.data.m, answer.weights.layer.value_width),
         "shown": [x for x in lines(answer.trace) if not x.id.startswith("theorem1.")],
+        "margin": MARGIN,
         "tables": [] if audit is None else _tables(answer, audit),
     }
     more = tuple(_sentences(answer))
@@ -65,8 +67,8 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
     if audit is None:
         return read
     return read | {
-        "tolerance": numeral(audit.limit.bound),
-        "errors must be": "below the tolerance" if audit.limit.strict else "at most the tolerance",
+        "tolerance": None if audit.limit.bound is None else numeral(audit.limit.bound),
+        "each output": audit.limit.must,
         "error": audit[ids.LAYER_ERROR].numbers["error"],
         "errors": audit.errors,
         "singular value": [audit.sigma.lower, audit.sigma.upper],
@@ -81,9 +83,15 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
             }
             for head in audit.heads
         ],
-        "beyond the tolerance": audit[ids.LAYER_MEMORIZES].numbers["beyond"],
-        "undecided": audit[ids.LAYER_MEMORIZES].numbers["open"],
+        **_judged(audit),
     }
+
+
+def _judged(audit: LayerAudit) -> dict[str, Any]:
+    """Which examples are not as they must be, or may not be; and the margins, if asked for."""
+    numbers = audit[ids.LAYER_MEMORIZES].numbers
+    margins = {key: numbers[key] for key in ("margin", "example", "margins") if key in numbers}
+    return {"failing": numbers["beyond"], "undecided": numbers["open"], **margins}
 
 
 def _tables(answer: LayerAnswer, audit: LayerAudit) -> list[Table]:
@@ -119,13 +127,14 @@ def _rank(answer: LayerAnswer) -> str:
 
 def _rescaled(audit: LayerAudit) -> str:
     used = audit.attention.scale
-    return f"Only with --scale {audit.rescaled} are all errors small enough, not with {used}."
+    return f"With --scale {audit.rescaled} each output {audit.limit.must}, not with {used}."
 
 
 def _tolerance(answer: LayerAnswer, audit: LayerAudit) -> str:
-    """The limit, and where it is from."""
-    bound = short(audit.limit.bound)
-    if audit.limit.default:
+    """What is asked of an output, and where that is from."""
+    limit = audit.limit
+    bound = "nearer to its own label" if limit.bound is None else short(limit.bound)
+    if limit.default:
         return f"{bound}, by default (--tolerance sets another)"
     source = "error of the property" if answer.question.tolerance is None else "--tolerance"
     return f"{bound}, as given ({source})"
@@ -158,7 +167,7 @@ def heads_table(audit: LayerAudit, grouped: bool) -> Table:
             str(h + 1), interval(*head.without), listed(list(head.gives)),
             f"{sum(shares) / len(shares):.2f}" if shares else "-",
             *([listed(head.group)] if grouped else []), str(head.rank), str(len(head.saturated)),
-            f"{len(set(head.earlier) & set(head.led))} of {len(head.earlier)}" if h else "-",
+            f"{sum(head.led[t].holds for t in head.earlier)} of {len(head.earlier)}" if h else "-",
         ))  # fmt: skip
     carries = "carries: as the file's groups say; " if grouped else ""
     earlier = "carried by the heads above" if grouped else "those that the heads above give most to"
@@ -190,15 +199,16 @@ def _digits(bound: str) -> str:
 def examples_table(audit: LayerAudit) -> Table:
     data, rows = audit.attention.data, []
     home = {t: h for h, head in enumerate(audit.heads, start=1) for t in head.group}
+    margins = audit[ids.LAYER_MEMORIZES].numbers.get("margins")
     for t in range(min(data.T, _SHOWN)):
-        low, high = audit.errors[t]
         peaks = ", ".join(_digits(head.peaks[t][1]) for head in audit.heads)
-        error = low if low == high else f"{low} to {high}"
-        rows.append((str(t), error, str(home.get(t, "none")), peaks))
+        margin = [] if margins is None else [interval(*margins[t])]
+        rows.append((str(t), interval(*audit.errors[t]), *margin, str(home.get(t, "none")), peaks))
     more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
+    margin = [] if margins is None else ["margin"]
     return Table(
         "The examples",
-        ("example", "error", "carried by head", "largest weight, head by head"),
+        ("example", "error", *margin, "carried by head", "largest weight, head by head"),
         tuple(rows),
         "error: one number is exact, two are bounds; weights are cut after four digits, not "
         f"rounded; both bounds are in the JSON{more}",

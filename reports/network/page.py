@@ -18,6 +18,11 @@ from attncert.verify.layer.error import interval
 from attncert.verify.network.prove import NetworkProof
 
 _SHOWN = 20  # examples in a table
+MARGIN = (
+    "Margin: half of how much nearer, in squared distance, an output is to its own label than to "
+    "any other label of the data; for one-hot labels, how far the output at the label exceeds the "
+    "largest other one."
+)
 
 
 def page_parts(proof: NetworkProof) -> PageParts:
@@ -47,10 +52,15 @@ def _tables(proof: NetworkProof) -> Iterator[Table]:
     if ids.LAYER_ERROR not in proof.trace:
         return
     errors = proof.trace[ids.LAYER_ERROR].numbers["errors"]
-    worst = sorted(range(len(errors)), key=lambda t: (-Decimal(errors[t][1]), t))
+    margins = proof.claim.numbers.get("margins")
+    size = [-Decimal(x[1]) for x in errors] if margins is None else [Decimal(x[0]) for x in margins]
+    worst = sorted(range(len(errors)), key=lambda t: (size[t], t))
     more = f" {len(worst) - _SHOWN} more stand in the JSON." if len(worst) > _SHOWN else ""
     columns = {"example": range(len(errors)), "error": [interval(*x) for x in errors]}
     columns |= _of_patterns(proof)
+    if margins is not None:
+        columns |= {"margin": [interval(*x) for x in margins]}
+        more += f" {MARGIN}"
     yield Table(
         "The errors",
         tuple(columns),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 from support.embedding_cases import random_states, write_folder
 
 from attncert.constructions.data.dataset import Dataset
@@ -19,8 +18,9 @@ from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.assume.embeddings import load_embeddings
+from attncert.verify.interpolation.nearest import margins
 from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.error import half_the_gap
+from attncert.verify.layer.error import default_limit
 from attncert.verify.layer.property import load_property
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
@@ -99,18 +99,13 @@ def test_a_pipe_in_a_folder_is_not_waited_for(name: str, tmp_path: Path) -> None
         load_embeddings(made)
 
 
-def test_the_least_gap_between_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As all pairs give it; by sorted first numbers, and never by their hashes."""
-    rng = np.random.default_rng(5)
-    for m in (1, 2, 3):
-        labels = rng.integers(-40, 40, size=(30, m))
-        different = {tuple(y) for y in labels.tolist()}
-        gaps = [max(abs(x - y) for x, y in zip(a, b, strict=True))
-                for a, b in combinations(different, 2)]  # fmt: skip
-        data = Dataset.of([[1]], [[1]] * 30, [[f"{x}/7" for x in y] for y in labels.tolist()])
-        assert half_the_gap(data) == Fraction(min(gaps), 14)
-    same_hash = [[str((2**61 - 1) * k)] for k in range(1, 8001)]
-    assert half_the_gap(Dataset.of([[1]], [[1]] * 8000, same_hash)) == Fraction(2**61 - 1, 2)
+def test_labels_are_told_apart_by_no_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels of one hash would take long in a set; too many are refused."""
+    same_hash = [[str((2**61 - 1) * k)] for k in range(1, 301)]
+    data = Dataset.of([[1]], [[1]] * 300, same_hash)
+    assert default_limit(data).bound is None
+    least = [low for low, _ in margins(data, data.label_matrix).bounds]
+    assert set(least) == {fmpq((2**61 - 1) ** 2, 2)}
     monkeypatch.setattr("attncert.verify.layer.error._MOST_COMPARED", 1000)
-    with pytest.raises(InputError, match="tolerance: must be given where over 1000 numbers"):
-        half_the_gap(Dataset.of([[1]], [[1]] * 60, [[0, k] for k in range(60)]))
+    with pytest.raises(InputError, match="tolerance: must be given where 300 outputs are"):
+        default_limit(data)

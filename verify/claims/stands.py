@@ -17,9 +17,9 @@ def stands(
     uses. known: the claims that these may rest on.
 
     A step that is refuted refutes it, unless it rests on a hypothesis that is false. A false
-    hypothesis makes it not applicable: the proof says nothing about these data. A hypothesis that no step uses does not matter here. Vacuous steps
-    support nothing; if there are no others, the proof is undecided. No claim at all, if there are
-    neither steps nor promises.
+    hypothesis makes it not applicable: the proof says nothing about these data. A hypothesis that
+    no step uses does not matter here. Vacuous steps support nothing; if there are no others, the
+    proof is undecided. No claim at all, if there are neither steps nor promises.
     """
     own = [*steps, *promises]
     if not own:

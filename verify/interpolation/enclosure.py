@@ -41,7 +41,6 @@ def enclosed_error(
     outputs: Callable[[], arb_mat],
     *,
     tolerance: Fraction | None = None,
-    strict: bool = False,
     max_bits: int = MAX_BITS,
 ) -> Claim:
     """The interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|, between two bounds.
@@ -51,7 +50,7 @@ def enclosed_error(
 
     - without `tolerance`: *enclosed* once the error is known to a relative width of 2^-10 (an error
       of exactly 0 is usually not: its upper bound only shrinks);
-    - with it: *enclosed* once the error is proved to be at most `tolerance` (strict: below it),
+    - with it: *enclosed* once the error is proved to be at most `tolerance`,
       *refuted* once one example is proved to exceed it (the witness); of the examples, those
       beyond the tolerance and those undecided with the bits that settled the whole are told;
     - *undecided* where `max_bits` bits, 64 or more, do not settle it.
@@ -62,7 +61,7 @@ def enclosed_error(
         with ctx.workprec(bits):
             bounds = row_bounds(outputs() - arb_mat(data.label_matrix))
             low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
-            level = _decide(low, high, limit, strict)
+            level = _decide(low, high, limit)
         if level is not Level.UNDECIDED or 2 * bits > max_bits:
             break
         bits *= 2
@@ -72,10 +71,9 @@ def enclosed_error(
     numbers: dict[str, Any] = {"precision_bits": bits, "error": interval, "errors": errors}
     statement = rf"${_ERROR}$ lies between {interval[0]} and {interval[1]}"
     if tolerance is not None:
-        less = "<" if strict else r"\le"
-        statement = f"${_ERROR} {less} {short(tolerance)}$"
+        statement = rf"${_ERROR} \le {short(tolerance)}$"
         numbers["tolerance"] = numeral(tolerance)
-        judged = [_decide(*pair, limit, strict) for pair in bounds]
+        judged = [_decide(*pair, limit) for pair in bounds]
         numbers["beyond"] = [t for t, x in enumerate(judged) if x is Level.REFUTED]
         numbers["open"] = [t for t, x in enumerate(judged) if x is Level.UNDECIDED]
     witness: dict[str, Any] | None = None
@@ -99,23 +97,25 @@ def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
     return bounds
 
 
-def _decide(low: arb, high: arb, limit: fmpq | None, strict: bool) -> Level:
+def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
     # Arb's comparisons are true only where they hold for all points of both balls.
     if limit is None:
         return Level.ENCLOSED if high - low <= low * RELATIVE_WIDTH else Level.UNDECIDED
-    if high < limit or (high <= limit and not strict):
+    if high <= limit:
         return Level.ENCLOSED
-    return Level.REFUTED if low > limit or (low >= limit and strict) else Level.UNDECIDED
+    return Level.REFUTED if low > limit else Level.UNDECIDED
 
 
 def decimal(point: arb, *, up: bool) -> str:
-    """A non-negative exact point in `DIGITS` decimal digits or one more, rounded down or up.
+    """An exact point in `DIGITS` decimal digits or one more, rounded down or up.
 
     >>> decimal(arb(1) / 8, up=False), decimal(arb(2) ** 70, up=False), decimal(arb(0), up=True)
     ('0.125', '1.18059e+21', '0')
     >>> decimal(arb(2) ** 70, up=True)
     '1.1806e+21'
     """
+    if point < 0:
+        return f"-{decimal(-point, up=not up)}"
     if not point.is_finite():
         return "inf"
     mantissa, exponent = (int(x) for x in point.man_exp())

@@ -11,6 +11,7 @@ output at the label exceeds the largest other one, so nearest is argmax.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,23 +62,19 @@ def margins(data: Dataset, outputs: fmpq_mat | arb_mat, bound: Fraction | None =
     [(1/2, 1/2), (3/2, 3/2)]
     """
     unit, rows = data.labels.denominator, data.labels.numerators.tolist()
-    order = sorted(range(data.T), key=rows.__getitem__)  # in no set: hashes
-    groups = [list(same) for _, same in groupby(order, key=rows.__getitem__)]
-    if len(groups) == 1:
+    labels = [y for y, _ in groupby(sorted(rows))]  # in no set: hashes
+    if len(labels) == 1:
         raise InputError("labels", "not all equal, to ask which is nearest", "one alone")
-    matrix, of_example, by_example = type(outputs), outputs.tolist(), {}
-    for members in groups:
-        label = rows[members[0]]
-        others = [rows[other[0]] for other in groups if other is not members]
-        apart = [[x - y for x, y in zip(label, other, strict=True)] for other in others]
-        squares = [sum(x * x for x in label) - sum(y * y for y in other) for other in others]
-        some = matrix([of_example[t] for t in members])
-        products = some * matrix(fmpq_mat(apart).transpose())
-        for t, row in zip(members, products.tolist(), strict=True):
-            twice = (2 * unit * x - square for x, square in zip(row, squares, strict=True))
-            by_example[t] = _least([x / (2 * unit**2) for x in twice])
-    bounds = [by_example[t] for t in range(data.T)]
-    exact = matrix is fmpq_mat
+    # With y = Y / unit, what is minimal over y' is (s - s') / (2 unit²), s = 2 unit Y·o - |Y|².
+    columns = [[*(2 * unit * x for x in y), -sum(x * x for x in y)] for y in labels]
+    matrix, exact = type(outputs), isinstance(outputs, fmpq_mat)
+    with_ones = matrix([[*row, 1] for row in outputs.tolist()])
+    scores = with_ones * matrix(fmpq_mat(columns).transpose())
+    bounds = []
+    for label, row in zip(rows, scores.tolist(), strict=True):
+        own = row.pop(bisect_left(labels, label))
+        low, high = (x / (2 * unit**2) for x in _ahead(own, row))
+        bounds.append((low, high) if exact else (low.lower(), high.upper()))
     good = Level.PROVED if exact else Level.ENCLOSED
     levels = [_decide(*pair, bound) or good for pair in bounds]
     return Margins(bounds, levels, None if exact else ctx.prec)
@@ -113,9 +110,11 @@ def _decide(low: Any, high: Any, bound: Fraction | None) -> Level | None:
     return Level.REFUTED if high < limit or (high <= limit and bound is None) else Level.UNDECIDED
 
 
-def _least(values: list[Any]) -> tuple[Any, Any]:
-    if isinstance(values[0], fmpq):
-        return min(values), min(values)
-    if not all(x.is_finite() for x in values):  # too few bits: nothing known
+def _ahead(own: Any, others: list[Any]) -> tuple[Any, Any]:
+    """By how much the score exceeds the largest other one, from below and above."""
+    if isinstance(own, fmpq):
+        return own - max(others), own - max(others)
+    apart = [own - x for x in others]
+    if not all(x.is_finite() for x in apart):  # too few bits: nothing known
         return arb("-inf"), arb("inf")
-    return min(x.lower() for x in values), min(x.upper() for x in values)
+    return min(x.lower() for x in apart), min(x.upper() for x in apart)

@@ -112,15 +112,19 @@ class Attention:
     # Exactly, where the logits are whole multiples of ln 2.
 
     @cached_property
-    def short(self) -> bool:
-        """Whether they are, and the weights short enough to be written."""
+    def exponents(self) -> int | None:
+        """Bits of all powers of two together; None where the logits are not whole."""
         if (self.block.unit, self.block.root) != ("ln 2", 1):
-            return False
+            return None
         try:
-            ranges = [sum(logit_ranges(head, self.data)) for head in self.block.heads]
+            return sum(sum(logit_ranges(head, self.data)) for head in self.block.heads)
         except ValueError:
-            return False
-        return sum(ranges) <= _EXACT_BITS
+            return None
+
+    @property
+    def short(self) -> bool:
+        """Whether they are whole, and the weights short enough to be written."""
+        return self.exponents is not None and self.exponents <= _EXACT_BITS
 
     def exact_features(self) -> fmpq_mat | None:
         """Z over ℚ; None where it is not `short`."""

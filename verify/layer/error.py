@@ -17,7 +17,7 @@ What Theorem 1 does is not what every layer must do: its part describes, and fin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -25,7 +25,7 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
@@ -40,6 +40,7 @@ from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, listed, widened
 from attncert.verify.interpolation.enclosure import decimal, enclosed_error
+from attncert.verify.interpolation.nearest import Margins, enclosed_margins, margins
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.heads import (
     HeadView,
@@ -48,13 +49,20 @@ from attncert.verify.layer.heads import (
     theorem_claims,
     worth_of_each,
 )
-from attncert.verify.network.within import balls, exact_outputs
+from attncert.verify.network.within import (
+    Bounds,
+    balls,
+    exact_outputs,
+    rounded_down,
+    rounded_up,
+)
 from attncert.verify.questions.layer import SCALES
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 from attncert.verify.rank.rational import rank as rational_rank
 from attncert.verify.tightness.universal import bound_from_above
 
-_MOST_COMPARED = 10**7  # numbers of labels, for the least gap between two
+_MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10: seconds
+_EXACT = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
 BITS = 256  # of the balls for weights, features and singular values
 _BRIEF = 12  # characters of a number that a sentence holds
 SOURCE = "ours; docs/models-and-layers.md"
@@ -62,11 +70,11 @@ SOURCE = "ours; docs/models-and-layers.md"
 
 @dataclass(frozen=True)
 class Limit:
-    """Which errors, in any entry, count as small. strict: below the bound, not merely at most that.
-    must: what an output then is, in words. default: whether nobody asked for it."""
+    """What is asked of an output. bound: how far it may be from its label, in any entry; None: it
+    must be nearer to its own label than to any other. must: that in words. default: whether nobody
+    asked for it."""
 
-    bound: Fraction
-    strict: bool
+    bound: Fraction | None
     must: str
     default: bool = False
 
@@ -141,29 +149,31 @@ def audit_layer(
 
 def at_most(tolerance: Fraction) -> Limit:
     """0 asks for equality."""
-    return Limit(tolerance, False, f"differs from its label by at most {short(tolerance)}")
+    return Limit(tolerance, f"differs from its label by at most {short(tolerance)}")
 
 
 def default_limit(data: Dataset) -> Limit:
     """Whole labels count as classes: each output must be nearer to its own than to any other. Real
-    ones must be met to within a hundredth of their spread. Raises InputError where all are equal.
+    ones must be met to within a hundredth of their spread. Raises InputError where all are equal,
+    or too many are to be compared.
 
     >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, 1, 5])).must
-    'is nearer to its own label than to any other (an error below 1/2)'
+    'is nearer to its own label than to any other'
     >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, "1/2", 5])).must
     "differs from its label by at most 1 % of the labels' spread (1/20)"
     """
-    width = spread(data)
+    width, labels = spread(data), data.labels
     if not width:
         raise InputError("tolerance", "given where all labels are equal", "left out")
-    labels = data.labels
     if not (labels.numerators % labels.denominator).any():
-        half = half_the_gap(data)
-        must = f"is nearer to its own label than to any other (an error below {short(half)})"
-        return Limit(half, True, must, True)
+        different = [y for y, _ in groupby(sorted(labels.numerators.tolist()))]  # in no set: hashes
+        if data.T * len(different) * (data.m + 10) > _MOST_COMPARED:
+            must = f"given where {data.T} outputs are to be compared with {len(different)} labels"
+            raise InputError("tolerance", must, "left out")
+        return Limit(None, "is nearer to its own label than to any other", True)
     part = width / 100
     must = f"differs from its label by at most 1 % of the labels' spread ({_brief(part)})"
-    return Limit(part, False, must, True)
+    return Limit(part, must, True)
 
 
 def spread(data: Dataset) -> Fraction:
@@ -197,31 +207,6 @@ def _brief(x: Fraction) -> str:
     return f"about {arb(fmpq(x.numerator, x.denominator)).str(3, radius=False)}"
 
 
-def half_the_gap(data: Dataset) -> Fraction:
-    """Half the smallest distance δ (largest entry) between different labels.
-
-    An output with an error below δ/2 is nearer to its own label than to any other: these are at
-    least δ from its own, so more than δ/2 from the output. At δ/2 itself there may be a tie. Raises
-    InputError where too many are to be compared.
-
-    >>> half_the_gap(Dataset.of([[1]], [[1], [2], [3]], [0, 1, "1/3"]))
-    Fraction(1, 6)
-    """
-    labels = [y for y, _ in groupby(sorted(data.labels.numerators.tolist()))]  # in no set: hashes
-    least, compared = 0, 0
-    for k, a in enumerate(labels):
-        for j in range(k - 1, -1, -1):
-            b = labels[j]
-            if least and a[0] - b[0] >= least:  # so are those before b
-                break
-            gap = max(abs(x - y) for x, y in zip(a, b, strict=True))
-            least, compared = min(least or gap, gap), compared + data.m
-            if compared > _MOST_COMPARED:
-                must = f"given where over {_MOST_COMPARED} numbers of labels are to be compared"
-                raise InputError("tolerance", must, "left out")
-    return Fraction(least, 2 * data.labels.denominator)
-
-
 # Error.
 
 
@@ -233,65 +218,101 @@ def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
 def judged_errors(
     network: Network, data: Dataset, limit: Limit, *, exactly: bool = True
 ) -> tuple[Claim, Claim]:
-    """How large the error is, and whether it is small enough, with the examples for which it is
-    not ("beyond") or may not be ("open"): exactly where possible and wanted, else enclosed. Raises
-    InputError for shapes."""
-    bound, strict = limit.bound, limit.strict
+    """How large the error is, and whether the outputs are what the limit asks for, with the
+    examples that are not ("beyond") or may not be ("open"): exactly where possible and wanted, else
+    enclosed. Raises InputError for shapes."""
     statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
+    judged = Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, source=SOURCE)
     exact = exact_outputs(network, data) if exactly else None
-    if exact is None:
-        at = cache(lambda bits: balls(network, data))  # once at each precision
-        error = enclosed_error(data, lambda: at(ctx.prec), max_bits=1024)
-        judged = enclosed_error(data, lambda: at(ctx.prec), tolerance=bound, strict=strict)
-        return (
-            replace(error, id=ids.LAYER_ERROR, source=SOURCE),
-            replace(
-                judged,
-                id=ids.LAYER_MEMORIZES,
-                statement=statement,
-                numbers={key: judged.numbers[key] for key in ("tolerance", "beyond", "open")},
-                source=SOURCE,
-            ),
-        )
-    gaps = (exact - data.label_matrix).tolist()
-    sizes = [max(abs(Fraction(int(x.p), int(x.q))) for x in row) for row in gaps]
-    decimals = [[_decimal(x, up=False), _decimal(x, up=True)] for x in sizes]
-    worst = max(range(data.T), key=lambda t: sizes[t])
-    arithmetic = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
+    if exact is not None:
+        return _exactly(judged, data, exact, limit.bound)
+    at = cache(lambda bits: balls(network, data))  # once at each precision
+    return _in_balls(judged, data, lambda: at(ctx.prec), limit.bound)
+
+
+def _exactly(
+    judged: Claim, data: Dataset, outputs: fmpq_mat, bound: Fraction | None
+) -> tuple[Claim, Claim]:
+    sizes = [max(map(abs, row)) for row in (outputs - data.label_matrix).tolist()]
+    decimals = [outward(x, x) for x in sizes]
+    worst = sizes.index(max(sizes))
     error = Claim(
         ids.LAYER_ERROR,
         f"The largest error is {interval(*decimals[worst])}.",
         Level.PROVED,
         numbers={"error": decimals[worst], "errors": decimals},
-        arithmetic=arithmetic,
+        arithmetic=_EXACT,
         source=SOURCE,
     )
-    beyond = [t for t, x in enumerate(sizes) if not (x < bound or (x == bound and not strict))]
-    memorizes = Claim.checked(
-        ids.LAYER_MEMORIZES,
-        statement,
-        not beyond,
-        {"example": worst, "error": decimals[worst]},
-        numbers={
-            "equal to the label": sum(not x for x in sizes),
-            "examples": data.T,
-            "beyond": beyond,
-            "open": [],
-        },
-        arithmetic=arithmetic,
-        source=SOURCE,
+    if bound is None:
+        return error, _by_margins(judged, margins(data, outputs))
+    beyond = [t for t, x in enumerate(sizes) if x > fmpq(bound.numerator, bound.denominator)]
+    numbers = {
+        "equal to the label": sum(not x for x in sizes),
+        "examples": data.T,
+        "beyond": beyond,
+        "open": [],
+    }
+    level = Level.REFUTED if beyond else Level.PROVED
+    witness = {"example": worst, "error": decimals[worst]} if beyond else None
+    return error, replace(judged, level=level, numbers=numbers, witness=witness, arithmetic=_EXACT)
+
+
+def _in_balls(
+    judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], bound: Fraction | None
+) -> tuple[Claim, Claim]:
+    """outputs: at the working precision."""
+    error = enclosed_error(data, outputs, max_bits=1024)
+    error = replace(error, id=ids.LAYER_ERROR, source=SOURCE)
+    if bound is None:
+        return error, _by_margins(judged, enclosed_margins(data, outputs))
+    within = enclosed_error(data, outputs, tolerance=bound)
+    numbers = {key: within.numbers[key] for key in ("tolerance", "beyond", "open")}
+    return error, replace(
+        within, id=judged.id, statement=judged.statement, numbers=numbers, source=SOURCE
     )
-    return error, memorizes
+
+
+def _by_margins(judged: Claim, margins: Margins) -> Claim:
+    """The least margin decides, and is told with its example."""
+    decimals = [outward(*pair) for pair in margins.bounds]
+    least = {"example": margins.least, "margin": decimals[margins.least]}
+    numbers = {
+        **least,
+        "margins": decimals,
+        "beyond": [t for t, level in enumerate(margins.levels) if level is Level.REFUTED],
+        "open": [t for t, level in enumerate(margins.levels) if level is Level.UNDECIDED],
+    }
+    return replace(
+        judged,
+        level=margins.level,
+        numbers=numbers,
+        witness=None if margins.level.holds else least,
+        arithmetic=f"ball arithmetic (Arb), {margins.bits} bits" if margins.bits else _EXACT,
+    )
 
 
 def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
     """Whether the errors are small enough, with their size relative to the labels."""
-    size = error_size(error, width)
+    size = margin_size(memorizes.numbers) + error_size(error, width)
     if memorizes.level.holds:
         statement = f"{memorizes.statement.removesuffix('.')}; {size}."
         return replace(memorizes, statement=statement)
     reason = f"{failing(memorizes.numbers)}; {size}"
     return replace(memorizes, witness=dict(memorizes.witness or {}) | {"reason": reason})
+
+
+def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
+    """Of the certificate, if the outputs are what the limit asks for: of equality if that is exact,
+    else of the least margin or of the largest error, in few digits."""
+    exact, high = error.level is Level.PROVED, error.numbers["error"][1]
+    if exact and high == "0":
+        return {}
+    if limit.bound is None:
+        margin = memorizes.numbers["margin"][0]
+        return {"margin": Fraction(margin if exact else rounded_down(margin))}
+    within = Fraction(rounded_up(high))
+    return {"within": min(within, limit.bound) if limit.bound else within}
 
 
 def error_size(error: Claim, width: Fraction) -> str:
@@ -301,6 +322,17 @@ def error_size(error: Claim, width: Fraction) -> str:
         return "every output equals its label"
     relative = share(high, width)
     return f"the largest error is {interval(low, high)}" + (f", {relative}" if relative else "")
+
+
+def margin_size(numbers: Mapping[str, Any]) -> str:
+    """The least margin and its example, half a sentence; "" where none was asked for.
+
+    >>> margin_size({"margin": ("0.25", "0.25"), "example": 3})
+    'the least margin is 0.25, of example 3; '
+    """
+    if "margin" not in numbers:
+        return ""
+    return f"the least margin is {interval(*numbers['margin'])}, of example {numbers['example']}; "
 
 
 def failing(numbers: Mapping[str, Any]) -> str:
@@ -327,10 +359,15 @@ def bounds(sigma: SingularValue) -> tuple[str, str]:
     return decimal(arb(sigma.lower), up=False), decimal(arb(sigma.upper), up=True)
 
 
-def _decimal(x: Fraction, *, up: bool) -> str:
+def outward(low: Any, high: Any) -> list[str]:
+    """Bounds, fractions or exact points of any sign, as decimals rounded outwards.
+
+    >>> outward(fmpq(-1, 3), fmpq(1, 4))
+    ['-0.333334', '0.25']
+    """
     with ctx.workprec(64):
-        ball = arb(fmpq(x.numerator, x.denominator))
-        return decimal(ball.upper() if up else ball.lower(), up=up)
+        below, above = arb(low).lower(), arb(high).upper()
+        return [decimal(below, up=False), decimal(above, up=True)]
 
 
 # Rank.

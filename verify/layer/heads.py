@@ -38,17 +38,18 @@ class HeadView:
     """One head in numbers. rank: of M_h, exactly. group: the examples that it carries.
 
     peaks: for each example the row with the largest weight, and that weight as two decimals that
-    enclose it. saturated: examples with all but 2^-10 of the attention on one row (proved). led:
-    examples whose largest weight is at least twice any other (all but 2^-20 of that; proved).
-    earlier: examples of earlier groups. without: the largest error of the layer without the head,
-    as two decimals that enclose it. gives: the examples that it gives most to, each with its share.
+    enclose it. saturated: examples with all but 2^-10 of the attention on one row (proved). led: of
+    each example whether a weight is at least twice any other (all but 2^-20 of that): enclosed,
+    refuted or undecided. earlier: examples of earlier groups. without: the largest error of the
+    layer without the head, as two decimals that enclose it. gives: the examples that it gives most
+    to, each with its share.
     """
 
     rank: int
     group: tuple[int, ...]
     peaks: tuple[tuple[int, str, str], ...]
     saturated: tuple[int, ...]
-    led: tuple[int, ...]
+    led: tuple[Level, ...]
     earlier: tuple[int, ...]
     without: tuple[str, str]
     gives: Mapping[int, float]
@@ -57,12 +58,16 @@ class HeadView:
 # Heads.
 
 
-def peak(weights: Sequence[arb]) -> tuple[int, arb, bool]:
-    """The row with the largest weight (by midpoint); the sum of all others, enclosed; whether it
-    leads every other by a bit, proved."""
+def peak(weights: Sequence[arb]) -> tuple[int, arb, Level]:
+    """The row with the largest weight (by midpoint); the sum of all others, enclosed; whether some
+    row leads every other by a bit."""
     best = max(range(len(weights)), key=lambda i: weights[i].mid())
-    others = [w for i, w in enumerate(weights) if i != best]
-    leads = all(weights[best] >= LEAD * w for w in others)
+    top, others = weights[best], [w for i, w in enumerate(weights) if i != best]
+    leads = Level.UNDECIDED
+    if all(top >= LEAD * w for w in others):
+        leads = Level.ENCLOSED
+    elif any(top < LEAD * w for w in others) and all(w < LEAD * top for w in others):
+        leads = Level.REFUTED
     return best, sum(others, arb(0)), leads
 
 
@@ -70,7 +75,7 @@ def head_view(
     head: Head,
     h: int,
     groups: Sequence[tuple[int, ...]],
-    peaks: Sequence[tuple[int, arb, bool]],
+    peaks: Sequence[tuple[int, arb, Level]],
     without: tuple[str, str],
     gives: Mapping[int, float],
 ) -> HeadView:
@@ -86,7 +91,7 @@ def head_view(
         group=groups[h],
         peaks=tuple(bounds),
         saturated=tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED),
-        led=tuple(t for t, (_, _, leads) in enumerate(peaks) if leads),
+        led=tuple(leads for _, _, leads in peaks),
         earlier=tuple(t for group in groups[:h] for t in group),
         without=without,
         gives=gives,
@@ -147,13 +152,16 @@ def theorem_claims(
     )
     if grouped.level.holds and not stated:
         grouped = replace(grouped, level=Level.NUMERICAL)
-    astray = [sorted(set(head.earlier) - set(head.led)) for head in heads]
-    loose = {f"head {h}": examples for h, examples in enumerate(astray, start=1) if examples}
+    loose, level = dict[str, list[int]](), Level.ENCLOSED
+    for known in (Level.UNDECIDED, Level.REFUTED):
+        some = [[t for t in sorted(head.earlier) if head.led[t] is known] for head in heads]
+        named = {f"head {h}": examples for h, examples in enumerate(some, start=1) if examples}
+        loose, level = (named, known) if named else (loose, level)
     still = Claim(
         ids.THEOREM1_SATURATION,
         "In every head each example of the earlier groups leans towards one row: its weight is at "
         "least twice any other (within $2^{-20}$).",
-        Level.REFUTED if loose else Level.ENCLOSED,
+        level,
         numbers={
             "pairs": sum(len(head.earlier) for head in heads),
             "with all but 2^-10 on one row": sum(

@@ -15,15 +15,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import fmpq_mat
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
+from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.certificate import produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
@@ -34,6 +37,7 @@ from attncert.verify.layer.error import (
     Limit,
     at_most,
     audit_layer,
+    bounds_to_certify,
     default_limit,
     measured,
     spread,
@@ -43,10 +47,11 @@ from attncert.verify.layer.near import exact_near
 from attncert.verify.layer.property import Property, judge, load_property
 from attncert.verify.layer.reading import read_claim
 from attncert.verify.network.prove import given_network
+from attncert.verify.network.within import RECOMPUTED, certified, products
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.question import answers
 
-_NOTHING = "nothing about third-party weights has a file"
+_OF_LABELS = "a certificate is about outputs and labels alone"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -108,17 +113,22 @@ def layer(
     path = question.property
     stated = None if path is None else load_property(path, attention)
     reading = read_claim(stored, attention, recorded, masked)
-    audit, claims = None, _unread(reading)
+    audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_OF_LABELS)
     if not claims:
         limit = _limit(question, stated, examples)
         audit = audit_layer(attention, limit=limit, groups=stored.groups, progress=progress)
         claims = _claims(audit, stated, spread(examples))
+        if stated is None and claims[-1].level.holds:
+            network = _on_given_data(stored, attention)
+            confirmed, file = _certified(audit, network, examples, question.line())
+            on = tuple(claim.id for claim in confirmed)
+            claims[-1:] = [*confirmed, replace(claims[-1], rests_on=on)]
     return LayerAnswer(
         question=question,
         data=examples,
         trace=ProofTrace(_resting(claims, reading)),
         conclusion=claims[-1].id,
-        uncertified=_NOTHING,
+        **file,
         weights=stored,
         attention=attention,
         masked=masked,
@@ -173,6 +183,44 @@ def _limit(question: LayerQuestion, stated: Property | None, data: Dataset) -> L
     error = None if stated is None else stated.get("error")
     bound = question.tolerance or error
     return default_limit(data) if bound is None else at_most(Fraction(bound))
+
+
+# The certificate.
+
+
+def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
+    """The layer as a network. With biases a block before it appends a 1 to every vector, and one
+    behind it adds b_O."""
+    blocks: list[Block] = [attention.block]
+    if stored.biased:
+        d = attention.data.d - 1
+        appended = fmpq_mat([[int(i == j) for j in range(d + 1)] for i in range(d)])
+        blocks.insert(0, FeedForward(appended, fmpq_mat(1, d + 1, [0] * d + [1]), of="all"))
+    if stored.offset is not None:
+        m = int(stored.offset.ncols())
+        same = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
+        blocks.append(FeedForward(same, stored.offset))
+    return Network(tuple(blocks))
+
+
+def _certified(
+    audit: LayerAudit, network: Network, data: Dataset, command: str
+) -> tuple[list[Claim], dict[str, Any]]:
+    """As `within.certified`; none where the checker cannot judge it at once."""
+    attention, error = audit.attention, audit[ids.LAYER_ERROR]
+    if attention.block.root != 1:
+        return [], {"uncertified": f"no block divides logits by the root of {attention.block.root}"}
+    long = attention.exponents is not None and not attention.short
+    if long or products(network, data) > RECOMPUTED:
+        return [], {"uncertified": "the checker would take too long for it"}
+    return certified(
+        data,
+        network,
+        exact=error.level is Level.PROVED,
+        bounds=bounds_to_certify(audit.limit, error, audit[ids.LAYER_MEMORIZES]),
+        construction="given-layer",
+        produced_by=produced_by(command, 0),
+    )
 
 
 # Claims.

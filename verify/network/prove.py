@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from attncert.constructions.data.dataset import Dataset
@@ -12,11 +13,12 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.layer.error import (
     at_most,
+    bounds_to_certify,
     default_limit,
     judged_errors,
     measured,
@@ -26,7 +28,7 @@ from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.judged import Judged
 from attncert.verify.methods.registry import title_of
 from attncert.verify.network import claims
-from attncert.verify.network.within import certified, rounded_up
+from attncert.verify.network.within import Bounds, certified
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
@@ -68,10 +70,10 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Net
         return _concluded(question, data, construction, refused)
     _require_no_option_of_layers(question, construction)
     _ = data.labels  # raises InputError if there are none
-    outcome, within = construction.goal.concluded(known.views, known.built)
-    network = known.views.network
-    all_known = [*known.claims, *outcome]
-    return _concluded(question, data, construction, all_known, known.built, network, within)
+    outcome, exact, bounds = construction.goal.concluded(known.views, known.built)
+    network, built = known.views.network, known.built
+    said = [*known.claims, *outcome]
+    return _concluded(question, data, construction, said, built, network, exact, bounds)
 
 
 def given_network(network: Network, data: Dataset, question: LayerQuestion) -> NetworkProof:
@@ -92,11 +94,10 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
         purposes=[(1, _CHANGES[block.of]) for block in network.blocks],
         build=lambda data, request: network,
     )
-    high = error.numbers["error"][1]
-    near = memorizes.level.holds and high != "0"
-    within = min(Fraction(rounded_up(high)), limit.bound) if near else None
+    bounds = bounds_to_certify(limit, error, memorizes) if memorizes.level.holds else {}
     known = [error, measured(error, memorizes, spread(data))]
-    return _concluded(question, data, construction, known, network, network, within)
+    exact = error.level is Level.PROVED
+    return _concluded(question, data, construction, known, network, network, exact, bounds)
 
 
 def _concluded(
@@ -106,10 +107,11 @@ def _concluded(
     known: Sequence[Claim],
     built: Any = None,
     network: Network | None = None,
-    within: Fraction | None = None,
+    exact: bool = True,
+    bounds: Bounds = MappingProxyType({}),
 ) -> NetworkProof:
-    """known: the conclusion stands last. If it holds it is certified, exactly or within so much,
-    and rests on what the checker says of that."""
+    """known: the conclusion stands last. If it holds it is certified, and rests on what the checker
+    says of that. exact, bounds: as `certified` has them."""
     *known, conclusion = known
     file = dict[str, Any]()
     if network is not None:
@@ -117,8 +119,9 @@ def _concluded(
     if network is not None and conclusion.level.holds:
         provenance = produced_by(question.line(), getattr(question, "seed", 0))
         confirmed, file = certified(
-            data, network, within, construction=construction.name, produced_by=provenance
-        )
+            data, network, exact=exact, bounds=bounds,
+            construction=construction.name, produced_by=provenance,
+        )  # fmt: skip
         known += confirmed
         on = (*conclusion.rests_on, *(claim.id for claim in confirmed))
         conclusion = replace(conclusion, rests_on=on)

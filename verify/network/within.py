@@ -14,6 +14,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
@@ -23,8 +24,11 @@ from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
 
-_RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
-_LEAST = Decimal("1e-100")  # that is certified: smaller errors take long in pure Python
+Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; none: equality
+
+RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
+_EXPONENTIAL = 200  # products
+_LEAST = Decimal("1e-100")  # that is certified: less takes long in pure Python
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
@@ -60,6 +64,15 @@ def rounded_up(error: str) -> Decimal:
     (Decimal('0.034'), Decimal('0.51'))
     """
     return max(Context(prec=2).next_plus(Decimal(error)), _LEAST)
+
+
+def rounded_down(margin: str) -> Decimal:
+    """A number of three digits below the margin.
+
+    >>> rounded_down("0.0333334"), rounded_down("0.5")
+    (Decimal('0.0333'), Decimal('0.499'))
+    """
+    return Context(prec=3).next_minus(Decimal(margin))
 
 
 def certificate(
@@ -101,19 +114,19 @@ def certificate(
 
 
 def certified(
-    data: Dataset, network: Network, within: Fraction | None, **provenance: Any
+    data: Dataset, network: Network, *, exact: bool, bounds: Bounds, **provenance: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """What the checker says of the certificate, where it is quick; and `certificate`, or
-    `uncertified` with the reason. within: None for equality."""
-    matrices = (x for block in network.blocks for x in block.matrices)
-    products = data.T * sum(int(x.nrows() * x.ncols()) for x in matrices)
+    """What the checker says of the certificate, if it is quick; and `certificate`, or `uncertified`
+    with the reason. exact: whether the outputs are rational; bounds: of `certificate`."""
+    if bounds.get("margin", _LEAST) < _LEAST:
+        return [], {"uncertified": f"the checker takes long for margins below {_LEAST}"}
     try:
-        body = certificate(data, network, within=within, **provenance)
+        body = certificate(data, network, **{**provenance, **bounds})
     except TooLarge as reason:
         return [], {"uncertified": str(reason)}
-    if products > _RECOMPUTED:
+    if products(network, data) > RECOMPUTED:
         return [], {"certificate": body}
-    confirmation = timed(partial(recomputed, body))
+    confirmation = timed(partial(recomputed, body, exact and "within" not in bounds))
     if confirmation.level.holds:
         return [confirmation], {"certificate": body}
     refusal = (confirmation.witness or {})["reason"]
@@ -121,20 +134,31 @@ def certified(
     return known, {"uncertified": f"the checker says that {refusal}"}
 
 
-def recomputed(body: dict[str, Any]) -> Claim:
+def products(network: Network, data: Dataset) -> int:
+    """About how many the checker's evaluation takes; an exponential counts as some hundreds."""
+    T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
+    for block in network.blocks:
+        attends, every = isinstance(block, Attention), block.of == "all"
+        vectors = T + tokens if attends or every else T
+        total += vectors * sum(int(x.nrows() * x.ncols()) for x in block.matrices)
+        if isinstance(block, Attention):
+            total += _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
+    return total
+
+
+def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
     """By the checker's evaluation: refuted, or undecided where that is too long or too coarse."""
-    exact, witness = body["claim"] == "network", None
-    level = Level.PROVED if exact else Level.ENCLOSED
-    limits = Limits(math.inf, math.inf)
+    limits, witness = Limits(math.inf, math.inf), None
+    level, sentence = Level.PROVED if exact else Level.ENCLOSED, "it comes to the same"
     try:
-        judge(with_prefixes(body, limits), limits)
+        sentence = judge(with_prefixes(body, limits), limits)
     except Rejected as rejection:
         status, reason = rejection.args
         level = Level.REFUTED if exact and status == "wrong" else Level.UNDECIDED
         witness = {"reason": reason}
     return Claim(
         ids.NETWORK_RECOMPUTED,
-        "The checker of certificates, which shares no arithmetic with this, comes to the same.",
+        f"The checker of certificates shares no arithmetic with this, and says: {sentence}.",
         level,
         witness=witness,
         arithmetic="integers" if exact else "balls of integers",

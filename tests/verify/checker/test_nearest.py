@@ -16,7 +16,7 @@ from attncert.verify.checker import check_file
 from attncert.verify.fast import check as fast
 
 HAIR = Fraction(1, 2**90)
-COUNTS = pytest.mark.parametrize("count", [80, pytest.param(3000, marks=pytest.mark.slow)])
+COUNTS = pytest.mark.parametrize("count", [40, pytest.param(3000, marks=pytest.mark.slow)])
 
 
 def statuses(certificate: Certificate, folder: Path) -> set[str]:

@@ -30,7 +30,6 @@ from attncert.verify.layer.error import (
     at_most,
     audit_layer,
     default_limit,
-    half_the_gap,
     share,
 )
 from attncert.verify.layer.layer import LayerAnswer, layer
@@ -103,8 +102,11 @@ def test_half_trained_it_does_not() -> None:
     witness = found["layer.memorizes"].witness
     assert witness is not None
     outputs = forward(CONTEXTS, QUERIES, gradient_descent(20))[0]
-    error = abs(outputs - LABELS).max(axis=1)
-    assert error[witness["example"]] == error.max() > found.limit.bound
+    far = abs(outputs - LABELS.T)  # of each output from each label
+    others = np.where(LABELS == LABELS.T, np.inf, far).min(axis=1)
+    margin = (others**2 - far.diagonal() ** 2) / 2
+    low, high = map(float, witness["margin"])
+    assert low - 1e-9 <= margin[witness["example"]] == margin.min() <= high + 1e-9 < 0
     assert found["layer.rank"].level is Level.ENCLOSED, "the readout alone is to blame"
 
 
@@ -363,12 +365,11 @@ def labelled(*labels: Any) -> Dataset:
 
 def test_the_default_limit() -> None:
     """Classes are told apart; real labels are met to a hundredth of their spread."""
-    nearer = "is nearer to its own label than to any other (an error below 1/2)"
-    assert default_limit(DATA) == Limit(Fraction(1, 2), True, nearer, True)
-    assert half_the_gap(labelled([0, 0], [0, 3], [1, "1/2"])) == Fraction(1, 2)
+    nearer = Limit(None, "is nearer to its own label than to any other", True)
+    assert default_limit(DATA) == nearer
     real = default_limit(labelled([0, 0], [0, 3], [1, "1/2"]))
-    assert (real.bound, real.strict) == (Fraction(3, 100), False), "the largest spread is 3"
-    assert default_limit(labelled(0.0, 1000.0, 2.0)).bound == 1, "whole, though stored as floats"
+    assert real.bound == Fraction(3, 100), "the largest spread is 3"
+    assert default_limit(labelled(0.0, 1000.0, 2.0)) == nearer, "whole, though stored as floats"
     with pytest.raises(InputError, match="tolerance: must be given where all labels are equal"):
         default_limit(labelled(4, 4))
 
@@ -395,10 +396,13 @@ def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     attention = Attention(data, stored.layer, unit)
     found = audit_layer(attention)
     claim = found["layer.memorizes"]
-    assert claim.statement.endswith("than to any other (an error below 1/2).")
+    assert claim.statement.endswith("than to any other.")
     assert claim.level is Level.REFUTED and claim.witness is not None
     asked = answered(stored, data, logit_unit=unit)
-    assert asked.reason == ("not on 0, 1; the largest error is 0.5, 50 % of the labels' spread")
+    assert asked.reason == (
+        "not on 0, 1; the least margin is 0, of example 0; the largest error is 0.5, 50 % of the "
+        "labels' spread"
+    )
     within = audit_layer(attention, limit=at_most(Fraction(1, 2)))["layer.memorizes"]
     assert within.level.holds and "by at most 1/2" in within.statement
     above = replace(data, stated=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.third_party import ThirdParty, third_party
 
+from attncert import check
 from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -22,6 +23,7 @@ from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
+from attncert.verify.fast import check as fast
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.layer import LayerAnswer, layer
 from attncert.verify.layer.mask import visible_rows
@@ -62,7 +64,7 @@ def test_the_verdict(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert status == 1 and "by at most 1/10. Not on 1, 3; the largest error is in [0.5" in said
     numbers = content["exhibits"]
-    assert numbers["beyond the tolerance"] == [1, 3]
+    assert numbers["failing"] == [1, 3]
     assert numbers["format"] == "hf" and numbers["biases"]
     assert (files / "out/figures/saturation.svg").read_bytes().startswith(b"<?xml")
     page = (files / "out/report.md").read_text()
@@ -93,11 +95,46 @@ def test_the_other_scale_is_told(files: Path, capsys: pytest.CaptureFixture[str]
     turned = {name: x * (root if name in ("q", "bq") else 1) for name, x in LAYER.parts.items()}
     labels = replace(LAYER, parts=turned).outputs(CONTEXTS, QUERIES)
     np.savez(files / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=labels)
-    told = "are all errors small enough, not with sqrt-d"
+    told = "differs from its label by at most 1/1000000, not with sqrt-d"
     assert run(files, "--tolerance", "1e-6")[0] == 1
     assert told in capsys.readouterr().out and told in (files / "out/report.md").read_text()
     assert run(files, "--tolerance", "1e-6", "--scale", "none")[0] == 0
-    assert "Only with" not in capsys.readouterr().out
+    assert "With --scale" not in capsys.readouterr().out
+
+
+# The certificate.
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_nearest_with_biases_has_a_certificate(masked: bool, tmp_path: Path) -> None:
+    """One-hot labels by NumPy's argmax; no output is near to 0 and 1. A label moved is refuted."""
+    wide = third_party("bert", np.random.default_rng(5), width=4, prefix="layer.3.attention.")
+    stored = weights_of(wide, tmp_path)
+    mask = np.tri(T, N, dtype=bool) if masked else None
+    outputs = wide.outputs(CONTEXTS, QUERIES, mask)
+    labels = np.eye(outputs.shape[1], dtype=int)[outputs.argmax(axis=1)]
+    answer = layer(stored, Dataset.of(CONTEXTS, QUERIES, labels), mask=mask)
+    present = labels.any(axis=0)  # the margin is to the other labels of the data
+    top, *rest = np.sort(outputs[:, present], axis=1).T[::-1]
+    low, high = map(float, answer.claim.numbers["margin"])
+    assert present.sum() > 1 and low - 1e-9 < (top - rest[0]).min() < high + 1e-9
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(answer.certificate))
+    assert answer.certificate["claim"] == "nearest"
+    assert check(path).status == fast.check_file(str(path)).status == "holds"
+    assert "with its biases in blocks" in report(answer).files["report.md"].decode()
+
+    labels[[0, 1, 2, 3, 4]] = labels[[1, 2, 3, 4, 0]]
+    moved = layer(stored, Dataset.of(CONTEXTS, QUERIES, labels), mask=mask)
+    wrong = np.flatnonzero(labels.argmax(axis=1) != outputs.argmax(axis=1)).tolist()
+    assert moved.exit_status == 1 and moved.claim.numbers["beyond"] == wrong
+    assert moved.certificate is None
+
+
+def test_a_root_that_no_block_has_is_said(tmp_path: Path) -> None:
+    answer = answered(weights_of(LAYER, tmp_path), tolerance=1)
+    assert answer.holds and answer.certificate is None
+    assert answer.uncertified == "no block divides logits by the root of 2"
 
 
 # Exact weights nearby, whatever the conventions.
@@ -271,7 +308,7 @@ def test_the_error_of_a_property_is_the_tolerance(tmp_path: Path) -> None:
         answer = answered(weights, tolerance=tolerance, property=path)
         assert answer.audit is not None and answer.audit.limit.bound == bound
         assert (
-            f"| limit of errors | {bound}, as given ({origin}) |"
+            f"| asked of each output | {bound}, as given ({origin}) |"
             in report(answer).files["report.md"].decode()
         )
 

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import time
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -117,6 +118,69 @@ def test_a_true_softmax_is_enclosed(tmp_path: Path) -> None:
     assert high < Fraction(answer.certificate["within"]) < high * Fraction(12, 10)
     refuted = asked(blocks, data, tmp_path, tolerance="1e-30")
     assert refuted.exit_status == 1 and set(refuted.claim.witness or {}) >= {"example", "error"}
+
+
+def judged(answer: NetworkProof, folder: Path) -> str:
+    """The claim of its certificate, which both checkers accept."""
+    assert answer.certificate is not None
+    path = folder / "certificate.json"
+    path.write_text(json.dumps(answer.certificate))
+    assert check(path).status == fast.check_file(str(path)).status == "holds"
+    return str(answer.certificate["claim"])
+
+
+@pytest.mark.parametrize(
+    ("count", "first"), [(60, 900), pytest.param(600, 60_000, marks=pytest.mark.slow)]
+)
+def test_nearest_is_the_argmax_of_plain_fractions(count: int, first: int, tmp_path: Path) -> None:
+    """One-hot labels, right, tied or permuted; no output is near to 0 and 1. The margin is the
+    least difference of two outputs, by other code."""
+    seen = Counter[str]()
+    for k, certificate in enumerate(networks.rational(count, first)):
+        blocks, data = certificate["network"], certificate["data"]
+        outputs = networks.outputs(blocks, data)
+        classes = [(row.index(max(row)) + (k % 3 == 0)) % len(row) for row in outputs]
+        if one_layer(blocks) or len(set(classes)) == 1:
+            continue
+        labels = [
+            [str(int(j == c)) for j in range(len(row))]
+            for row, c in zip(outputs, classes, strict=True)
+        ]
+        margins = [
+            min(x[c] - x[j] for j in classes if j != c)
+            for x, c in zip(outputs, classes, strict=True)
+        ]
+        answer = asked(blocks, networks.dataset(data, labels), tmp_path)
+        low, high = map(Fraction, answer.claim.numbers["margin"])
+        assert low <= min(margins) <= high
+        assert margins[answer.claim.numbers["example"]] == min(margins)
+        assert answer.claim.numbers["beyond"] == [t for t, x in enumerate(margins) if x <= 0]
+        assert answer.standing is (Level.PROVED if min(margins) > 0 else Level.REFUTED)
+        seen[answer.standing.value, min(margins) == 0] += 1
+        if answer.holds and answer.trace["layer.error"].numbers["error"] != ["0", "0"]:
+            assert judged(answer, tmp_path) == "nearest"
+            assert 0 < Fraction(answer.certificate["nearest"]["margin"]) <= min(margins)
+    assert len(seen) == 3, seen
+
+
+def affine(weight: int, bias: Any, activation: str) -> dict[str, Any]:
+    return FED | {"weights": [[weight]], "bias": [bias], "activation": activation}
+
+
+SATURATED = [affine(1, -9, "relu"), affine(-1, 1, "relu"), affine(-1, 1, "identity")]
+
+
+@pytest.mark.parametrize(("tolerance", "claim"), [(None, "nearest"), ("0", "outputs-within")])
+@pytest.mark.parametrize("behind", [[affine(1, -9, "threshold")], SATURATED])
+def test_an_exact_point_behind_an_irrational_softmax(
+    behind: list[Any], tolerance: str | None, claim: str, tmp_path: Path
+) -> None:
+    """One thing is said: the output equals its label, and a checker agrees as far as it can."""
+    data = Dataset.of([[0], [1]], [[1], [-1], [20]], [0, 0, 1])
+    answer = asked([ATTENTION, *behind], data, tmp_path, tolerance=tolerance)
+    assert answer.standing is Level.ENCLOSED and "every output equals its label" in answer.statement
+    assert answer.trace["network.recomputed"].level is Level.ENCLOSED
+    assert judged(answer, tmp_path) == claim
 
 
 def test_decimals_are_the_numbers_that_are_written(tmp_path: Path) -> None:

@@ -10,15 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from attncert import Construction, Dataset, InputError, Prove, check, prove, write_report
 from attncert.constructions.data.loading import load
 from attncert.constructions.layer import Head
-from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.blocks import Attention, FeedForward
 from attncert.constructions.network.network import Network
 from attncert.reports.answers import report, verdict
 from attncert.verify.claims.evidence import Level
+from attncert.verify.fast import check as fast
 from attncert.verify.methods import registry
 from attncert.verify.network.prove import NetworkProof
 
@@ -213,13 +214,39 @@ def test_byte_for_byte(name: str) -> None:
     assert proved(data, name, seed=5).built is not None
 
 
+ONE = fmpq_mat(1, 1, [1])
+STEP = FeedForward(ONE, fmpq_mat(1, 1, [fmpq(-1, 2)]), activation="threshold")
+BELOW = FeedForward(ONE, fmpq_mat(1, 1, [-2]), activation="relu")
+
+
 @pytest.mark.usefixtures("registered")
-def test_an_irrational_network_of_a_third_party_is_undecided() -> None:
-    """Its softmax is not rational: no traceback, no verdict about the labels."""
-    data = Dataset.of([[[0], [1]]], [[1]], [1])
-    one = fmpq_mat(1, 1, [1])
-    softmax = Network((Attention((Head(one, one, one),), one, unit="1"),))
-    registry.register(Construction("irrational", lambda *_: SimpleNamespace(network=softmax)))
+@pytest.mark.parametrize(
+    ("tokens", "behind", "label", "level"),
+    [
+        ([[0], [1]], (), 1, Level.REFUTED),
+        ([[0], [1]], (STEP,), 1, Level.ENCLOSED),
+        ([[0], [1]], (BELOW,), 0, Level.ENCLOSED),
+        ([[0], [1]], (BELOW,), 1, Level.REFUTED),
+        ([[0, 1], [1, 1]], (), 1, Level.UNDECIDED),
+    ],
+)
+def test_an_irrational_network_of_a_third_party(
+    tokens: Any, behind: Any, label: int, level: Level, tmp_path: Path
+) -> None:
+    """Balls refute; where they are exact points they show equality, and the certificate is of
+    nearly so much. The last one outputs a mean of ones, by irrational weights."""
+    d = len(tokens[0])
+    first, last = (fmpq_mat(d, 1, row) for row in ([1, 0][:d], [0, 1][-d:]))
+    softmax = Attention((Head(first, first, last),), ONE, unit="1")
+    network = Network((softmax, *behind))
+    registry.register(Construction("irrational", lambda *_: SimpleNamespace(network=network)))
+    data = Dataset.of([tokens], [[1] * d], [label])
     answer = prove(data, Prove("irrational"))
-    assert (answer.standing, answer.certificate) == (Level.UNDECIDED, None)
-    assert "irrational" in answer.reason
+    assert answer.standing is level
+    assert ("irrational" in answer.reason) == (level is Level.UNDECIDED)
+    assert (answer.certificate is not None) == level.holds
+    if answer.certificate is not None:
+        assert answer.certificate["claim"] == "outputs-within"
+        path = tmp_path / "certificate.json"
+        path.write_text(json.dumps(answer.certificate))
+        assert check(path).status == fast.check_file(str(path)).status == "holds"

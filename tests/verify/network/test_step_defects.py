@@ -140,7 +140,7 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
         provenance = {"construction": method.name, "produced_by": {}}
         return [
             claims.memorizes(DATA, network.outputs(DATA)),
-            *certified(DATA, network, None, **provenance)[0],
+            *certified(DATA, network, exact=True, bounds={}, **provenance)[0],
         ]
 
     network = method.build(DATA, Request()).network
