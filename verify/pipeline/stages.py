@@ -40,6 +40,7 @@ from attncert.verify.installed import versions
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
+from attncert.verify.judged import contradiction
 from attncert.verify.layer.attention import Attention
 from attncert.verify.pipeline.grids import estimated_seconds
 from attncert.verify.pipeline.run import Run
@@ -352,6 +353,10 @@ def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
     device = choose_device(question.device) if blocks else None
     with run.errors_of("trace"):
         trace = ProofTrace(claims)
+    file = outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None
+    seconds, _ = cost_of_checking(data, outcome.layer) if outcome.layer.output else (0.0, 0.0)
+    if file and (reason := contradiction(file, seconds)):
+        trace, file = ProofTrace(conclusions.contradicted(claims, reason)), None
     return Proof(
         question=question,
         data=data,
@@ -361,7 +366,7 @@ def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
         layer=outcome.layer,
         groups=built.groups,
         heads=summaries(data, built),
-        certificate=outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None,
+        certificate=file,
         versions=versions(device.versions if device else None),
         call=run.call,
     )

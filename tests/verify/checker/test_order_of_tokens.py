@@ -48,7 +48,7 @@ def case(seed: int, exact: bool) -> tuple[Certificate, list[Any], list[Any]]:
     embedding = networks.numbers(draw, 2, d, whole=True)
     starts = [draw.randrange(2) for _ in counts]
     sequences = [[(x + i) % 2 for i in range(n)] for x, n in zip(starts, counts, strict=True)]
-    merged = [sorted(s, key=lambda x, first=s[0]: x != first) for s in sequences]
+    merged = [[s[0]] * s.count(s[0]) + [1 - s[0]] * s.count(1 - s[0]) for s in sequences]
     both = []
     for rows in (sequences, merged):
         contexts = [[embedding[x] for x in row] for row in rows]
