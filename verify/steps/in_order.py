@@ -64,7 +64,8 @@ def each_head(
     them: integral logits, the logits on record, and the rank after it. source: of these. How to
     write one: docs/constructions.md. Raises nothing.
 
-    >>> from attncert import Dataset, Layer, Level, from_layer
+    >>> from attncert import Dataset, Layer, Level
+    >>> from attncert.constructions.from_layer import from_layer
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> built = from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
     >>> def small(data, record, head, number):

@@ -81,7 +81,7 @@ DEFECTS: dict[str, tuple[str, Any, str, str]] = {
     "an example twice": ("data.queries.0", ["1"], "wrong", "each once"),
     "a context of another length": ("origin.contexts.0", [["1"]], "wrong", "each once"),
     "no list": ("origin.contexts", "all", "unusable", "origin.contexts"),
-    "a key too many": ("origin.more", 1, "unusable", "keys"),
+    "a key too many": ("origin.more", 1, "unusable", "the key 'more'"),
 }
 
 
