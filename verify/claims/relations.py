@@ -176,11 +176,28 @@ def _at_once(left: Any, op: str, right: Any) -> bool:
     true in one step."""
     if op == "==" and isinstance(left, fmpq_mat | fmpz_mat) and isinstance(right, type(left)):
         return bool(left == right) and left.nrows() * left.ncols() > 0
-    if op not in COMPARISONS or not isinstance(left, np.ndarray) or left.dtype.kind not in "ib":
+    if op not in COMPARISONS:
+        return False
+    if isinstance(left, list):
+        return _flat(left, op, right)
+    if not isinstance(left, np.ndarray) or left.dtype.kind not in "ib":
         return False
     other = np.asarray(right)
     fits = left.size and other.dtype.kind in "ib" and other.shape in ((), left.shape)
     return bool(fits) and bool(COMPARISONS[op](left, other).all())
+
+
+_EXACT = frozenset({bool, int, fmpq, fmpz})
+
+
+def _flat(left: list[Any], op: str, right: Any) -> bool:
+    """The same of lists of exact numbers, which compare themselves; an empty one is not judged."""
+    if not left or not _EXACT.issuperset(map(type, left)):
+        return False
+    if isinstance(right, list):
+        fits = len(left) == len(right) and _EXACT.issuperset(map(type, right))
+        return fits and all(map(COMPARISONS[op], left, right))
+    return type(right) in _EXACT and all(COMPARISONS[op](x, right) for x in left)
 
 
 def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
