@@ -7,13 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import mpmath
 import pytest
 import statements
 from support.given_oracle import (
-    PRIME,
     Example,
-    Head,
     Span,
     bound,
     conjectured_rank,
@@ -22,7 +19,6 @@ from support.given_oracle import (
     feature_rank,
     generic_rank,
     group_count,
-    jacobian,
     jacobian_rank,
     law,
     matroid_rank,
@@ -43,43 +39,6 @@ CONTEXTS = {
 
 def queries(rng: random.Random, T: int, d: int = 4) -> list[list[int]]:
     return draw_matrix(rng, T, d, 2**40)
-
-
-def test_the_oracle_differentiates_the_layer() -> None:
-    examples: list[Example] = [([[1, 0], [0, 1], [1, 2]], [1, 2])]
-    head = Head([[1, 0], [0, 1]], [[1, -1], [0, 1]], [[1, 2], [3, 1]], [[1, 2], [-1, 1]])
-    with mpmath.workdps(60):
-        y, step = real_outputs(examples, [head]), mpmath.mpf(10) ** -30
-        modular = [x for row in outputs(examples, [head]) for x in row]
-        names = ("keys", "queries", "values", "outputs")
-        column = 0
-        for name in names:
-            table = [list(row) for row in getattr(head, name)]
-            for i, row in enumerate(table):
-                for j in range(len(row)):
-                    moved = [list(r) for r in table]
-                    moved[i][j] += step  # type: ignore[call-overload]
-                    changed = Head(**{**vars(head), name: moved})
-                    slopes = [
-                        (b - a) / step
-                        for a, b in zip(y, real_outputs(examples, [changed]), strict=True)
-                    ]
-                    if name in names[:2]:
-                        slopes = [s / mpmath.log(2) for s in slopes]
-                    for found, s in zip(jacobian(examples, [head]), slopes, strict=True):
-                        assert same_rational(found[column], s)
-                    column += 1
-        assert all(same_rational(a, b) for a, b in zip(modular, y, strict=True))
-
-
-def same_rational(residue: int, x: mpmath.mpf) -> bool:
-    """Is the one small fraction with this residue mod PRIME near x? (By Euclid's algorithm.)"""
-    (r0, r1), (t0, t1) = (PRIME, residue), (0, 1)
-    while r1 >= 2**31:
-        q = r0 // r1
-        (r0, r1), (t0, t1) = (r1, r0 - q * r1), (t1, t0 - q * t1)
-    assert 0 < abs(t1) < 2**28  # else the fraction is not small: draw smaller numbers
-    return abs(mpmath.mpf(r1) / t1 - x) < mpmath.mpf(10) ** -20
 
 
 def test_the_law_over_groups_of_contexts_needs_its_subsets() -> None:
