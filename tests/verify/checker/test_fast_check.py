@@ -18,15 +18,12 @@ from support.shares import share
 from support.small_certificates import (
     CASES,
     PRIME,
-    Certificate,
     changed,
-    layer_certificate,
     sealed,
     written,
 )
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify import checker
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import full_rank
 
@@ -156,68 +153,6 @@ def test_an_unlucky_fold_is_not_believed() -> None:
 
 
 # Verdicts.
-
-
-def both(certificate: Certificate | bytes | str, folder: Path) -> tuple[str, str]:
-    path = written(certificate, folder)
-    slow, quick = checker.check_file(path), fast.check_file(path)
-    assert quick.message.startswith("fast check: ") and quick.claim == slow.claim
-    return slow.status, quick.status
-
-
-@pytest.mark.parametrize("prime", share(PRIMES[1:], 3))
-@pytest.mark.parametrize("shared", [False, True])
-def test_it_agrees_on_larger_certificates(prime: int, shared: bool, tmp_path: Path) -> None:
-    """Seventy examples: two blocks of rows; then with one example repeated."""
-    T, n, d, H = 70, 3, 7, 12
-    draw = random.Random(f"{prime} {shared}")
-
-    def matrix(rows: int, columns: int) -> list[list[str]]:
-        return [[str(draw.randint(-9, 9)) for _ in range(columns)] for _ in range(rows)]
-
-    certificate = layer_certificate("full-rank", prime=prime)
-    certificate["dims"] |= {"examples": T, "context": n, "width": d, "heads": H, "head_width": 2}
-    certificate["data"] = {
-        "contexts": [matrix(n, d) for _ in range(1 if shared else T)],
-        "queries": matrix(T, d),
-        "labels": matrix(T, 1),
-    }
-    certificate["layer"]["heads"] = [{"key": matrix(d, 2), "query": matrix(d, 2)} for _ in range(H)]
-    certificate |= {"groups": [list(range(T))], "rank": {"prime": str(prime), "value": T}}
-    slow, fast = both(sealed(certificate), tmp_path)
-    assert slow == fast
-    if shared:
-        assert slow == "wrong"  # the rank is at most H (n - 1) + 1 = 25 < 70
-    elif prime > 2**30:
-        assert slow == "holds"
-    certificate["data"]["queries"][69] = certificate["data"]["queries"][2]
-    certificate["data"]["contexts"][-1] = certificate["data"]["contexts"][
-        2 % len(certificate["data"]["contexts"])
-    ]
-    assert both(sealed(certificate), tmp_path) == ("wrong", "wrong")
-
-
-@pytest.mark.parametrize("name", RANK_CASES)
-@pytest.mark.parametrize(
-    "key", ["1" + "0" * 30, "9223372036854775807", "-4611686018427387904", "123456789123456789/1"]
-)
-def test_exponents_of_any_size(name: str, key: str, tmp_path: Path) -> None:
-    """Logits beyond int64, where the re-check falls back on Python's integers."""
-    layer = "network.0" if "third" in name else "layer"
-    certificate = changed(CASES[name](), f"{layer}.heads.0.key.0.0", key)
-    slow, fast = both(certificate, tmp_path)
-    assert slow == fast == "holds"
-
-
-def test_denominators_beyond_int64(tmp_path: Path) -> None:
-    """The same layer with key / q and query * q, q about 2^70, and logits still integers."""
-    certificate, q = CASES["full-rank"](), 3**45
-    for head in certificate["layer"]["heads"]:
-        head["key"] = [[f"{x}/{q}" for x in row] for row in head["key"]]
-        head["query"] = [[str(int(x) * q) for x in row] for row in head["query"]]
-    assert both(sealed(certificate), tmp_path) == ("holds", "holds")
-    certificate["layer"]["heads"][0]["query"][0][0] += "1"
-    assert both(sealed(certificate), tmp_path) == ("wrong", "wrong")
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in RANK_CASES])
