@@ -166,17 +166,6 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
 # What the theorem says, and what was proved without it.
 
 
-def test_the_theorem_needs_a1_and_the_proof_does_not() -> None:
-    """e_1, e_2, e_1 + e_2, e_3 with n = 3: A1 is false, and the data are still memorized."""
-    proof = prove(PROVED["regrouped"][0])
-    assert proof.trace["hypothesis.A1"].level is Level.REFUTED
-    assert is_relation(
-        proof.data.queries.fractions(), dict(proof.trace["hypothesis.A1"].witness or {})
-    )
-    assert not proof.trace.standing("theorem").holds
-    assert proof.standing is Level.PROVED and proof.exit_status == 0
-
-
 def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
     proof = prove(data, Prove(claim="full-rank", a1_work=0))

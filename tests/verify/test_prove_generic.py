@@ -71,25 +71,6 @@ def test_corollary_2_is_claimed_where_its_hypotheses_hold_and_only_there() -> No
     assert above.setup.remarks["no weights of these heads serve more than"].startswith("15 ")
 
 
-IMPOSSIBLE: dict[str, tuple[Dataset, dict[str, Any], str]] = {
-    "shared, too few heads": (SHARED, {"heads": 2}, "tightness.bound"),
-    "more than H·d": (ABOVE, {"heads": 2}, "tightness.bound"),
-    "equal examples": (Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 2]), {}, "rows.relations"),
-    "e, -e, f, -f": (generators.signed_pairs(), {}, "rows.relations"),
-    "one token": (Dataset.of([[1, 0]], [[1, 0], [0, 1]], [0, 1]), {}, "rows.relations"),
-}
-
-
-@pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_impossible_with_the_relations_that_show_it(name: str) -> None:
-    data, options, bound = IMPOSSIBLE[name]
-    proof = generically(data, **options)
-    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
-    assert bound in proof.trace.ancestors("memorization")
-    assert proof.trace.standing(bound).holds
-    assert proof.certificate is None or proof.certificate["claim"] == "impossible"
-
-
 def test_no_draw_reaching_the_rank_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generic, "_DOUBLINGS", 0)
     monkeypatch.setattr(generic, "_DRAWS", 0)

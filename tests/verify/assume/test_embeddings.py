@@ -15,8 +15,6 @@ from support.embedding_cases import random_states, write_folder, write_shard
 
 from attncert.constructions.errors import InputError
 from attncert.verify.assume.embeddings import load_embeddings
-from attncert.verify.rank.modular import modular_rank
-from attncert.verify.rank.rational import find_relation
 
 STATES = random_states(6, 3, 4)
 
@@ -129,14 +127,6 @@ def rank(width: int, base: float) -> int:
     return 0 if width == 1 else min(width, 2) if base == 1 else width
 
 
-def sinusoidal(positions: int, width: int, base: float = 10_000.0) -> np.ndarray:
-    """The encodings in float64, sines in even columns."""
-    angles = np.arange(positions)[:, None] * base ** (-2 * np.arange((width + 1) // 2) / width)
-    out = np.empty((positions, width))
-    out[:, 0::2], out[:, 1::2] = np.sin(angles), np.cos(angles[:, : width // 2])
-    return out
-
-
 def encodings(positions: int, width: int, base: float) -> list[list[arb]]:
     """From the definition, in balls."""
     b, rows = fmpq(*Fraction(base).as_integer_ratio()), []
@@ -168,19 +158,3 @@ def test_the_theorem_and_every_minor_agree(width: int, base: float) -> None:
         rows = encodings(width + 1, width, base)
         for n in range(1, width + 2):
             assert independent(rows[:n]) is (n <= rank(width, base))
-
-
-def test_floats_are_the_encodings() -> None:
-    """In float64; where the theorem sees equal frequencies, the exact decision on floats agrees."""
-    for width in (4, 5):
-        exact = np.array([[float(x) for x in row] for row in encodings(6, width, 10_000.0)])
-        np.testing.assert_allclose(sinusoidal(6, width), exact, atol=1e-14)
-    assert find_relation(sinusoidal(4, 4, base=1.0))
-
-
-def test_positions_make_repeated_tokens_independent() -> None:
-    """A context of one token again and again has rank 1; with positions, rank n."""
-    token = np.random.default_rng(0).standard_normal(32)
-    repeated = np.tile(token, (20, 1))
-    assert modular_rank(repeated).rank == 1 and find_relation(repeated)
-    assert modular_rank(repeated + sinusoidal(20, 32)).rank == 20

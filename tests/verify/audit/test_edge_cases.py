@@ -14,16 +14,12 @@ from typing import Any
 
 import pytest
 from edge_case_runs import line
-from support import figures
 from support.gaussian import gaussian
 
-import attncert
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, random
 from attncert.constructions.progress import silent
 from attncert.reports.audit.page import cases_table
-from attncert.reports.prove.figures import draw
-from attncert.reports.words.drawing import svgs
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
 from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
 from attncert.verify.claims.evidence import Level
@@ -305,14 +301,6 @@ def test_every_run_says_its_line(case: Case) -> None:
         options = {key: ast.literal_eval(text) for key, text in (w.split("=") for w in words)}
         for name in ("paper", "width-one") if run == "both" else (run,):
             assert line(name, case.data, **options) == expected, spec
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_its_figures_are_drawn(case: Case) -> None:
-    with figures.drawn():
-        drawn = svgs(draw(attncert.prove(case.data)))
-    assert all(svg.rstrip().endswith(b"</svg>") for svg in drawn.values())
 
 
 # As the audit runs them.

@@ -20,7 +20,6 @@ from attncert.constructions.errors import InputError
 from attncert.reports.answers import report, verdict
 from attncert.verify.capacity import capacity as module
 from attncert.verify.capacity.capacity import DataCapacity
-from attncert.verify.certificate import TooLarge
 from attncert.verify.claims.evidence import Level
 
 SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
@@ -136,17 +135,6 @@ def test_what_excludes_these_labels_is_no_row_of_the_table() -> None:
     rows = re.findall(r"^\| \*\*(.+)\*\* .* \|(.*)\|$", page, re.MULTILINE)
     assert [file.strip() for _, file in rows] == ["", "", ""]
     assert "is about *these labels*" in page and "## Claims: These labels" in page
-
-
-def test_files_too_large_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def large(*_: object, **__: object) -> None:
-        raise TooLarge("the file would be long")
-
-    monkeypatch.setattr(module, "certificate", large)
-    monkeypatch.setattr(module, "labelling_certificate", large)
-    answer = capacity(drawn(6, 3, 3))
-    assert answer.certificate is None and answer.uncertified == "the file would be long"
-    assert b"No certificate: the file would be long" in report(answer).files["report.md"]
 
 
 def test_the_command(tmp_path: Path, shell: Shell) -> None:

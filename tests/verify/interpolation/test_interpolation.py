@@ -96,32 +96,6 @@ def test_a_changed_label_is_refuted_by_all_three(name: str, by: Fraction) -> Non
     )
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_the_last_bit_of_a_value_is_seen_by_all_three(name: str) -> None:
-    p = planted(SHAPES[name])
-    value = p.layer.heads[0].value
-    assert value is not None
-    i = next(i for i, z in enumerate(features(p.data, p.layer)[0]) if z and i < p.data.d)
-    bit = fmpq(1, value[i, 0].q << 20)
-    wrong = replace(p, layer=with_head(p.layer, 0, value=changed(value, i, 0, bit)))
-    claims = routes(wrong)
-    assert {claim.level for claim in claims.values()} == {Level.REFUTED}
-    differences = excess(wrong)
-    first = next(t for t, row in enumerate(differences) if any(row))
-    witness = claims["rational"].witness
-    assert witness is not None
-    assert (witness["example"], witness["label"]) == (first, 0)
-    assert Fraction(witness["output_minus_label"]) == differences[first][0]
-    assert witness["failing_examples"] == [t for t, row in enumerate(differences) if any(row)]
-    output = fractions(p.layer.output)[0][0]
-    assert claims["symbolic"].witness == {
-        "head": 0,
-        "row": i,
-        "label": 0,
-        "value_output_minus_RY": str(Fraction(int(bit.p), int(bit.q)) * output),
-    }
-
-
 def test_symbolic_labels_speak_for_other_labels_and_for_other_readouts_not() -> None:
     p = planted(SHAPES["distinct"])
     labels = [[Fraction(t * t, 3)] for t in range(p.data.T)]

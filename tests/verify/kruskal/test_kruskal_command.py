@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -151,21 +150,6 @@ def test_bad_options_are_one_line_and_status_2(
 
 
 # The same result, however it is run.
-
-
-@pytest.mark.slow
-def test_with_work_equal_runs_give_equal_bytes(planted: str, tmp_path: Path) -> None:
-    """Here; in a process with other hashes and a log."""
-    words = ["kruskal", planted, *QUICK, "--out"]
-    assert attncert.main([*words, str(tmp_path / "here")]) == 0
-    log = ["--log", str(tmp_path / "log")]
-    command = [sys.executable, "-m", "attncert", *words, str(tmp_path / "there"), *log]
-    subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "7"})
-    here = files(tmp_path / "here")
-    assert {"report.md", "report.html", "answer.json"} < here.keys()
-    assert here == files(tmp_path / "there")
-    again = b"attncert kruskal DATA --subsets 200 --work 1\n```\n\nThis command writes the same"
-    assert again in here["report.md"] and b"byte for byte" in here["report.md"]
 
 
 def test_a_killed_run_resumes_to_the_same_numbers(planted: str, tmp_path: Path) -> None:

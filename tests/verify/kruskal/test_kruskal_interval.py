@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.kruskal_cases import is_circuit, is_sound, planted, small_vectors, truth, vandermonde
+from support.kruskal_cases import is_sound, planted, small_vectors, truth, vandermonde
 
 from attncert.reports.answers import report
 from attncert.verify.kruskal.bounds import Interval, RankBound
@@ -27,7 +27,7 @@ from attncert.verify.kruskal.interval import close
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.shards import jobs
-from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.scale.log import Log
 
@@ -91,16 +91,6 @@ def test_contradicting_bounds_are_noticed() -> None:
         high.tighten(RankBound("lower", 2, "test", ""))
     assert high.tighten(RankBound("upper", 2, "test", "")) is high
     assert replace(high, stopped="x").as_dict()["stopped"] == "x"
-
-
-@pytest.mark.slow
-def test_the_digits_lie_between_four_and_seven() -> None:
-    digits = load_vectors("digits")
-    found = close(digits, Kruskal(work=40.0))
-    assert (found.lower.value, found.upper.value) == (4, 7)
-    assert found.upper.method == "supports"
-    assert found.upper.dependency is not None
-    assert is_circuit(found.upper.dependency, digits)
 
 
 GENERAL = Vectors.of(np.random.default_rng(0).integers(-50, 51, (9, 5)))

@@ -115,15 +115,6 @@ def test_the_kernel_reports_every_dependent_set(k: int, p: int, rows: list[list[
         assert len(expected) >= HITS
 
 
-@pytest.mark.parametrize("k", [3, 4])
-def test_one_planted_set_among_many_is_found(k: int) -> None:
-    vectors, members = planted(150, 9, k, seed=1)
-    below, here = decide(vectors, k - 1), decide(vectors, k)
-    assert below.independent
-    assert here.dependency is not None
-    assert here.dependency.indices == members
-
-
 def test_dependence_modulo_both_primes_is_a_false_alarm() -> None:
     p, q = search_primes(5)
     vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [1, 1, p * q], [1, 2, 1], [3, 1, 2]])

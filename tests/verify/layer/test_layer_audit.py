@@ -182,18 +182,6 @@ def test_in_units_of_ln_2_short_integers_stay_exact_in_half_precision() -> None:
 # Wrong ones.
 
 
-def test_a_label_changed_is_found() -> None:
-    data, layer, _ = built()
-    labels = data.labels.fractions()
-    labels[7][0] += 1
-    wrong = Dataset.of(data.contexts, data.queries, labels)
-    claim = audit_layer(Attention(wrong, layer, unit="ln2"), limit=at_most(Fraction(1, 2)))[
-        "layer.memorizes"
-    ]
-    assert claim.level is Level.REFUTED
-    assert claim.witness == {"example": 7, "error": ["1", "1"]}
-
-
 def test_a_lost_head_loses_the_rank() -> None:
     """Shared context: without one head rank Z is at most H(n-1)+1 < T, exactly."""
     data = family(7, 3, 7, shared=True, seed=1)

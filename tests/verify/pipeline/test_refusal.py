@@ -80,18 +80,6 @@ def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: 
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) <= bound
 
 
-@pytest.mark.parametrize("claim", ["auto", "interpolation"])
-def test_labels_that_no_weights_give(claim: str) -> None:
-    equal = Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 2])
-    proof = proof_of(equal, claim=claim)
-    assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1)
-    assert proof.trace["given-labels"].level is Level.REFUTED
-    assert proof.trace["rows.labels"].witness
-    agree = proof_of(Dataset.of(EYE, [[1, 2, 3], [1, 2, 3]], [1, 1]), claim="interpolation")
-    assert agree.standing is Level.NOT_APPLICABLE
-    assert agree.trace["given-labels"].level is Level.UNDECIDED
-
-
 def test_other_weights_are_named_where_they_are_known() -> None:
     """Queries on a line: no group of two, and yet almost all weights will do."""
     line = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])

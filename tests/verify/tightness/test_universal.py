@@ -71,14 +71,6 @@ def told_apart(queries: set[tuple[Fraction, ...]], n: int) -> int:
     return lines + zero_or_pair
 
 
-@pytest.mark.parametrize("width", [1, 3])
-def test_some_weights_are_certified(width: int) -> None:
-    data = family(5, 3, 4, seed=1)
-    claim = universal(data, 2, width)
-    assert claim.level is Level.PROVED and claim.numbers["rank"] == 5 and claim.witness is None
-    assert claim == universal(data, 2, width)
-
-
 def test_what_neither_shows_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "best_rank", unlucky)
     claim = universal(family(5, 3, 4, seed=1), 2)
