@@ -156,19 +156,6 @@ def test_tied_examples_come_first_as_in_prove(
     assert record["standing"] == "refuted" and record["exhibits"]["attempts"] == []
 
 
-def test_labels_of_too_large_a_rank_are_refuted() -> None:
-    """rank Y = 3 > H d_v = 2: no certificate has this form, and the report says so."""
-    data = attncert.Dataset.of(
-        [[1, 0, 0], [0, 1, 0]], np.eye(3, dtype=int), np.eye(3, dtype=int), "unit"
-    )
-    found = fit(data, Fit(heads=1, value_width=2))
-    assert found.exit_status == 1 and "the labels have rank 3" in found.reason
-    files = report(found).files
-    assert "certificate.json" not in files and b"checker" not in files["report.md"]
-    assert b"rank Y" in files["report.md"]
-    assert fit(data, Fit(value_width=2)).exit_status != 1
-
-
 def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitted, "MOST_UNKNOWNS", 4)
     files = report(fit(data_set(5, 3, 3), Fit(heads=2))).files

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.gaussian import gaussian
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
-from support.small_layers import features, fractions, times, transpose
+from support.small_layers import fractions, times, transpose
 from support.strategies import families
 
 from attncert.constructions import construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.generic import build
@@ -86,17 +86,6 @@ def test_weights_grow_when_small_ones_fail() -> None:
     built = build(data)
     assert max(head.draws for head in built.heads) > 6
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
-
-
-def test_idle_heads_and_bad_arguments() -> None:
-    data = generators.family(3, 3, 4, seed=1)
-    built = build(data, heads=4)
-    assert len(built.layer.heads) == 4
-    assert features(data, built.layer)
-    with pytest.raises(InputError, match=r"^heads: must be a positive integer, not 0$"):
-        build(data, heads=0)
-    with pytest.raises(InputError, match=r"^head_width: must be a positive integer, not -1$"):
-        build(data, head_width=-1)
 
 
 def test_a_prime_that_divides_a_sum_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

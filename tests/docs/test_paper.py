@@ -40,15 +40,6 @@ def test_every_letter_of_the_paper_is_known(maker: ModuleType) -> None:
     assert '"' not in PAPER  # LaTeX has two kinds
 
 
-def test_dashes_of_options_and_letters_are_kept(maker: ModuleType) -> None:
-    written = maker.latex("uvᵀ (--head-width 4), 2⁻³ ≤ ε over ℚ; Gößl – Ǹ")
-    assert written == (
-        r"uv\textsuperscript{T} (-{}-head-width 4), 2\textsuperscript{-}"
-        r"\textsuperscript{3} \ensuremath{\le} \ensuremath{\varepsilon} over "
-        r"\ensuremath{\mathbb{Q}}; G\"{o}\ss{}l -- \`{N}"
-    )
-
-
 @pytest.mark.slow
 def test_it_compiles(maker: ModuleType, tmp_path: Path) -> None:
     missing = "pdflatex is missing (Debian: texlive-latex-base, texlive-latex-recommended)"

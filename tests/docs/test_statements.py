@@ -85,16 +85,6 @@ def test_that_example_needs_a_query_that_is_not_zero() -> None:
     assert best_rank(at_zero, 2, 4).rank == 2 < best_rank(diagonal(4, 3), 2, 4).rank
 
 
-def test_one_query_and_softmax_sums_that_are_algebraically_dependent() -> None:
-    """S3 = S1**2 - 2 S2 for the exponents I, J - I and 2I."""
-    eye = np.eye(3, dtype=int)
-    contexts = [E.tolist() for E in (eye, 1 - eye, 2 * eye)]
-    data = Dataset.of(contexts, [[1, 0, 0]] * 3, [0] * 3)
-    assert row_relations(data) == ()
-    assert best_rank(data, 1, 3, width=3).rank == 2
-    assert best_rank(data, 2, 3).rank == 3
-
-
 def degenerate(seed: int) -> Dataset:
     """Affinely independent rows; contexts scaled, shifted and permuted, queries on one ray or 0."""
     rng = np.random.default_rng(seed)
