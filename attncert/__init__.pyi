@@ -9,6 +9,7 @@ from .constructions.data.loading import load as load
 from .constructions.data.sequences import of_sequences as of_sequences
 from .constructions.errors import HypothesisFails as HypothesisFails
 from .constructions.errors import InputError as InputError
+from .constructions.layer import Head as Head
 from .constructions.layer import Layer as Layer
 from .constructions.network.blocks import Attention as Attention
 from .constructions.network.blocks import FeedForward as FeedForward

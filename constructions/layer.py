@@ -33,7 +33,13 @@ LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": No
 
 @dataclass(frozen=True)
 class Head:
-    """key, query: d×d_h; value: d×d_v, or None in a layer without a readout. Exact rationals."""
+    """key, query: d×d_h; value: d×d_v, or None in a layer without a readout. Exact rationals.
+
+    Raises nothing. Source: docs/networks.md.
+
+    >>> Head(fmpq_mat([[1]]), fmpq_mat([[2]])).width
+    1
+    """
 
     key: fmpq_mat
     query: fmpq_mat

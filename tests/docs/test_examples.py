@@ -18,8 +18,7 @@ import sympy
 from support.memory_cases import blocks, wrong
 from support.paths import EXAMPLES
 
-from attncert import Dataset, check
-from attncert.constructions.network.network import Network
+from attncert import Dataset, Prove, check, prove, register
 
 quiet = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -125,40 +124,37 @@ def test_the_script_of_the_step(
 # An induction head.
 
 
-def continued(word: str) -> list[Fraction]:
-    after = [word[i + 1] for i in range(5) if word[i] == word[5]]
-    return [Fraction(after.count(x), max(len(after), 1)) for x in "abc"]
+def test_an_induction_head_is_audited(induction: dict[str, Any]) -> None:
+    data = induction["strings"](4)
+    words = [w for w in product("abc", repeat=4)
+             if w[0] != w[3] and (w[1] == w[3]) != (w[2] == w[3])]  # fmt: skip
+    assert data.T == len(words) == 24
+    for name, level in (("HARDMAX", "proved"), ("SOFTMAX", "enclosed")):
+        construction = induction[name]
+        register(construction)
+        proof = prove(data, Prove(construction.name))
+        assert (proof.exit_status, proof.standing.value) == (0, level)
+        assert proof.trace["step.successor"].level.value == level
 
 
-def test_the_strings_are_all_there_are(induction: dict[str, Any]) -> None:
-    data = induction["strings"]()
-    words = ["".join(word) for word in product("abc", repeat=6)]
-    assert [list(row) for row in data.labels.fractions()] == list(map(continued, words))
-    letters = [["".join("abc"[list(token[:3]).index(1)] for token in context[1:])]
-               for context in data.contexts.numerators.tolist()]  # fmt: skip
-    assert letters == [[word] for word in words]
+def test_a_hypothesis_of_the_induction_head_is_needed(induction: dict[str, Any]) -> None:
+    strings = induction["strings"](4)
+    tokens = induction["tokens_of"]([1, 0, 2, 1], 3)  # the first letter is the last
+    data = Dataset.of([tokens], [tokens[-1]], [[1, 0, 0]])
+    register(induction["HARDMAX"])
+    proof = prove(data, Prove("induction-hardmax"))
+    assert proof.trace["hypothesis.first"].level.value == "refuted"
+    assert proof.trace["step.successor"].level.value == "refuted" and proof.exit_status == 1
+    weak = induction["induction"]("softmax", 2)  # e^-2 is too much elsewhere
+    register(weak)
+    proof = prove(strings, Prove(weak.name))
+    assert proof.trace["step.previous"].level.value == "enclosed"
+    assert proof.trace["step.successor"].level.value == "refuted" and proof.exit_status == 1
 
 
-def test_an_induction_head(induction: dict[str, Any]) -> None:
-    data = induction["strings"]()
-    network = induction["network"]()
-    assert network.outputs(data) == data.label_matrix
-    near = induction["network"]("softmax", 64).enclosures(data).tolist()
-    errors = [abs(float(ball.mid()) - y)
-              for row, label in zip(near, data.labels.floats(), strict=True)
-              for ball, y in zip(row, label, strict=True)]  # fmt: skip
-    assert 1e-15 < max(errors) < float(induction["WITHIN"])
-    few = data.take(range(0, 729, 31))
-    assert wrong(blocks(network), few) == []
-    assert induction["network"]("softmax", 64).depth == 2
-    unheard = Network((network.blocks[1],))  # without the block that looks back
-    assert unheard.outputs(data) != data.label_matrix
-
-
-@pytest.mark.slow
 def test_the_script_of_the_induction_head(
     induction: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     induction["main"](str(tmp_path))
-    assert capsys.readouterr().out.count("all 729 strings: holds.") == 2
-    assert check(tmp_path / "induction-softmax.json").status == "holds"
+    assert "induction-softmax: enclosed, exit status 0." in capsys.readouterr().out
+    assert check(tmp_path / "induction-softmax" / "certificate.json").status == "holds"
