@@ -46,9 +46,7 @@ from attncert.verify.near import enclosure
 from attncert.verify.near.heads import heads as heads_in_floats
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows
-from attncert.verify.tightness.certificate import kind
 from attncert.verify.tightness.columns import columns
-from attncert.verify.tightness.relations import rows
 
 P, SMALL = PRIMES_31[0], 11863067  # a prime of the exact matrix products
 CONTEXTS = [
@@ -148,19 +146,6 @@ def test_spans_do_not_see_what_fills_up() -> None:
     assert law(DATA) == law(SAME)
     assert columns(DATA, 2) == columns(SAME, 2)
     assert dimensions(DATA) == dimensions(SAME)
-
-
-def test_relations_count_repeated_tokens_once() -> None:
-    """Rows [a, b] and [a, b, a, b] are one context; [a, b] and [a, b, a] are two."""
-    one, two = [[1, 0], [0, 1]], [[1, 0], [0, 1], [1, 0]]
-    for contexts in ([one, [*one, *one], two], [one, [*one, *one]]):
-        data = Dataset.of(contexts, [[1, 2]] * len(contexts), [1, 2, 3][: len(contexts)])
-        (relation,) = rows.row_relations(data)
-        assert (relation.indices, relation.coefficients) == ((0, 1), (1, -1))
-        assert rows.row_relations(repeated(data)) == (relation,)
-        assert kind(data, relation) == "equal inputs"
-        proof = prove(data)
-        assert proof.standing.value == "refuted" and proof.certificate is not None
 
 
 def test_searches_fit_the_tokens() -> None:

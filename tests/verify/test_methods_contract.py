@@ -16,14 +16,11 @@ from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
 from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.certificate.explain import explain, text
-from attncert.verify.attack.search import attack
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods import paper, registry
 from attncert.verify.methods.method import Method
 from attncert.verify.prove import prove
-from attncert.verify.questions.audit import Attack
 from attncert.verify.questions.prove import Prove
 
 EXAMPLE = "examples.own_construction:PARITY"
@@ -83,20 +80,9 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_trace_holds_what_the_outline_promises_and_no_other_hypothesis(name: str) -> None:
+def test_the_trace_holds_the_hypotheses_of_the_outline_and_no_other(name: str) -> None:
     proof, _ = proved(name)
     outline = proof.setup.outline
-    heads = range(1, len(proof.groups) + 1)
-    promised = [f"hypothesis.{x}" for x in outline.hypotheses] + list(outline.whole)
-    promised += [f"head.{h}.{step}" for h in heads for step in outline.first]
-    for claim_id in promised:
-        kept = [
-            replace(c, rests_on=tuple(p for p in c.rests_on if p != claim_id))
-            for c in proof.trace
-            if c.id != claim_id
-        ]
-        violations = broken(replace(proof, trace=ProofTrace(kept)))["complete"]
-        assert f"{claim_id} is missing" in violations, claim_id
     found = {c.id.removeprefix("hypothesis.") for c in proof.trace if c.id.startswith("hypothesis")}
     also = {"value-width"} | ({"partition"} if outline.partition else set())
     assert found - {"A1-at-r"} == {*outline.hypotheses, *also}
@@ -118,16 +104,3 @@ def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
     files = report(proof).files
     assert "it was not found" in files["report.md"].decode() and "certificate.json" not in files
     del registry._registered["saying-no"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_attacked_where_it_promises_something(name: str) -> None:
-    if registry.method(name).attack is None:
-        with pytest.raises(attncert.InputError, match="must be paper, width-one, affine"):
-            attack(Attack(name, cases=1))
-        return
-    answer = attack(Attack(name, cases=20, seed=2))
-    assert answer.standing is Level.SAMPLED and answer.built.total() >= 2
-    tried = answer.built.total() + answer.partition.total()
-    said = f": no failure in {tried} of the cases 0 to 19 of seed 2."
-    assert answer.statement.endswith(said)

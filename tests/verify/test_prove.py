@@ -82,18 +82,10 @@ PROVED: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "vertices": (SHARED, {"vertices": True}),
     "rational": (rational(), {}),
     "wide values": (DISTINCT, {"value_width": 5}),
-    "wide heads": (SHARED, {"head_width": 6}),
-    "narrow heads": (SHARED, {"head_width": 2}),
-    "idle heads": (SHARED, {"heads": 9}),
     "equal contexts, not shared": (
         Dataset.of([EYE] * 5, [[t * t, t, 1] for t in range(5)], [0, 1, 2, 3, 4]),
         {},
     ),
-    "n = d": (generators.family(5, 3, 3, queries="moment-curve", seed=2), {}),
-    "one example": (Dataset.of([[2]], [[3]], [5]), {}),
-    "one head": (generators.family(3, 3, 4, seed=5), {"heads": 1}),
-    "step seven": (generators.step_seven_trap(), {"heads": 2, "head_width": 3}),
-    "regrouped": (Dataset.of(EYE, [*EYE[:2], [1, 1, 0], EYE[2]], [1, 2, 3, 4]), {}),
 }
 
 

@@ -43,20 +43,6 @@ def conclusion(data: Dataset) -> Claim:
     return claims(examined(data))[-1]
 
 
-@pytest.mark.parametrize(
-    ("data", "level"),
-    [
-        (PROVED, Level.PROVED),
-        (REGROUPED, Level.PROVED),
-        (ON_A_LINE, Level.UNDECIDED),
-        (signed_pairs(), Level.REFUTED),
-    ],
-    ids=["proved", "A1 false, regrouped", "undecided", "impossible"],
-)
-def test_the_conclusion_says_what_is_known(data: Dataset, level: Level) -> None:
-    assert conclusion(data).level is level
-
-
 def test_a_witness_comes_with_what_is_not_known() -> None:
     paper, narrow, _ = claims(examined(ON_A_LINE))
     assert paper.witness and paper.witness["coefficients"] == ["2", "-1"]

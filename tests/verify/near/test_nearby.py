@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,9 @@ from attncert.constructions.given.attention import Shape, outputs
 from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.layer import layer
 from attncert.verify.layer.near import exact_near
 from attncert.verify.near.certify import layer_of
 from attncert.verify.near.heads import heads
-from attncert.verify.questions.layer import LayerQuestion
 
 
 def rounded(dtype: Any) -> tuple[Dataset, Layer, dict[str, np.ndarray]]:
@@ -58,15 +55,6 @@ def test_nothing_is_claimed_of_weights_that_lead_nowhere() -> None:
     found = exact_near(Attention(data, layer_of(np.ones(shape.parameters), shape)))
     assert found is not None and found.distance is None
     assert found.claim.level is Level.UNDECIDED
-
-
-def test_the_audit_says_it(tmp_path: Path) -> None:
-    data, _, arrays = rounded(np.float32)
-    path = tmp_path / "weights.npz"
-    np.savez(path, **arrays)
-    for scale in (None, "sqrt-d"):  # heads of width 1: the same layer
-        claim = layer(path, data, LayerQuestion(scale=scale)).trace["layer.near"]
-        assert claim.level is Level.ENCLOSED and "exactly exist within" in claim.statement
 
 
 @pytest.mark.parametrize("shared", [False, True])

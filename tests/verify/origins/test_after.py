@@ -12,7 +12,6 @@ import pytest
 from support import networks
 from support.shell import Shell
 from support.small_certificates import changed, written
-from support.trace_rules import broken
 
 import attncert
 from attncert import Dataset, Prove, prove, write_report
@@ -24,7 +23,6 @@ from attncert.verify.checker import check_file
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.fast.check import check_file as check_fast
 from attncert.verify.origins.after import AfterBlocks
 
@@ -79,14 +77,6 @@ def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
     """The blocks stand in the certificate, and are not applied twice."""
     file = data_file(proof.data, always=True)
     assert file is not None and json.loads(file.content) == DATA.canonical()
-
-
-def test_the_trace_must_hold_the_blocks_before(proof: Proof) -> None:
-    claims = [claim for claim in proof.trace if claim.id != ids.BEFORE]
-    lost = [replace(c, rests_on=tuple(i for i in c.rests_on if i != ids.BEFORE)) for c in claims]
-    without_edge = [*lost, proof.trace[ids.BEFORE]]
-    for some, rule in ((lost, "complete"), (without_edge, "edges")):
-        assert list(broken(replace(proof, trace=ProofTrace(some)))) == [rule]
 
 
 def test_the_certificate_alone_leads_from_the_data_to_the_labels(

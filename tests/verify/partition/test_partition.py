@@ -26,7 +26,6 @@ from support.oracles import (
 from attncert.constructions import paper, width_one
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.digits import all_digits, left_out
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.partition import claims as partition
@@ -206,11 +205,3 @@ def test_a_wrong_grouping_is_refuted_with_a_relation() -> None:
     spanned = partition_claims(data, [(2, 3, 4), (0, 1)], 3, 2)[1]
     assert spanned.level is Level.REFUTED and spanned.witness is not None
     assert sorted(spanned.witness["examples"]) == [0, 1, 2]
-
-
-@pytest.mark.slow
-def test_all_digits_with_independent_contexts_are_placed() -> None:
-    best = best_partition(all_digits(), 4, 3, 594)
-    assert len(placed(best)) == 1782
-    assert maximum(best).level is Level.PROVED
-    assert maximum(best).witness["left out"] == sorted(left_out())

@@ -63,15 +63,6 @@ def test_a_singular_matrix_gets_zero_below_and_the_truth_above() -> None:
     assert (tall.lower, tall.upper) == (0.0, math.nextafter(0.0, 1.0))
 
 
-def test_planted_dependence_is_never_certified_at_any_precision() -> None:
-    rng = np.random.default_rng(0)
-    matrix = rng.integers(-9, 10, (12, 20))
-    matrix[11] = matrix[3] - 2 * matrix[7]
-    assert smallest_singular_value(balls(matrix), 1024).lower == 0
-    matrix[11, 0] += 1  # a change of one in one entry
-    assert smallest_singular_value(balls(matrix)).lower > 0
-
-
 def test_an_enclosure_that_contains_a_singular_matrix_is_not_certified() -> None:
     wide = arb_mat([[arb(1, 0.01), arb(1)], [arb(1), arb(1.0)]])
     assert smallest_singular_value(wide, 256).lower == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
@@ -134,20 +133,6 @@ def test_kruskal_rank_is_decided_where_subsets_are_few(
     if claim.witness is not None:
         assert is_relation(queries, claim.witness)
         assert len(claim.witness["examples"]) <= min(strength, len(queries))
-
-
-def test_many_subsets_are_sampled_and_called_so() -> None:
-    """C(60, 4) = 487,635: not proved, with the bound of Clopper and Pearson."""
-    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
-    claim = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0)
-    assert claim.level is Level.SAMPLED
-    bound = 1 - 0.05 ** (1 / 2000)
-    assert f"{bound:.2g}" in claim.statement and "not bounded" in claim.statement
-    assert math.isclose(
-        float(claim.statement.split("fraction ")[1].split()[0]), bound, rel_tol=0.01
-    )
-    again = kruskal_at_least(data, 4, "hypothesis.A1", 0, 0)
-    assert claim == again
 
 
 def test_a_dependent_group_that_random_subsets_miss() -> None:

@@ -8,19 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
 from support.strategies import datasets, families
 from support.tightness_cases import adversarial_layers, found, random_layers, true_rank
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import spans
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.tightness.columns import column_bound, columns
 from attncert.verify.tightness.relations import probes
 from attncert.verify.tightness.relations.rows import row_relations
@@ -44,28 +39,6 @@ def test_no_weights_exceed_the_bound(data: Dataset, heads: int, seed: int) -> No
             data, heads, seed)).values()):  # fmt: skip
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) <= bound.rank
         assert bound.rank <= spans(data).features(heads)
-
-
-@pytest.mark.parametrize("contexts", ["shared", "permuted"])
-def test_shared_and_permuted_contexts_reach_the_bound(contexts: str) -> None:
-    kind = {"shared": True} if contexts == "shared" else {"contexts": "permuted"}
-    data = generators.family(12, 3, 5, queries="moment-curve", bound=3, seed=1, **kind)
-    claims = found(column_bound(data, 4))
-    assert claims["tightness.bound"].level is Level.KERNEL
-    assert claims["tightness.bound"].numbers["bound"] == 4 * 2 + 1
-    assert claims["tightness.universal"].level is Level.REFUTED
-    assert ProofTrace(claims.values()).standing(ids.TIGHTNESS_BOUND) is Level.PROVED
-    assert probes.best_rank(data, 4, 9).rank == 9
-    assert column_bound(data.take(9), 4) == () != column_bound(data.take(10), 4)
-
-
-def test_distinct_contexts_exceed_the_shared_bound() -> None:
-    T = 62
-    data = generators.random(T, 8, 16, bound=3, seed=1)
-    reached = probes.best_rank(data, 8, T, draws=4)
-    assert reached.rank == T > 8 * 7 + 1
-    assert spans(data).features(8) == 8 * 16
-    assert true_rank(data, reached.layer) == T
 
 
 def test_a_few_examples_exclude_all() -> None:
