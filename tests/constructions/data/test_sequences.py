@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import random
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -113,27 +111,6 @@ def test_a_file_reads_as_it_was_written() -> None:
         assert again.canonical() == data.canonical() and again.sha256 == data.sha256
         same = pickle.loads(pickle.dumps(data))
         assert same.canonical() == data.canonical() and same.lengths == data.lengths
-
-
-def test_some_examples_are_those_of_the_sequences() -> None:
-    draw = random.Random(1)
-    data = of_sequences(TEXTS, SYMBOLS, first="^")
-    some = draw.sample(range(data.T), 5)
-    part = data.take(some)
-    assert part.canonical()["examples"] == [data.canonical()["examples"][t] for t in some]
-    assert [tokens(part, k) for k in range(5)] == [tokens(data, t) for t in some]
-    read = parse_json(json.dumps(part.canonical()).encode())
-    assert [tokens(read, k) for k in range(5)] == [tokens(data, t) for t in some]
-
-
-def test_counts_are_those_of_the_symbols() -> None:
-    data = of_sequences(TEXTS, SYMBOLS, first="^")
-    for t, context in enumerate(prefixes("^", None)):
-        often = Counter(context)
-        rows = map(tuple, data.contexts[t].fractions())
-        assert data.times is not None
-        pairs = zip(rows, data.times[t].tolist(), strict=True)
-        assert {x: k for x, k in pairs if k} == dict(often)
 
 
 PLAIN: dict[str, Any] = {"sequences": ["ab", "ba"], "embedding": {"a": [1, 0], "b": [0, 1]}}

@@ -23,7 +23,6 @@ from attncert.constructions.network.mixing import mean
 from attncert.constructions.network.network import Network, readout
 
 ONE, ZERO = fmpq_mat([[1]]), fmpq_mat([[0]])
-MEAN = Attention((Head(ZERO, ZERO, ONE),), ONE)
 PLAIN = Attention((Head(ONE, ONE, ONE),), ONE)
 
 
@@ -59,38 +58,6 @@ def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
     feed = {(a, o, x) for a in ("identity", "relu", "threshold") for o in ("query", "all", "row")
             for x in (True, False)}  # fmt: skip
     assert attention | feed | {("mask", x) for x in (None, "causal", "rows")} <= set(words)
-
-
-def test_rules_by_hand() -> None:
-    data = Dataset.of([[0], [1], [1], [-1]], [[1]])
-    for block, output in (
-        (PLAIN, fmpq(7, 11)),  # weights 2, 4, 4, 1 over 11
-        (replace(PLAIN, rule="hardmax", unit=None), fmpq(1)),
-        (replace(PLAIN, rule="linear", unit=None), fmpq(3)),
-        (replace(MEAN, unit="1"), fmpq(1, 4)),
-        (replace(MEAN, residual=True), fmpq(5, 4)),
-        (replace(MEAN, mask=((True, True, False, False),)), fmpq(1, 2)),
-    ):
-        assert Network((block,)).outputs(data).entries() == [output], block
-
-
-def test_causal_tokens_see_what_is_before_them() -> None:
-    mean = replace(MEAN, of="all", mask="causal")
-    *_, states = Network((mean,)).states(Dataset.of([[0], [2], [4]], [[7]]))
-    assert states.contexts[0].entries() == [0, 1, 2] and states.queries.entries() == [2]
-
-
-def test_a_row_is_the_query_and_then_its_tokens() -> None:
-    data = Dataset.of([[[1], [2]], [[3], [4]]], [[5], [6]])
-    ten = readout(fmpq_mat([[100], [10], [1]]), of="row")
-    assert Network((ten,)).outputs(data).entries() == [512, 634]
-
-
-def test_threshold_and_relu_at_zero() -> None:
-    data = Dataset.of([[0]], [[-1], [0], [2]])
-    for activation, outputs in (("threshold", [0, 1, 1]), ("relu", [0, 0, 2])):
-        block = FeedForward(ONE, ZERO, activation=activation)
-        assert Network((block,)).outputs(data).entries() == outputs
 
 
 @pytest.mark.parametrize(
@@ -184,12 +151,6 @@ def test_two_layers_memorize_what_one_does_not() -> None:
     proof = attncert.prove(mean(16).apply(data), settings)
     assert proof.standing.value == "proved" and proof.certificate is not None
     assert proof.trace["hypothesis.A2"].level.value == "proved"
-
-
-@pytest.mark.slow
-def test_25_digits_in_two_layers() -> None:
-    proof = attncert.prove(mean(16).apply(one_query(25)), attncert.Prove(heads=8, head_width=4))
-    assert proof.standing.value == "proved" and proof.certificate is not None
 
 
 def test_a_shared_context_stays_shared() -> None:

@@ -8,11 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import rank_mod
 
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
-from attncert.constructions.search import feature_blocks
 from attncert.constructions.search import placement as placement_module
-from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import (
     Block,
     Placement,
@@ -146,35 +143,6 @@ def test_looking_ahead_changes_nothing() -> None:
         ahead.extend(group, columns, pivots)
         assert alone.rows == ahead.rows and alone.columns == ahead.columns
     assert ahead.unplaced == []
-
-
-@pytest.mark.parametrize("wide", [True, False])
-@pytest.mark.parametrize("chunks", [True, False])
-def test_columns_that_say_as_much_as_all(
-    monkeypatch: pytest.MonkeyPatch, wide: bool, chunks: bool
-) -> None:
-    """In a shared context of n < d tokens, n columns in which it is invertible; else all."""
-    rng = np.random.default_rng(2)
-    E = rng.integers(-9, 10, (2, 3) if wide else (3, 2)).tolist()
-    data = Dataset.of(E, rng.integers(-9, 10, (4, len(E[0]))).tolist())
-    plain = FeatureBlocks(data, P)
-    assert plain.columns.tolist() == list(range(data.d))
-    monkeypatch.setattr(feature_blocks, "_LONG", 0)
-    monkeypatch.setattr(feature_blocks, "_CACHED", 0 if chunks else 2**22)
-    short = FeatureBlocks(data, P)
-    dependent = [[1, 0, 0], [1, P, 0]]  # modulo P alone: all columns are kept
-    assert FeatureBlocks(Dataset.of(dependent, [[1, 0, 0]]), P).columns.tolist() == [0, 1, 2]
-    rows = np.array(E)[:, short.columns]
-    assert len(short.columns) == 2 and round(np.linalg.det(rows[:2])) % P
-    logits, row = rng.integers(-9, 10, (4, len(E))), np.arange(len(E))[None]
-    for a, b in (
-        (plain.of(logits), short.of(logits)),
-        (plain.of_products(logits[:, 0], row), short.of_products(logits[:, 0], row)),
-        (plain.points(0, logits), short.points(0, logits)),
-        (plain.rows([0, 2], np.array([1, 0])), short.rows([0, 2], np.array([1, 0]))),
-    ):
-        assert b.mod.tolist() == a.mod[:, short.columns].tolist()
-        assert b.float == pytest.approx(a.float[:, short.columns])
 
 
 @settings(max_examples=80, deadline=None)

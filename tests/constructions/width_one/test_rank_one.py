@@ -184,24 +184,6 @@ def test_each_step_of_the_proof(case: Case) -> None:
         assert head.gap_bits == min(gaps)
 
 
-def test_the_limit_of_each_proof_head_is_independent(case: Case) -> None:
-    """Step 4: with L_s in place of the earlier features the rows placed so far are independent."""
-    data, _, built = case
-    known = features_mod(data, built.layer)
-    scale = [[int(x * data.contexts.denominator) for x in row] for E in data.contexts.fractions()
-             for row in E]  # fmt: skip
-    for number, head in enumerate(built.heads):
-        if head.selector is None:
-            continue
-        inverse = pow(data.contexts.denominator, -1, SAFE_PRIME)
-        rows = []
-        for s, target in zip(head.earlier, head.targets, strict=True):
-            vertex = scale[(0 if data.shared else s) * data.n + target]
-            rows.append(known[s][: number * data.d] + [x * inverse for x in vertex])
-        rows += [known[t][: (number + 1) * data.d] for t in head.group]
-        assert rank_mod(rows, SAFE_PRIME) == len(rows)
-
-
 def test_no_smaller_c_would_do(case: Case) -> None:
     """At c - 1 the examples placed so far are dependent on the columns in use."""
     data, _, built = case
@@ -359,18 +341,3 @@ def test_short_heads_are_shorter() -> None:
     data = generators.family(13, 4, 6, seed=2)
     short, proof = (predicted_bits(build(data, short_heads=not s), data) for s in (False, True))
     assert 4 * short < proof
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("saturated", [False, True])
-@pytest.mark.parametrize("shared", [False, True])
-def test_621_examples_of_32_tokens(shared: bool, saturated: bool) -> None:
-    """H = 20, n = 32, d = 64, d_h = 1; the rank again with verify's own features and primes."""
-    from attncert.verify.steps.conclusions import full_rank
-
-    rng = np.random.default_rng(0)
-    contexts = rng.integers(-127, 128, (1 if shared else 621, 32, 64), dtype=np.int8)
-    data = Dataset.of(contexts, rng.integers(-127, 128, (621, 64)), np.arange(621) % 10)
-    built = build(data, heads=20, short_heads=not saturated)
-    assert len(built.layer.heads) == 20
-    assert full_rank(data, built.layer).numbers["rank"] == 621
