@@ -14,8 +14,6 @@ from support.paths import ROOT
 from attncert.verify.attack import cases as attack_data
 from attncert.verify.attack.search import smaller
 from attncert.verify.claims.evidence import Level
-from attncert.verify.prove import prove
-from attncert.verify.questions.prove import Prove
 
 sys.path.append(str(ROOT / "benchmarks"))
 from hypotheses.figure import UNEXPECTED
@@ -29,7 +27,6 @@ from hypotheses.weakenings import WEAKENINGS, Weakening, draw
 
 STEP = {step.id: step for step in STEPS}
 BY_ID = {weakening.id: weakening for weakening in WEAKENINGS}
-BREAKING = [w for w in WEAKENINGS if w.breaks]
 
 
 def some(count: int, seed: int = 0) -> list[Instance]:
@@ -111,20 +108,6 @@ def test_a_step_that_should_not_fail_is_refuted() -> None:
     assert steps.witness["contexts"]
     (row,) = matrix([found]).rows
     assert row[0] == "A1: every $r-1$ queries independent, $r=2$" and UNEXPECTED in row
-
-
-def test_impossible_is_impossible_and_memorized_is_memorized() -> None:
-    """On the minimal data, as `prove` says it: by a layer that is built and certified, or by what
-    hold for all weights. (Generic weights are not looked for where rows of the context repeat.)"""
-    answers = []
-    for weakening in BREAKING[:4]:
-        for broken in explore(weakening, 4, seed=2).broken.values():
-            for level, minimal in broken.minimal.items():
-                data, x = minimal.instance.dataset, minimal.instance
-                proof = prove(data, Prove(construction="generic", heads=x.heads))
-                assert (proof.standing is Level.REFUTED) == (level is Level.REFUTED)
-                answers.append(proof.standing)
-    assert answers.count(Level.PROVED) >= 4 and answers.count(Level.REFUTED) >= 4
 
 
 @pytest.mark.parametrize("width", [2, 3])

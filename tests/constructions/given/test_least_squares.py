@@ -68,13 +68,6 @@ def test_both_systems_give_the_damped_least_squares_step(size: tuple[int, int]) 
     assert np.allclose(direction(J, smaller(J), f, 0.3), step)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_three_hundred_and_sixty_examples(seed: int) -> None:
-    found = fitted(360, 8, Shape(16, 1, 8, 1, 1), seed)
-    assert found.converged and len(found.steps) < 60
-
-
 @pytest.mark.parametrize(("T", "shape"), [(6, SHAPES[1]), (2, SHAPES[2]), (4, SHAPES[3])])
 def test_any_widths(T: int, shape: Shape) -> None:
     """More than one label, values narrower and wider than the labels."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 import tracemalloc
-from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 from support.shares import share
@@ -27,14 +23,10 @@ from attncert.verify.capacity.capacity import capacity
 from attncert.verify.certificate import TooLarge, canonical_bytes, sealed
 from attncert.verify.checker import limits, reading
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.claims import dependent_set
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.certificate import certificate_of
-from attncert.verify.tightness.relations.rows import BrokenRelation
 
 CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
 LIMITS = ("LIMIT_SECONDS", "LIMIT_MIB")
@@ -189,7 +181,6 @@ def _layer(entry: fmpq) -> Layer:
     return Layer((Head(one, one, fmpq_mat(1, 1, [entry])),), one)
 
 
-BIG = 10**certificate.MAX_DIGITS  # one digit more than allowed
 ONE = Dataset.of([[1]], [[1]], [1])
 
 
@@ -197,30 +188,6 @@ def _interpolation(x: int) -> Any:
     return certificate.certificate(
         ONE, _layer(fmpq(x)), [(0,)], construction="", produced_by={}, value_width=1
     )
-
-
-def _full_rank(x: int) -> Any:
-    layer = Layer((Head(fmpq_mat(1, 1, [x]), fmpq_mat(1, 1, [1])),))
-    return certificate.certificate(
-        ONE, layer, [(0,)], construction="", produced_by={}, value_width=1, prime=5
-    )
-
-
-def _impossible(x: int) -> Any:
-    data = replace(ONE, stated=Dataset.of([[1]], [[1]], [x]).labels)
-    return certificate_of(data, BrokenRelation(Relation((0,), (1,)), (Fraction(x),)), {})
-
-
-def _dependent(x: int) -> Any:
-    vectors = Vectors.of(np.array([[x], [1]], dtype=object))
-    return dependent_set(vectors, Relation((0, 1), (1, -x)), {})
-
-
-@pytest.mark.parametrize("make", [_interpolation, _full_rank, _impossible, _dependent])
-def test_one_digit_too_many_is_refused_for_every_kind(make: Callable[[int], Any]) -> None:
-    assert json.dumps(make(BIG - 1))
-    with pytest.raises(TooLarge, match="500,001 digits, and the checker reads 500,000"):
-        make(BIG)
 
 
 def test_what_is_far_too_long_is_refused_before_it_is_written(

@@ -107,21 +107,6 @@ def test_random_weights_against_mpmath(
         assert error - slack <= Fraction(high)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_wrong_label_is_refuted_with_the_example(name: str) -> None:
-    p = planted(SHAPES[name])
-    t = p.data.T - 1
-    by = Fraction(1, 1000)
-    claim = enclose_error(
-        with_label(p.data, t, 0, by), p.layer.to_numpy(), tolerance=Fraction(1, 2000)
-    )
-    assert claim.level is Level.REFUTED
-    assert claim.witness is not None
-    assert claim.witness["example"] == t
-    low, high = map(Fraction, claim.witness["error"])
-    assert by * (1 - Fraction(1, 10**5)) < low <= high < by * (1 + Fraction(1, 10**5))
-
-
 def test_a_tolerance_on_either_side_of_the_error_is_decided() -> None:
     p = planted(SHAPES["distinct"])
     weights = p.layer.to_numpy()

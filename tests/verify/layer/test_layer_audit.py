@@ -156,29 +156,6 @@ def test_at_which_precision_memorization_survives(
     assert exactly["layer.memorizes"].level is Level.REFUTED, "rounded weights are not exact"
 
 
-def test_in_units_of_ln_2_short_integers_stay_exact_in_half_precision() -> None:
-    """Keys and queries of small integers: rank Z = T is *proved*, only the readout is rounded."""
-    rng = np.random.default_rng(3)
-    arrays = {name: rng.integers(-2, 3, (2, 4, 2)).astype("float16") for name in ("query", "key")}
-    logits = [
-        CONTEXTS @ (QUERIES @ q @ k.T)[:, :, None]
-        for q, k in zip(arrays["query"], arrays["key"], strict=True)
-    ]
-    powers = [np.exp2(x[:, :, 0] - x.max(axis=1)) for x in logits]
-    Z = np.hstack(
-        [np.einsum("tn,tnd->td", w / w.sum(axis=1, keepdims=True), CONTEXTS) for w in powers]
-    )
-    readout = np.linalg.lstsq(Z, LABELS, rcond=None)[0]
-    arrays["value"] = readout.reshape(2, 4, 1).astype("float16")
-    arrays["output"] = np.ones((2, 1), dtype="float16")
-    found = audited(arrays, unit="ln2")
-    assert found["layer.rank"].level is Level.PROVED
-    assert found["layer.error"].level is Level.PROVED, "the error itself is known exactly"
-    low, high = (float(x) for x in found["layer.error"].numbers["error"])
-    outputs = Z @ arrays["value"].astype(float).reshape(8, 1)
-    assert low - 1e-9 <= abs(outputs - LABELS).max() <= high + 1e-9
-
-
 # Wrong ones.
 
 
@@ -235,29 +212,6 @@ def test_a_rank_that_nothing_decides_is_undecided() -> None:
 
 
 # Conventions.
-
-
-@pytest.mark.parametrize("width", [2, 4])
-def test_the_scale(width: int) -> None:
-    layer = trained(CONTEXTS, QUERIES, LABELS, heads=2, width=width, steps=200)
-    plain = audited(layer)
-    scaled = audited(layer | {"query": layer["query"] * np.sqrt(width)}, scale="sqrt-d")
-    other = audited(layer, scale="sqrt-d")
-    for a, b, c in zip(plain.errors, scaled.errors, other.errors, strict=True):
-        assert float(a[0]) == pytest.approx(float(b[0]), rel=1e-6, abs=1e-9)
-        assert float(a[0]) != pytest.approx(float(c[0]), rel=1e-6)
-
-
-def test_masks_against_numpy() -> None:
-    mask = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1]], dtype=bool)
-    layer = gradient_descent(50)
-    found = audited(layer, visible_rows(DATA, mask))
-    outputs, weights, _ = forward(CONTEXTS, QUERIES, layer, mask)
-    for t, (low, high) in enumerate(found.errors):
-        error = abs(outputs[t] - LABELS[t]).max()
-        assert float(low) - 1e-9 <= error <= float(high) + 1e-9
-    for t, (row, _, _) in enumerate(found.heads[1].peaks):
-        assert np.flatnonzero(mask[t])[row] == weights[1, t].argmax()
 
 
 def test_a_causal_query_sees_its_own_row_and_those_before() -> None:

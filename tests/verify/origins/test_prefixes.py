@@ -18,6 +18,7 @@ from flint import fmpq_mat, fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.given_oracle import draw_head, feature_rank, jacobian_rank
+from support.shell import Shell
 
 from attncert import (
     Capacity,
@@ -253,28 +254,19 @@ def test_rounding_is_refused_in_one_line() -> None:
         prove(TEXT, Prove("generic", round="1/2"))
 
 
-def test_the_command_line(tmp_path: Path) -> None:
+def test_the_command_line(tmp_path: Path, shell: Shell) -> None:
     """A user's file: proved, and the certificate read as data again."""
-    (tmp_path / "t.json").write_text(
+    file, generic = tmp_path / "t.json", ("--construction", "generic", "--out")
+    file.write_text(
         '{"sequences": ["to be or not to be"], "embedding": {"width": 8}, "first": "^"}'
     )
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "attncert", *words],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
-    done = run("prove", "t.json", "--construction", "generic", "--out", "o")
-    assert done.returncode == 0, done.stderr
-    assert "18 examples" in done.stdout and "1 token sequence over 8 symbols" in done.stdout
-    words = run("explain", "t.json").stdout
+    said = shell.runs("prove", file, *generic, tmp_path / "o").out
+    assert "18 examples" in said and "1 token sequence over 8 symbols" in said
+    words = shell.runs("explain", file).out
     assert words.startswith("t: 18 examples, contexts of 1 to 18 tokens, width 8")
-    again = run("prove", "o/certificate.json", "--construction", "generic", "--out", "p")
-    assert again.returncode == 0
+    shell.runs("prove", tmp_path / "o" / "certificate.json", *generic, tmp_path / "p")
     both = [json.loads((tmp_path / x / "certificate.json").read_text()) for x in "op"]
     assert both[0]["digest"] == both[1]["digest"]
-    (tmp_path / "t.json").write_text('{"sequences": ["abc"], "embedding": {"a": [1]}}')
-    done = run("fit", "t.json")
+    file.write_text('{"sequences": ["abc"], "embedding": {"a": [1]}}')
     line = "attncert: sequences[0][1]: must be a symbol of the embedding, not 'b'\n"
-    assert (done.returncode, done.stderr) == (2, line)
+    assert shell.refuses("fit", file) == line

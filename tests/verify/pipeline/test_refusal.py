@@ -13,7 +13,6 @@ from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition,
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.search import grouping
 from attncert.verify import checker
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Claim, Level
@@ -87,16 +86,6 @@ def test_other_weights_are_named_where_they_are_known() -> None:
     assert proof.trace["universal.enough"].level is Level.PROVED
     assert "--construction generic" in proof.trace["memorization"].statement
     assert proof_of(line, construction="generic").standing is Level.PROVED
-
-
-def test_a_search_that_gave_up_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
-    data = Dataset.of(np.eye(4, dtype=int).tolist(), planes, [0] * 12)
-    assert prove(data, Prove(heads=4)).standing is Level.NOT_APPLICABLE
-    monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
-    proof = prove(data, Prove(heads=4))
-    assert proof.trace["hypothesis.some-partition"].level is Level.UNDECIDED
-    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
 
 
 def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
