@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
@@ -114,6 +114,22 @@ def extra(name: str) -> str:
     "the extra `torch` (in a checkout of attncert: pip install '.[torch]')"
     """
     return f"the extra `{name}` (in a checkout of attncert: pip install '.[{name}]')"
+
+
+def odd_key(keys: Iterable[object], wanted: Collection[str]) -> str:
+    """The first key that is not as it must be: which are there, and which are wanted, once each.
+
+    >>> odd_key(["a", "x"], ["a", "b"]), odd_key(["a"], ["a", "b"]), odd_key(["a", "a"], ["a"])
+    ("with 'x'", "without 'b'", "with 'a' twice")
+    """
+    there = [str(key)[:40] for key in keys]
+    further = sorted(set(there) - set(wanted))
+    if further:
+        return f"with {further[0]!r}"
+    twice = [key for key in there if there.count(key) > 1]
+    if twice:
+        return f"with {twice[0]!r} twice"
+    return f"without {next(key for key in wanted if key not in there)!r}"
 
 
 def whole(x: object) -> TypeGuard[int]:

@@ -34,7 +34,7 @@ from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describ
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset, full_shapes
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.sequences import KEYS, of_sequences
-from attncert.constructions.errors import InputError, NoSuchFile
+from attncert.constructions.errors import InputError, NoSuchFile, odd_key
 
 MAX_JSON_BYTES = 2**26  # 64 MiB; larger data belong in an .npz
 MAX_EXAMPLES = 10**6
@@ -329,9 +329,8 @@ def _require_keys(source: str, keys: list[str], unlabelled: bool) -> None:
         return
     absent = sorted(keys) == sorted(ARGUMENTS[:2])
     if not (absent and unlabelled):
-        names = ", ".join(repr(key[:40]) for key in sorted(keys)) or "none"
         only = " (prove --claim full-rank needs no labels)" if absent else ""
-        raise InputError(source, f"made of {_KEYS}{only}", f"of {names}")
+        raise InputError(source, f"made of {_KEYS}{only}", odd_key(keys, ARGUMENTS))
 
 
 def _require_few(examples: int) -> None:

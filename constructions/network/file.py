@@ -14,7 +14,7 @@ from flint import fmpq_mat
 from attncert.constructions.data.conversion import OF_WEIGHTS, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, odd_key
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask
 from attncert.constructions.network.network import Network
@@ -90,7 +90,7 @@ def _block(block: Any, where: str) -> Block:
             raise InputError("kind", "'attention' or 'feed-forward'", repr(kind))
         keys = _KEYS[_KINDS[kind]]
         if set(block) != {"kind", *keys}:
-            raise InputError("keys", f"kind, {', '.join(keys)}", ", ".join(map(str, block)))
+            raise InputError("keys", f"kind, {', '.join(keys)}", odd_key(block, ("kind", *keys)))
         parts = {
             name: _READERS[key](block[key], key) if key in _READERS else block[key]
             for key, name in keys.items()
@@ -107,10 +107,12 @@ def _flag(flag: Any, key: str) -> bool:
 
 
 def _heads(heads: Any, key: str) -> tuple[Head, ...]:
-    if not isinstance(heads, list) or not all(
-        isinstance(head, dict) and set(head) == set(_HEAD) for head in heads
-    ):
+    if not isinstance(heads, list):
         raise InputError(key, "a list of objects with key, query and value", describe(heads))
+    for number, head in enumerate(heads, 1):
+        if not isinstance(head, dict) or set(head) != set(_HEAD):
+            got = odd_key(head, _HEAD) if isinstance(head, dict) else describe(head)
+            raise InputError(f"{key}: head {number}", "an object with key, query and value", got)
     return tuple(Head(*(_matrix(head[name], name) for name in _HEAD)) for head in heads)
 
 

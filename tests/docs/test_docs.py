@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
 import shlex
@@ -131,3 +132,9 @@ def test_extras_are_installed_from_a_checkout() -> None:
     ]
     named = {name for text in texts for name in re.findall(r"extra\(['\"](\w+)", text)}
     assert {"torch", "models", "weights", "dask"} == named <= set(extras)
+
+
+def test_the_hash_of_the_checker_is_published() -> None:
+    files = sorted((ROOT / "verify" / "checker").glob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    assert f"`{digest}`" in (ROOT / "docs" / "certificate.md").read_text()

@@ -10,7 +10,7 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.loading import bundled, parse_json, read_source
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, odd_key
 from attncert.verify.assume.embeddings import MANIFEST, load_embeddings
 from attncert.verify.assume.inputs import Contexts, LayerInputs
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
@@ -43,9 +43,9 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         if any(keys.count(key) != 1 for key in ("queries", "contexts")):
-            names = ", ".join(repr(key[:40]) for key in sorted(keys)[:8]) or "nothing"
             must = "made of queries and contexts (--tokens N for vectors alone)"
-            raise InputError(source, must, f"of {names}")
+            ours = [key for key in keys if key in ("queries", "contexts")]
+            raise InputError(source, must, odd_key(ours, ("queries", "contexts")))
         return ("queries", "contexts")
 
     def check(shapes: list[tuple[int, ...]]) -> None:
