@@ -174,13 +174,6 @@ def test_pickles_need_pytorch_or_are_refused(tmp_path: Path) -> None:
     assert not marker.exists()
 
 
-def test_widths_are_compared_with_the_data(tmp_path: Path) -> None:
-    layer = third_party("mha", RNG, d=5, width=1)
-    np.savez(tmp_path / "x.npz", **layer.state)
-    with pytest.raises(InputError, match=r"query of head 1: must be of d = 6 rows, .* not 5"):
-        load_weights(tmp_path / "x.npz", heads=3).on(DATA)
-
-
 def test_a_prefix_reaches_no_page_as_markup(tmp_path: Path) -> None:
     state = third_party("q_proj out_proj", RNG, prefix="$x$ <b>\x1b[31m `.a_1.").state
     save_file(state, tmp_path / "x.safetensors")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from support import memory_cases, networks
 from support.memory_cases import blocks, dataset, wrong
-from support.oracles import rank
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
@@ -67,13 +66,6 @@ def test_every_output_is_its_label_or_two_examples_say_why_not(name: str, seeds:
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-@pytest.mark.parametrize("labels", [[5], ["-1/3"], [0], [[1, -2, 0]]])
-def test_one_example(name: str, labels: list[Any]) -> None:
-    data = Dataset.of([[0]], [[0]], labels)
-    assert wrong(blocks(BUILDERS[name].build(data).network), data) == []
-
-
-@pytest.mark.parametrize("name", BUILDERS)
 def test_equal_queries_in_other_contexts(name: str) -> None:
     data = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]]], [[1]] * 3, [1, 2, 3])
     record = BUILDERS[name].build(data)
@@ -119,53 +111,11 @@ def spoilt(network: list[Any], data: Dataset, place: int, key: str, j: int, *k: 
 # The steps of the proofs.
 
 
-@pytest.mark.parametrize("build", [relu.build, two_layers.build, bits.build])
-def test_positions_are_distinct_and_in_order(build: Any) -> None:
-    for seed in FEW:
-        data = dataset(seed)
-        try:
-            record = build(data)
-        except HypothesisFails:
-            continue
-        a = fractions(record.line.a.entries())
-        s = [sum(x * y for x, y in zip(v, a, strict=True)) for v in vectors(record)]
-        positions = fractions(record.line.positions)
-        assert positions == [s[t] for t in record.line.order] == sorted(set(s))
-
-
 def test_one_relu_for_each_input_with_knots_at_the_data() -> None:
     record = relu.build(Dataset.of([[0]], [[3], [5], [9], [3]], [1, 2, 5, 1]))
     s = fractions(record.line.positions)
     bias = fractions(record.network.blocks[1].bias.entries())
     assert bias == [1 - s[0], *(-x for x in s[:-1])] and record.network.units == 3
-
-
-@pytest.mark.parametrize("build", [threshold_pairs.build, derivative_pairs.build])
-def test_planes_meet_their_members_alone(build: Any) -> None:
-    for seed in FEW:
-        try:
-            record = build(dataset(seed))
-        except HypothesisFails:
-            continue
-        points = vectors(record)
-        labels = [tuple(map(str, row)) for row in record.inputs.labels.tolist()]
-        members = [t for plane in record.planes for t in plane.members]
-        assert len(members) == len(set(members)) and len(record.planes) >= record.fewest
-        for plane in record.planes:
-            c, *a = fractions(plane.form)
-            z = [sum(x * y for x, y in zip(point, a, strict=True)) + c for point in points]
-            if build is derivative_pairs.build:
-                group = [[Fraction(1), *points[t]] for t in plane.members]
-                assert rank(group) == len(group) <= len(a)
-                assert [t for t, x in enumerate(z) if x == 0] == list(plane.members)
-                assert all(x == 0 or abs(x) >= 2 for x in z)
-            else:
-                (label,) = {labels[t] for t in plane.members}
-                assert all(z[t] == 0 for t in plane.members)
-                others = set(range(len(z))) - set(plane.members)
-                assert all(abs(z[t]) >= 2 for t in others if labels[t] != label or t in members)
-        if build is derivative_pairs.build:
-            assert sorted(members) == list(range(len(points)))
 
 
 def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:

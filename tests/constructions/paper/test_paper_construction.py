@@ -83,30 +83,6 @@ def test_groups_and_records_agree(case: Case) -> None:
     assert {head.width for head in built.layer.heads} == {built.head_width}
 
 
-def test_each_vector_does_what_its_name_says(case: Case) -> None:
-    """Steps 2, 3 and 4, in Fractions."""
-    data, _, built = case
-    queries = data.queries.fractions()
-    for head in built.heads:
-        for i, t in enumerate(head.group):
-            for j, s in enumerate(head.group):
-                assert dot(column(head.duals[i]), queries[s]) == (1 if i == j else 0)
-            w = column(head.steering[i])
-            assert [dot(row, w) for row in context(data, t)] == list(head.logits[i])
-        if not head.earlier:
-            assert head.selector is head.separator is head.c is None
-            continue
-        v, u = column(head.selector), column(head.separator)
-        assert all(dot(v, queries[t]) == 0 for t in head.group)
-        assert isinstance(head.c, int) and head.c >= 1
-        for s, target in zip(head.earlier, head.targets, strict=True):
-            factor = dot(v, queries[s])
-            lead = [factor * dot(row, u) for row in context(data, s)]
-            assert factor != 0
-            assert [x for x in lead if x == lead[target]] == [max(lead)]
-            assert data.n == 1 or lead.count(min(lead)) == 1
-
-
 def logits(data: Dataset, head: PaperHead, c: int | None, t: int) -> list[Fraction]:
     """E M e for M = c·u vᵀ + Σ w ê^T, from the record alone."""
     query = data.queries.fractions()[t]

@@ -158,32 +158,6 @@ def test_the_layer_is_the_record(case: Case) -> None:
                 assert logits == list(head.logits[place])
 
 
-def test_each_step_of_the_proof(case: Case) -> None:
-    """Steps 1 to 3 of docs/width-one.md; and that the group is never saturated: free of c."""
-    data, _, built = case
-    queries = data.queries.fractions()
-    for head in proof_heads(built):
-        u = column(head.separator)
-        for t in head.group:
-            assert len(set(image(data, t, u))) == data.n
-        if not head.earlier:
-            assert head.selector is head.c is head.gap_bits is None and head.targets == ()
-            continue
-        v0 = column(head.selector)
-        assert isinstance(head.c, int) and head.c >= 0
-        assert all(dot(v0, queries[t]) == 0 for t in head.group)
-        gaps = []
-        for s, target in zip(head.earlier, head.targets, strict=True):
-            rows, factor = image(data, s, u), dot(v0, queries[s])
-            assert factor != 0
-            assert rows.count(max(rows)) == rows.count(min(rows)) == 1
-            lead = [factor * x for x in rows]
-            assert lead[target] == max(lead)
-            at_c = [dot(column(head.query), queries[s]) * x for x in rows]
-            gaps += [at_c[target] - x for i, x in enumerate(at_c) if i != target]
-        assert head.gap_bits == min(gaps)
-
-
 def test_no_smaller_c_would_do(case: Case) -> None:
     """At c - 1 the examples placed so far are dependent on the columns in use."""
     data, _, built = case

@@ -112,7 +112,6 @@ CASES = (
         "both value_width=1": "not applicable; value-width d_v=1, m=2",
         "label-rank heads=1 value_width=1": "proved",
     }, lambda: Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [[1, 2], [2, 4]])),
-    Case("d_v>m", {"both value_width=3": "proved"}, lambda: random(2, 2, 3, m=2, seed=4)),
     # queries
     Case("zero query among others", {
         "both": f"not applicable; {ANY} e1", "weights heads=2 width=1": "proved",
@@ -243,9 +242,6 @@ CASES = (
         "both": "proved", "later-ties": "[(2, 3), (2, 4), (3, 4)]",
     }),
     # labels
-    Case("labels of dimension m=3", {
-        "both heads=2": "proved",
-    }, lambda: family(5, 3, 4, m=3, bound=2, seed=6)),
     Case("all labels equal", {"both": "proved"}, lambda: Dataset.of(I4[:2], I4[:3], [7, 7, 7])),
     Case("conflicting labels for equal inputs, d_v wide", {
         "both value_width=4": f"refuted; {ANY} e0 - e1; {NO_LABELS}", "labels": "refuted 1 -1",
@@ -255,13 +251,6 @@ CASES = (
                                       "no weights: given-labels, labels.rank, values.universal",
         "label-rank heads=1 value_width=2": "refuted",
     }, lambda: Dataset.of(I4, I4[:3], I4[:3])),
-    Case("given labels beyond the universal bound", {
-        "both heads=1": f"refuted; capacity T=4, capacity=2; no weights: tightness.universal{OPEN}",
-        "weights heads=1 width=1": "refuted: no weights exceed rank 2",
-    }, lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], I4, [3, -1, 4, 1])),
-    Case("given labels that are dyadic", {
-        "both heads=1": f"refuted; capacity T=3, capacity=2; no weights: tightness.universal{OPEN}",
-    }, lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], I4[:3], ["1/2", "1/3", "2/3"])),
     Case("more numbers to fit than parameters", {
         "both heads=1": f"refuted; capacity T=7, capacity=2; no weights: tightness.universal{OPEN}",
         "count heads=1 head_width=1 value_width=2": "refuted: P 7, T m 14, all parameters 12",
@@ -273,9 +262,6 @@ CASES = (
     Case("labels of very different size", {
         "both": "proved",
     }, lambda: Dataset.of(I4[:2], I4[:3], [10**40, "1/7", "-3/10000000000000000000000000001"])),
-    Case("random labels of dimension 2, values of dimension 4", {
-        "both value_width=4 heads=2": "proved",
-    }, lambda: random(3, 2, 3, m=2, seed=11)),
     # numbers
     Case("rationals with small denominators", {
         "both": "proved",

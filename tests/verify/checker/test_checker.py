@@ -94,19 +94,6 @@ def test_no_schema_admits_malformed_ones(name: str, path: str, value: Any) -> No
         assert not validator.is_valid(certificate) and not validator.is_valid(short)
 
 
-def test_the_third_schema_has_what_is_not_built_yet(tmp_path: Path) -> None:
-    """Sequences: no checker reads them."""
-    sequences = {"embedding": [["1"]], "positions": None, "sequences": [[0, 0]]}
-    sequences |= {"examples": [[0, 1]], "labels": [["1"]]}
-    domain = {"kind": "domain", "contexts": [[["1"]]], "queries": [["1"]]}
-    Draft202012Validator(THREE, registry=KNOWN).validate(
-        sealed(CASES["full-rank, third"]() | {"origin": domain})
-    )
-    whole = sealed(CASES["full-rank, third"]() | {"data": sequences, "tokens": None})
-    Draft202012Validator(THREE, registry=KNOWN).validate(whole)
-    assert check_file(written(whole, tmp_path)).status == "unusable"
-
-
 @pytest.mark.parametrize("claim", FIRST)
 def test_the_third_format_is_for_every_claim(claim: str, tmp_path: Path) -> None:
     certificate = third(TRUE[claim])

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.requires import EXECUTABLE, verified_status
 from support.sequence_cases import BUILDERS, EXAMPLES, POSITIONS, TOKENS, TRUE, true_file, twice
 from support.small_certificates import Certificate, put, sealed, text, written
+from test_checker import KNOWN, THREE
 
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
@@ -32,7 +34,9 @@ def verdicts(certificate: Certificate, folder: Path) -> set[str]:
 def test_sequences_and_prefixes_have_one_verdict(
     claim: str, positions: Any, tmp_path: Path
 ) -> None:
-    assert verdicts(BUILDERS[claim](positions), tmp_path) == {"holds"}
+    file = BUILDERS[claim](positions)
+    Draft202012Validator(THREE, registry=KNOWN).validate(file)
+    assert verdicts(file, tmp_path) == {"holds"}
     assert verdicts(true_file(claim, positions), tmp_path) == {"holds"}
 
 

@@ -207,22 +207,6 @@ def test_a_coordinate_in_which_all_vectors_are_zero_is_no_obstacle() -> None:
     assert [len(space.members) for space in inside] == [40]
 
 
-@pytest.mark.parametrize("d", [12, 30])
-def test_sparse_vectors_in_a_coordinate_subspace_are_found(d: int) -> None:
-    rng = np.random.default_rng(d)
-    table = rng.integers(1, 50, (200, d))
-    hidden, axes = np.sort(rng.choice(200, 7, replace=False)), rng.choice(d, 4, replace=False)
-    outside = np.setdiff1d(np.arange(d), axes)
-    table[np.ix_(hidden, outside)] = 0
-    vectors = Vectors.of(table)
-    inside = coordinate_subspaces(vectors)[0]
-    assert inside.coordinates == tuple(sorted(axes.tolist()))
-    assert inside.members == tuple(hidden.tolist())
-    bounds = list(support_bounds(vectors, d, Budget(work=1)))
-    assert bounds[0].value <= 4
-    assert all(set(b.dependency.indices) <= set(hidden) for b in bounds if b.dependency)
-
-
 def test_the_circuit_inside_a_subspace_is_the_smallest_one() -> None:
     """Five of seven vectors of a 5-dimensional subspace satisfy a relation of their own."""
     rng = np.random.default_rng(7)

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attncert
-from attncert import Dataset, InputError, Prove, prove
+from attncert import Dataset, Prove, prove
 from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.data.digits import digits
 from attncert.reports.answers import report
@@ -97,12 +96,6 @@ def test_full_rank_on_floats_ends_with_the_command() -> None:
     made = report(proof)
     assert "--round auto" in made.files["report.md"].decode()
     assert "--round auto" in " ".join(made.sentences)
-
-
-@pytest.mark.parametrize("grid", ["0", "-1", "1/0", "1.5.", "nan", "", "1/64x", "1" * 40])
-def test_what_is_no_grid(grid: str) -> None:
-    with pytest.raises(InputError, match="round: must be auto, or a step above 0"):
-        Prove(round=grid)
 
 
 def test_more_examples_than_the_theorem_places_are_named_on_no_grid() -> None:
