@@ -17,8 +17,10 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import numpy as np
+from flint import arb, fmpq
 from threadpoolctl import threadpool_info
 
 from attncert.constructions.data.dataset import Dataset
@@ -36,7 +38,9 @@ from attncert.verify.capacity.capacity import capacity as capacity_of
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Level
+from attncert.verify.claims.ids import ClaimId
 from attncert.verify.layer.layer import layer
+from attncert.verify.methods.registry import register
 from attncert.verify.near.fitted import fit
 from attncert.verify.network.compare import compare
 from attncert.verify.prove import prove
@@ -322,6 +326,81 @@ def trained_layer() -> Files:
     return files | {"report.md": ("\n\n".join(text) + "\n").encode()}
 
 
+RANK_ONE = r"""**A paper that is not ours, audited.** The theorem says that one head of rank one,
+with softmax of base e, tells all tokens of all sequences apart. Of the paper (arXiv:2307.14023v3)
+only the abstract and the beginning of the introduction could be read. The statement, the constants
+and the steps are our reconstruction, in `examples/rank_one_mapping.py`. What
+fails here is not yet a defect of the paper. The data are 24 windows of four letters of this
+project's licence; the label is the letter that follows.
+
+*Where the bounds bite.* The same v with other scales c of the logits:
+
+TABLE
+
+Step `logits` asks for logits that are $2\ln n+3$ apart. What the proof concludes from it holds, on
+these data, at a hundredth of the least scale that it allows, and not at a thousandth. The last two
+columns are the least difference of two values of the Boltzmann operator and what its lemma
+promises. At the scale of the paper's formula, as recalled, the lemma promises less than
+$10^{-5{,}000{,}000}$, and 2,048 bits do not decide the inequalities: the map may be as the theorem
+says, but no usual arithmetic can tell.
+
+*A planted mistake*: the projection is taken to keep distances, and
+$c=(2\ln n+3)/(\varepsilon\,r_{\min})$ for a unit v lacks the factor $(|V|+1)^4\pi d/8$. The
+outputs are still the labels, but the proof does not stand: step `logits` is refuted, with an
+example and a token.
+
+*A hypothesis that our first version lacked, found by `attack`*: sequences have two tokens or more.
+With one token step `logits` says nothing.
+"""
+
+
+def rank_one_mapping() -> Files:
+    """A paper that is not ours, with a lead: at which scales its inequalities hold."""
+    sys.path.append(str(ROOT))
+    from examples import rank_one_mapping as audited
+
+    data = load(str(ROOT / "examples" / "rank-one-text.json"))
+    register(audited.MAPPING)
+    least = audited.mapping(data)
+    square = least.projection.square
+    planted, paper = (_rational(audited.scale_of(data, x)) / square for x in (False, True))
+    scales = {
+        "far too small": least.c / 1000,
+        "a hundredth": least.c / 100,
+        "planted mistake": planted,
+        "**built: the least of step 2**": least.c,
+        "four times": 4 * least.c,
+        "the formula, as recalled": paper,
+    }
+    rows = [[name, *_at_scale(audited, data, c, square)] for name, c in scales.items()]
+    headings = ["scale", "c for unit v", "`logits`", "`boltzmann`", "`contextual`", "outputs",
+                "least difference", "promised"]  # fmt: skip
+    lead = RANK_ONE.replace("TABLE", _table(headings, rows))
+    files = _proof(data, Prove(audited.MAPPING.name))
+    format_line, title, rest = files["report.md"].decode().split("\n", 2)
+    return files | {"report.md": f"{format_line}\n{title}\n\n{lead}{rest}".encode()}
+
+
+def _rational(x: arb) -> fmpq:
+    """To three decimals, upwards."""
+    return fmpq((1000 * x).ceil().unique_fmpz(), 1000)
+
+
+def _at_scale(audited: Any, data: Dataset, c: fmpq, square: fmpq) -> list[object]:
+    construction = audited.scaled(c, "at-this-scale")
+    register(construction)
+    trace = prove(data, Prove(construction.name)).trace
+    steps = ("step.logits", "step.boltzmann", "step.contextual", "memorization")
+    numbers = trace[ClaimId("step.boltzmann")].numbers
+    powers = (numbers.get(x, "–") for x in ("log10 of the least difference", "promised"))
+    levels = (trace[ClaimId(step)].level.value for step in steps)
+    return [f"{float(c * square):.3g}", *levels, *(_power(x) for x in powers)]
+
+
+def _power(x: object) -> str:
+    return f"10^{x:.0f}" if isinstance(x, float) else "–"
+
+
 PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-paper": (
         "25 handwritten digits by the paper's construction (8 heads of width 4): exact readout",
@@ -362,6 +441,12 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         "One query for all: seven digits in two layers, the first of which mixes tokens "
         "(`attncert prove examples/one-query.json --heads 2 --head-width 4 --before mean`)",
         two_layers,
+    ),
+    "rank-one-mapping": (
+        "A paper that is not ours, audited: the rank-one contextual mapping of Kajitsuka and Sato "
+        "(`attncert prove examples/rank-one-text.json --construction "
+        "examples.rank_one_mapping:MAPPING`)",
+        rank_one_mapping,
     ),
     "tightness": (
         "Tightness: what bounds universal memorization, what reaches it, and given labels beyond "

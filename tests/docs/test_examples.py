@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 import sympy
+from flint import fmpq
 from support.memory_cases import blocks, wrong
 from support.paths import EXAMPLES
 
-from attncert import Dataset, Prove, check, prove, register
+from attncert import ClaimId, Construction, Dataset, Proof, Prove, check, load, prove, register
 
 quiet = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -158,3 +159,38 @@ def test_the_script_of_the_induction_head(
     induction["main"](str(tmp_path))
     assert "induction-softmax: enclosed, exit status 0." in capsys.readouterr().out
     assert check(tmp_path / "induction-softmax" / "certificate.json").status == "holds"
+
+
+# The rank-one contextual mapping.
+
+
+@pytest.fixture(scope="module")
+def mapping() -> dict[str, Any]:
+    return runpy.run_path(str(EXAMPLES / "rank_one_mapping.py"))
+
+
+def audited(construction: Construction, data: Dataset) -> Proof:
+    register(construction)
+    return prove(data, Prove(construction.name))
+
+
+def test_the_rank_one_mapping_is_audited(mapping: dict[str, Any]) -> None:
+    data = load(str(EXAMPLES / "rank-one-text.json")).take(8)
+    proof = audited(mapping["MAPPING"], data)
+    assert proof.exit_status == 0 and proof.standing.value == "enclosed"
+    steps = ("rank", "logits", "boltzmann", "near", "contextual")
+    levels = [proof.trace[ClaimId(f"step.{step}")].level.value for step in steps]
+    assert levels == ["proved"] + ["enclosed"] * 4
+    built = mapping["mapping"](data)
+    planted = fmpq((1000 * mapping["scale_of"](data, False)).ceil().unique_fmpz(), 1000)
+    proof = audited(mapping["scaled"](planted / built.projection.square, "planted"), data)
+    assert proof.exit_status == 1 and proof.standing.value == "enclosed"
+    failed = proof.trace[ClaimId("step.logits")]
+    assert failed.level.value == "refuted" and (failed.witness or {})["examples"]
+
+
+def test_a_sequence_of_one_token_or_with_a_token_twice(mapping: dict[str, Any]) -> None:
+    for context, false in (([[1]], "length"), ([[1], [1]], "once")):
+        proof = audited(mapping["MAPPING"], Dataset.of([context, [[2], [3]]], [[1], [2]], [0, 1]))
+        assert proof.trace[ClaimId(f"hypothesis.{false}")].level.value == "refuted"
+        assert proof.exit_status != 0
