@@ -34,7 +34,7 @@ outputs are the labels. Labels are real: the next letter of a text (examples/ran
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise, product
+from itertools import combinations, islice, pairwise, product
 from math import ceil, log
 
 from flint import arb, ctx, fmpq, fmpq_mat
@@ -103,13 +103,12 @@ class Projection:
 
 def searched(tokens, limit=20_000):
     """The v of small integers whose logits are shortest, b²/(a g); None if none separates."""
-    best, d = None, len(tokens[0])
-    digits = range(-9, 10) if d <= 3 else (-1, 0, 1)
-    for v, _ in zip(product(digits, repeat=d), range(limit), strict=False):
-        one = Projection([fmpq(x) for x in v], tokens)
-        if one.a and one.g and (best is None or one.b**2 / (one.a * one.g) < best[0]):
-            best = one.b**2 / (one.a * one.g), one
-    return best and best[1]
+    digits = range(9, -10, -1) if len(tokens[0]) <= 3 else (1, 0, -1)
+    some = islice(product(digits, repeat=len(tokens[0])), limit)
+    halves = (v for v in some if v > tuple(-x for x in v))  # v and -v are as good
+    ones = (Projection([fmpq(x) for x in v], tokens) for v in halves)
+    apart = (one for one in ones if one.a and one.g)
+    return min(apart, key=lambda one: one.b**2 / (one.a * one.g), default=None)
 
 
 @dataclass(frozen=True)
@@ -200,14 +199,13 @@ def differ(data):
 
 
 def all_logits(at):
-    """For each example and token: its projection, and the logits that it sees, as the block has
-    them. The head is read off the network, not off what the builder meant."""
+    """For each example and token the logits that it sees, by the head of the network itself."""
     [head] = at.network.blocks[0].heads
     for t, rows in enumerate(at.tokens[0]):
         keys = [dot(x, column(head.key)) for x in rows]
         for i, x in enumerate(rows):
             query = dot(x, column(head.query))
-            yield t, i, query, [query * key for key in keys]
+            yield t, i, [query * key for key in keys]
 
 
 def column(matrix):
@@ -221,7 +219,7 @@ def rank_one(at):
 
 
 def logits_apart(at):
-    for t, i, _, logits in all_logits(at):
+    for t, i, logits in all_logits(at):
         for x, y in combinations(logits, 2):
             yield arb(abs(x - y)), ">=", far(at.data.n), t, i
     yield figures(at)
@@ -230,8 +228,8 @@ def logits_apart(at):
 def boltzmann(at):
     """|boltz| ≤ r, and one token of two sequences that differ as sets gets different values."""
     weights, of_token = at.token_weights(1), {}
-    r = max(abs(x) for _, _, _, logits in all_logits(at) for x in logits)
-    for t, i, _, logits in all_logits(at):
+    r = max(abs(x) for _, _, logits in all_logits(at) for x in logits)
+    for t, i, logits in all_logits(at):
         value = dot([arb(x) for x in logits], [arb(p) for p in weights[t][i]])
         yield abs(value), "<=", r, t
         key = str(at.tokens[0][t][i])
@@ -256,17 +254,15 @@ def moves_little(at):
 
 def epsilon2(data):  # ε²
     pairs = combinations(vocabulary(data), 2)
-    squares = [dot(z, z) for z in ([a - b for a, b in zip(x, y, strict=True)] for x, y in pairs)]
-    return min(squares)
+    moves = ([a - b for a, b in zip(x, y, strict=True)] for x, y in pairs)
+    return min(dot(z, z) for z in moves)
 
 
 def contextual(at):
     """All pairs of tokens that differ, or stand in sets that differ."""
-    built, n = at.built, at.data.n
-    one = built.projection
-    r = built.c * one.b**2
-    delta = built.kappa * arb(one.square).sqrt() * arb(n).log() ** 2 * (-2 * arb(r)).exp()
-    delta /= built.c * one.b
+    built, one = at.built, at.built.projection
+    delta = built.kappa * arb(one.square).sqrt() / (built.c * one.b)
+    delta *= arb(at.data.n).log() ** 2 * (-2 * arb(built.c * one.b**2)).exp()
     states = [(str(x), frozenset(map(str, rows)), y, t)
               for t, rows in enumerate(at.tokens[0])
               for x, y in zip(rows, at.tokens[1][t], strict=True)]  # fmt: skip
