@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import math
 import os
@@ -12,7 +13,7 @@ from typing import Any
 
 from attncert.constructions.foreign import escaped, printable
 from attncert.reports.folder import write
-from attncert.reports.report import Report, Table, figure_file
+from attncert.reports.report import Report, Table, author_file, figure_file
 from attncert.reports.words.claims import lines, readable
 from attncert.reports.words.drawing import Picture, style, svgs
 from attncert.reports.words.jsonable import jsonable, readable_json
@@ -23,6 +24,7 @@ from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
+from attncert.verify.methods.registry import source_of
 
 FORMAT = "attncert-answer/1"
 _FAILS = {
@@ -77,9 +79,19 @@ def report(answer: Answer) -> Report:
         **{figure_file(name): svg for name, svg in svgs(_drawn(parts)).items()},
         **parts.files(),
     }
+    if author := _author(answer):
+        files[author[0]] = author[1]
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
     return Report(files, summary, _sentences(answer, parts), answer.exit_status)
+
+
+def _author(answer: Answer) -> tuple[str, bytes] | None:
+    """The file of a third party's construction: whoever reads the report can run it."""
+    path = source_of(str(getattr(answer.question, "construction", "")))
+    if path is None:
+        return None
+    return author_file(path.name), path.read_bytes()
 
 
 def figures_of(answer: Answer) -> Mapping[str, Picture]:
@@ -149,7 +161,7 @@ def proof_lines(answer: Answer) -> tuple[str, ...]:
     others = f", and {counted(more, 'other statement')} as well" if more else ""
     shown = [first.statement, *readable(first.witness or {})]
     words = " ".join(plain(sentence(text)) for text in shown)
-    return (f"It fails at {first.id}{others}. {first.level.value.capitalize()}: {words}",)
+    return (f"The proof fails at {first.id}{others}. {first.level.value.capitalize()}: {words}",)
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
@@ -218,6 +230,11 @@ def _page(answer: Answer, parts: PageParts) -> bytes:
     return page(parts.template, _context(answer) | dict(parts.context))
 
 
+def _hashed(author: tuple[str, bytes] | None) -> tuple[str, str] | None:
+    """The name of the file, and its SHA-256."""
+    return author and (author[0], hashlib.sha256(author[1]).hexdigest())
+
+
 def _timings(answer: Answer) -> dict[str, Any]:
     seconds = {str(k): s for k, s in answer.trace.seconds().items()} | dict(answer.seconds)
     record = {
@@ -236,6 +253,9 @@ def _context(answer: Answer) -> dict[str, Any]:
         "data": answer.data,
         "name": answer.data.name,
         "verdict": verdict(answer),
+        "proof_lines": proof_lines(answer),
+        "author": _hashed(_author(answer)),
+        "proof_fails": answer.proof_standing is not None and not answer.proof_standing.holds,
         "level": answer.standing.value.capitalize(),
         "meaning": WORDING[answer.standing].meaning,
         "lines": lines(trace),

@@ -27,7 +27,7 @@ from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, PAGE, Report, is
 
 PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
 CHECKER = Path(__file__).parents[1] / "verify" / "checker"
-_FOLDERS = "figures", "checker"
+_FOLDERS = "figures", "checker", "construction"
 _WRITABLE = "a folder that can be written"
 _SHOWN = 48  # characters of a name in a refusal
 

@@ -6,11 +6,13 @@ ours. Nothing heavy is imported.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.brief import in_brief
+from attncert.constructions.foreign import safe_name
 
 MARK = "<!-- attncert report/1 -->"  # with it every page begins
 HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
@@ -21,6 +23,7 @@ FILES = (
     "certificate-every-labelling.json", "certificate-data.json", "certificate-data.npz",
     "references.bib", "tables.tex",  # the last: of earlier reports
 )  # fmt: skip
+_AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
 FIGURES = (
     "compare", "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
     "fractions", "spectra", "ranks",
@@ -32,8 +35,15 @@ def is_report_file(name: str) -> bool:
 
     >>> is_report_file("figures/graph.svg"), is_report_file("figures/mine.svg")
     (True, False)
+    >>> is_report_file(author_file("my_proof.py"))
+    True
     """
-    return name in FILES or name in map(figure_file, FIGURES)
+    return name in FILES or name in map(figure_file, FIGURES) or bool(_AUTHORS.fullmatch(name))
+
+
+def author_file(name: str) -> str:
+    """Where the file of a third party's construction is in the folder."""
+    return f"construction/{safe_name(name, 'construction.py')}"
 
 
 def figure_file(name: str) -> str:

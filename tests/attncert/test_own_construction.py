@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
@@ -80,6 +81,10 @@ def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
     assert "The hypotheses of the parity theorem hold" in page
     assert "Source: examples/own_construction.py." in page
     assert "`step.parity`**: proved" in page
+    content = (ROOT / "examples" / "own_construction.py").read_bytes()
+    assert files["construction/own_construction.py"] == content
+    assert f"`{hashlib.sha256(content).hexdigest()}`" in page
+    assert "> The proof stands on these data: 3 hypotheses, 4 steps and 1 promise hold." in page
     everything = b"".join(files.values()).decode()
     for never in ("Theorem 1", "mahdavi", "Mahdavi", "hypothesis.A", "Assumption", "paper,"):
         assert never not in everything, never
@@ -155,10 +160,10 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
     proof = spoilt(DEFECTS[defect])
     assert (proof.exit_status, proof.proof_standing) == (1, Level.REFUTED)
     (line,) = proof_lines(proof)
-    assert line.startswith("It fails at head.2.alone") and " at example " in line
+    assert line.startswith("The proof fails at head.2.alone") and " at example " in line
     assert "Proved" not in verdict(proof)
-    page = report(proof).files["report.md"].decode()
-    assert "head.2.alone" in page
+    page = report(proof).files["report.md"].decode().splitlines()
+    assert page[3].endswith("but the proof does not stand.") and "head.2.alone" in page[5]
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:

@@ -188,6 +188,13 @@ def _module(name: str) -> ModuleType:
             sys.path.append(here)
 
 
+def source_of(place: str) -> Path | None:
+    """The file of a construction that is named by its place, module:NAME; None for every other."""
+    module = sys.modules.get(place.partition(":")[0]) if ":" in place else None
+    file = getattr(module, "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
 def _discover() -> None:
     """Constructions that installed packages announce, each looked at once."""
     for entry in metadata.entry_points(group=_GROUP):
