@@ -193,18 +193,16 @@ def _prove(run: Run, known: Sequence[Claim]) -> Proof:
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:
-        with run.errors_of("groups and heads"):  # of which all that follows is made
-            plan = stages.plan(run, built)
-            claims += stages.check_premises(run, built, claims)
-            claims += stages.check_steps(run, built)
-            claims += stages.check_saturation(run, built)
-            rank, prime = stages.check_rank(run, built)
-            claims += rank
-            claims += stages.check_consequences(run, built)
-            outcome = stages.outcome(run, built, plan, prime)
-            claims += outcome.claims
-            claims += [] if known else stages.check_proof(claims)
-            proof = stages.proof_of(run, built, outcome, claims)
-    with run.errors_of("trace"):
-        require_rules(proof)
+        plan = stages.plan(run, built)
+        claims += stages.check_premises(run, built, claims)
+        claims += stages.check_steps(run, built)
+        claims += stages.check_saturation(run, built)
+        rank, prime = stages.check_rank(run, built)
+        claims += rank
+        claims += stages.check_consequences(run, built)
+        outcome = stages.outcome(run, built, plan, prime)
+        claims += outcome.claims
+        claims += [] if known else stages.check_proof(claims)
+        proof = stages.proof_of(run, built, outcome, claims)
+    require_rules(proof)
     return proof

@@ -42,7 +42,6 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.request import Request
 from attncert.verify.questions.audit import Attack
 from attncert.verify.questions.question import answers
 from attncert.verify.steps.conclusions import full_rank
@@ -113,15 +112,9 @@ class AttackAnswer(Answer):
 
 
 @answers(Attack)
-def attack(
-    question: Attack | None = None,
-    progress: StageProgress = silent,
-    *,
-    build: Build | None = None,
-) -> AttackAnswer:
+def attack(question: Attack | None = None, progress: StageProgress = silent) -> AttackAnswer:
     """Draw the cases of the question and try the construction on each, up to the first failure.
 
-    build: a function from a case to a layer (heads of width one), in place of the construction.
     Arithmetic: exact. Source: what the construction's `Method` promises. Raises InputError.
 
     >>> from attncert import Attack, attack
@@ -130,7 +123,7 @@ def attack(
     ('sampled', None, 3)
     """
     question = question or Attack()
-    attacked = _attacked(build or question.construction)
+    attacked = _attacked(question.construction)
     built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
     failure, start = None, question.start
     number = start
@@ -212,9 +205,7 @@ class Attacked:
     own: bool = False
 
 
-def _attacked(construction: str | Build) -> Attacked:
-    if not isinstance(construction, str):
-        return Attacked("given function", partial(_tried, construction, _hypothesis), _hypothesis)
+def _attacked(construction: str) -> Attacked:
     method = registry.method(construction)
     if isinstance(method, Construction):
         trial, owed = partial(networks.trial, method), partial(networks.owed, method)
@@ -224,43 +215,26 @@ def _attacked(construction: str | Build) -> Attacked:
         attacked += [m.name for m in registry.network_methods()]
         *most, last = attacked
         raise InputError("construction", f"{', '.join(most)} or {last}", construction)
-    attack = method.attack
+    attack, promises = method.attack, method.attack.promises
 
     def build(case: Case) -> Layer:
-        with registry.errors_of(method, "build", case.dataset):
-            if attack.build is not None:
-                layer = attack.build(case.dataset, case.heads, case.width, case.option)
-            else:
-                width = method.head_width(case.dataset, None if attack.width_one else case.width)
-                request = Request(head_width=width, value_width=case.dataset.m)
-                layer = method.build(case.dataset, request, silent).layer
-            if not isinstance(layer, Layer):
-                raise TypeError(f"a {type(layer).__name__} and no Layer is returned")
-            return layer
-
-    def adapt(case: Case) -> Case:
-        with registry.errors_of(method, "attack", case.dataset):
-            return attack.adapt(case)
-
-    promises, drawn = attack.promises, partial(draw, width_one=attack.width_one)
-    if promises is None:
-        trial = partial(_tried, build, _hypothesis)
-        return Attacked(method.name, trial, _hypothesis, drawn, adapt)
+        return attack.build(case.dataset, case.heads, case.width, case.option)
 
     def promised(case: Case) -> str:
-        with registry.errors_of(method, "attack", case.dataset):
-            return "theorem" if promises(case.dataset, case.heads, case.width) else ""
+        if promises is None:
+            return _hypothesis(case)
+        return "theorem" if promises(case.dataset) else ""
 
-    return Attacked(method.name, partial(_tried, build, promised), promised, drawn, adapt, own=True)
+    trial, drawn = (
+        partial(examine, build=build, promised=promised),
+        partial(draw, width_one=attack.width_one),
+    )
+    return Attacked(method.name, trial, promised, drawn, attack.adapt, own=promises is not None)
 
 
 def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:
     """Case `number` of this seed alone."""
     return drawn(np.random.default_rng([seed, number]))
-
-
-def _tried(build: Build, promised: Promise, case: Case) -> tuple[str | None, str]:
-    return examine(case, build, promised)
 
 
 def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[str | None, str]:

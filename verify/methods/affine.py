@@ -12,6 +12,7 @@ import numpy as np
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.hashing import distinct
+from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
 from attncert.constructions.width_one import affine
 from attncert.verify.claims import ids
@@ -24,6 +25,10 @@ from attncert.verify.steps.affine import grouping, head_claims
 
 def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
     return affine.build(data, heads=request.heads, seed=request.seed, progress=progress)
+
+
+def _attacked(data: Dataset, heads: int, head_width: int, option: bool) -> Layer:
+    return affine.build(data).layer
 
 
 def _hypotheses(data: Dataset, request: Request) -> Iterator[Claim]:
@@ -47,7 +52,7 @@ def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
 # the same cases: a group of one other example can always be taken from the end.
 
 
-def _promised(data: Dataset, heads: int, head_width: int) -> bool:
+def _promised(data: Dataset) -> bool:
     """Decided by 2x2 minors, not by the code that the construction uses."""
     queries = data.queries.numerators.astype(object)
     if not all(query.any() for query in queries):
@@ -91,7 +96,7 @@ METHOD = Method(
     ),
     bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
     only_width=1,
-    attack=Target(promises=_promised, adapt=_degraded),
+    attack=Target(_attacked, promises=_promised, adapt=_degraded),
     remarks=_remarks,
     voice=Voice(
         title="heads of width one, for contexts of any rank",

@@ -13,11 +13,10 @@ from typing import Any, Literal, Protocol
 from attncert.constructions.brief import in_brief
 from attncert.constructions.construction import Bound, Construction
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import Step, hypothesis_name
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.ids import Step
 from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.request import Request
 
@@ -36,42 +35,19 @@ class HeadClaims(Protocol):
 class Target:
     """How a search for failures runs the construction.
 
-    build:     key and query weights for data, H, d_h, and one choice between two variants. None:
-               what `Method.build` returns, with as many heads as it takes.
+    build:     key and query weights for data, H, d_h, and one choice between two variants.
     width_one: whether every case has d_h = 1.
-    promises:  whether the theorem promises to place these data (H, d_h). None: what the search
-               decides by itself, A2 and A1 or the partition condition; T ≤ H(r-1)+1 with
-               r = min(n, d_h) (width one: n) in every case.
+    promises:  whether the theorem promises to place these data with as many heads as it takes.
+               None: what the search decides by itself, A2 and A1 or the partition condition;
+               T ≤ H(r-1)+1 with r = min(n, d_h) (width one: n) in every case.
     adapt:     changes a drawn case (`verify.attack.cases.Case`) so that it meets a hypothesis
-               that chance rarely meets: a coordinate that is always 1, one shared context.
-    Source: docs/constructions.md.
-
-    >>> Target(width_one=False).width_one
-    False
+               that chance rarely meets.
     """
 
-    build: Callable[[Dataset, int, int, bool], Layer] | None = None
+    build: Callable[[Dataset, int, int, bool], Layer]
     width_one: bool = True
-    promises: Callable[[Dataset, int, int], bool] | None = None
+    promises: Callable[[Dataset], bool] | None = None
     adapt: Callable[[Any], Any] = lambda case: case
-
-
-def require(claims: Iterable[Claim]) -> None:
-    """Raises HypothesisFails for the first claim "hypothesis.<name>" that does not hold. Source:
-    docs/constructions.md.
-
-    >>> require([Claim.checked("hypothesis.even", "The number $n$ is even.", False, {"n": 3})])
-    Traceback (most recent call last):
-    attncert.constructions.errors.HypothesisFails: it is not true that the number $n$ is even
-    """
-    for claim in claims:
-        if not claim.level.holds:
-            name = hypothesis_name(claim.id) or claim.id
-            sentence = claim.statement.removesuffix(".")
-            sentence = sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
-            reason = f"it is not true that {sentence}"
-            decided = claim.level is Level.REFUTED
-            raise HypothesisFails(name, reason, dict(claim.witness or {}), decided=decided)
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType, NoneType
+from types import ModuleType
 
-from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import Broken, HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import error_text
-from attncert.verify.claims.proof import Outline, Voice
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.method import Method, Target
+from attncert.verify.methods.method import Method
 from attncert.verify.methods.names import LAYERS, RETRIEVAL
 from attncert.verify.network import methods as networks
 
@@ -33,12 +31,6 @@ _PLACES = (f"{__package__}.{name.replace('-', '_')}" for name in LAYERS)
 _OURS = (*(importlib.import_module(place).METHOD for place in _PLACES), *networks.METHODS)
 _GROUP = "attncert.constructions"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "name": (str,), "theorem": (str,), "source": (str,), "certificate": (str, NoneType),
-    "outline": (Outline,), "voice": (Voice,), "bound": (Bound, NoneType),
-    "only_width": (int, NoneType), "saturates": (str,), "attack": (Target, NoneType),
-}  # fmt: skip
 
 _registered: dict[str, AnyMethod] = {}
 _announced: set[metadata.EntryPoint] = set()
@@ -60,10 +52,6 @@ def register(method: AnyMethod) -> AnyMethod:
     """
     if not isinstance(method, AnyMethod):
         raise InputError("construction", "a Construction", f"of type {type(method).__name__}")
-    for key, types in _TYPES.items() if isinstance(method, Method) else ():
-        if not isinstance(field := getattr(method, key), types):
-            must = " or ".join(kind.__name__ for kind in types).replace("NoneType", "None")
-            raise InputError(f"construction: {key}", f"of type {must}", type(field).__name__)
     for name in (method.name, method.certificate_name):
         if not _NAME.fullmatch(str(name)):
             raise InputError("construction", "named in lower case, like my-heads", name)
@@ -88,14 +76,6 @@ def method(name: str) -> AnyMethod:
         named, match = names(), known(name)
     if match is None:
         raise InputError("construction", f"{', '.join(named)} or MODULE:NAME", name)
-    return match
-
-
-def layer_method(name: str) -> Method:
-    """The construction of a layer that has this name. Raises InputError."""
-    match = method(name)
-    if not isinstance(match, Method):
-        raise InputError("construction", "one that builds a layer of attention", name)
     return match
 
 

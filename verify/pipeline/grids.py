@@ -48,8 +48,7 @@ def rounded(run: Run) -> Run:
 
 def _built(run: Run, data: Dataset) -> Construction:
     """The construction as asked for, for other data than the run's."""
-    with run.errors_of("build"):
-        return run.method.build(data, run.request, silent)
+    return run.method.build(data, run.request, silent)
 
 
 def _on_finest(run: Run) -> Dataset | None:

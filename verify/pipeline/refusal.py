@@ -38,8 +38,7 @@ MOST_PLACED = 2000  # examples above which no part that can be placed is looked 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
     data, r, bound = run.data, run.r, run.method.bound
-    with run.errors_of("bound"):
-        heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
+    heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     claims = [*earlier, *run.capacity_claims(heads)]
     if failure.hypothesis == "some-partition":
         groups = consecutive(range(data.T), r, max(r - 1, 1))
@@ -53,8 +52,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     run.progress("limits for all weights", 0, 1)
     all_limits = limits(data, run.question.heads, run.value_width)
     claims += [*all_limits, *conclusion(run, failure, failing, all_limits)]
-    with run.errors_of("trace"):
-        trace = ProofTrace(claims)
+    trace = ProofTrace(claims)
     proof = Proof(
         question=run.question,
         data=data,

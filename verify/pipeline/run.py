@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, whole
-from attncert.constructions.foreign import printable
+from attncert.constructions.errors import InputError
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.constructions.search.saturation import Saturation
@@ -71,15 +69,10 @@ class Run:
 
     @property
     def r(self) -> int:
-        with self.errors_of("bound"):
-            return self.method.r(self.data, self.request.head_width)
+        return self.method.r(self.data, self.request.head_width)
 
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
-
-    def errors_of(self, part: str) -> AbstractContextManager[None]:
-        """`registry.errors_of` of this run's construction."""
-        return registry.errors_of(self.method, part, self.data)
 
     def capacity_claims(self, heads: int) -> list[Claim]:
         """T is at most what the theorem places, where it says how many."""
@@ -87,8 +80,7 @@ class Run:
         if bound is None:
             return []
         check = partial(hypotheses.capacity, self.data.T, heads, self.r, bound, source)
-        with self.errors_of("bound"):
-            return [timed(check)]
+        return [timed(check)]
 
     @property
     def produced_by(self) -> dict[str, Any]:
@@ -102,12 +94,6 @@ class Run:
         width = built.head_width if built else self.request.head_width
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         voice, bound = method.voice, method.bound
-        with self.errors_of("bound"):
-            capacity = method.places(heads, self.r)
-        with self.errors_of("remarks"):
-            remarks = dict(method.remarks(data, built)) if built else {}
-            if not all(isinstance(x, str) for pair in remarks.items() for x in pair):
-                raise TypeError("remarks are texts by name")
         return Setup(
             construction=method.name,
             claim=self.question.claim,
@@ -123,13 +109,13 @@ class Run:
                 source=voice.source or method.source,
             ),
             certificate_name=method.certificate_name,
-            capacity=capacity,
+            capacity=method.places(heads, self.r),
             parameters=count,
             usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
             device=device.kind if device else "cpu",
             rank_memory=f"{self.question.memory:g} GiB" if device else None,
             regrouped=bool(built and built.regrouped),
-            remarks=remarks,
+            remarks=method.remarks(data, built) if built else {},
         )
 
 
@@ -145,13 +131,9 @@ def _request(data: Dataset, question: Prove, method: Method) -> Request:
     if question.saturate_own and method.saturates != "own":
         instead = f"with construction {method.name}"
         raise InputError("saturate_own", "given with construction paper", instead)
-    with registry.errors_of(method, "width", data):
-        width = method.head_width(data, width)
-        if not whole(width) or width < 1:
-            raise ValueError(f"d_h is {printable(width, 40)}")
     return Request(
         heads=question.heads,
-        head_width=width,
+        head_width=method.head_width(data, width),
         value_width=question.value_width or data.m,
         vertices=question.vertices,
         saturation=None if bits is None else Saturation(bits, question.saturate_own),

@@ -4,7 +4,6 @@ others return what the next ones look at, and call for themselves the checks tha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -61,7 +60,6 @@ READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also wher
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
-MOST_CLAIMS = 100  # of a construction, for each example and each head
 RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
 
@@ -120,16 +118,12 @@ def check_hypotheses(run: Run) -> list[Claim]:
     if "A1" in named and run.r < data.n:
         chosen.append(partial(every, run.r, ids.A1_AT_R))
     claims = [timed(check) for check in chosen]
-    with run.errors_of("hypotheses"):
-        return [*claims, *_claims(run, run.method.hypotheses(data, run.request))]
+    return [*claims, *run.method.hypotheses(data, run.request)]
 
 
 def build(run: Run) -> Construction:
     """The weights. Raises HypothesisFails where the construction does not apply."""
-    with run.errors_of("build"):
-        built = run.method.build(run.data, run.request, run.at("building heads"))
-        if not isinstance(built, Construction):
-            raise TypeError(f"a {type(built).__name__} and no Construction is returned")
+    built = run.method.build(run.data, run.request, run.at("building heads"))
     narrow.require_wide_enough(run.data, built, run.value_width, run.question.claim)
     return built
 
@@ -154,29 +148,16 @@ def check_steps(run: Run, built: Construction) -> list[Claim]:
     """The steps of the proof, head by head."""
     claims = []
     with_ranks = run.data.T <= RANKS_EACH_HEAD
-    with run.errors_of("steps"):
-        for claim in _claims(run, run.method.steps(run.data, built, with_ranks=with_ranks)):
-            claims.append(claim)
-            if of := ids.head_and_step(claim.id):
-                run.progress("checking heads", of[0], len(built.heads))
+    for claim in run.method.steps(run.data, built, with_ranks=with_ranks):
+        claims.append(claim)
+        if of := ids.head_and_step(claim.id):
+            run.progress("checking heads", of[0], len(built.heads))
     return claims
-
-
-def _claims(run: Run, returned: Iterable[object]) -> Iterator[Claim]:
-    """What a construction returns, as claims and not without end."""
-    most = MOST_CLAIMS * (run.data.T + (run.request.heads or run.data.T))
-    for number, claim in enumerate(returned):
-        if not isinstance(claim, Claim):
-            raise TypeError(f"a {type(claim).__name__} and no Claim is returned")
-        if number == most:
-            raise ValueError(f"more than {most:,} claims are returned")
-        yield claim
 
 
 def check_consequences(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
-    with run.errors_of("consequences"):
-        return [*_claims(run, run.method.follows(run.data, built))]
+    return [*run.method.follows(run.data, built)]
 
 
 def check_saturation(run: Run, built: Construction) -> list[Claim]:
@@ -351,8 +332,7 @@ def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
     question = run.question
     blocks = conclusions.in_blocks(data, built.layer, question.device)
     device = choose_device(question.device) if blocks else None
-    with run.errors_of("trace"):
-        trace = ProofTrace(claims)
+    trace = ProofTrace(claims)
     file = outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None
     seconds, _ = cost_of_checking(data, outcome.layer) if outcome.layer.output else (0.0, 0.0)
     if file and (reason := contradiction(file, seconds)):

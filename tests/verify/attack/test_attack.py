@@ -5,6 +5,8 @@ Planted faults: a builder that spoils a sound layer, or refuses, or crashes.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from attncert.constructions import width_one
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.constructions.search.grouping import consecutive
+from attncert.verify.attack import search
 from attncert.verify.attack.cases import (
     Case,
     contexts_independent,
@@ -92,8 +95,10 @@ def crashing(case: Case) -> Layer:
     ("build", "reason"),
     [(spoilt, "rank "), (refusing, "refused: it does not"), (crashing, "RuntimeError: a zero")],
 )
-def test_a_planted_fault_is_found_and_shrunk(build, reason: str) -> None:  # type: ignore[no-untyped-def]
-    report = attack(Attack(cases=300, seed=6), build=build)
+def test_a_planted_fault_is_found_and_shrunk(build, reason: str, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    tried = search.Attacked("faulty", partial(examine, build=build), search._hypothesis)
+    monkeypatch.setattr(search, "_attacked", lambda name: tried)
+    report = attack(Attack(cases=300, seed=6))
     failure = report.failure
     assert failure is not None and report.exit_status == 1
     assert report.stop == failure.number + 1
