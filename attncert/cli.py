@@ -59,6 +59,9 @@ def process() -> NoReturn:
     sys.excepthook, sys.unraisablehook = _silent, _again
     for setting in _OF_LIBRARIES:
         os.environ.pop(setting, None)
+    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not threads.isdecimal() or int(threads) == 0:  # numba refuses 0 while it is imported
+        del os.environ["NUMBA_NUM_THREADS"]
     gc.set_threshold(_ALLOCATIONS)
     status = main() if not _foreign(sys.argv) else _watched()
     signal.signal(signal.SIGINT, signal.SIG_DFL)

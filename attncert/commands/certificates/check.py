@@ -57,13 +57,15 @@ def check(
             raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
-    status, sentences = EXIT[verdict.status], tuple[str, ...]()
+    status, sentences, not_compared = EXIT[verdict.status], tuple[str, ...](), ""
     if certificate != argument and verdict.status == "holds":
-        sentences, status = _compared(argument, limit_seconds)
+        sentences, status, not_compared = _compared(argument, limit_seconds)
     if as_json:
-        print_json(verdict._asdict() | ({"folder": sentences} if sentences else {}))
+        folder = [*filter(None, [not_compared]), *sentences]
+        print_json(verdict._asdict() | ({"folder": folder} if folder else {}))
     else:
-        say(f"{verdict.status}: {verdict.message}", *sentences)
+        first = f"{not_compared} The certificate alone: " if not_compared else ""
+        say(f"{first}{verdict.status}: {verdict.message}", *sentences)
     return status
 
 

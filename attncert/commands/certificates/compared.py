@@ -35,10 +35,12 @@ _TRUST = "Believe attncert explain and this installation's checker, not the text
 
 class Compared(NamedTuple):
     """sentences: what was compared and what differs. exit_status: 0 nothing differs; 1 something
-    does; 3 only figures do, or a checker beside a certificate that names another version."""
+    does; 3 only figures do, a checker beside a certificate that names another version, or the
+    report was not compared. not_compared says so, and why; "" if it was."""
 
     sentences: tuple[str, ...]
     exit_status: int
+    not_compared: str = ""
 
 
 class _Apart(Exception):
@@ -55,16 +57,16 @@ def compared(folder: Path, limit_seconds: float) -> Compared:
         ours = by.get("version") == version("attncert")
         others = _others(CHECKER, folder / "checker") if "checker" in there else []
         sentences = [_checker(others, by)] if "checker" in there else []
-        changed = list[str]()
+        changed, not_compared = list[str](), ""
         if PAGE in there:
             try:
                 changed = _changed(folder, certificate, limit_seconds)
                 sentences.append(_report(changed))
             except _Apart as reason:
-                sentences.append(f"The report was not compared: {reason}.")
+                not_compared = f"The report was not compared: {reason}."
     drawn = all(map(_is_figure, changed))
-    status = 1 if not drawn or (others and ours) else 3 if changed or others else 0
-    return Compared((*sentences, _TRUST) if there else (), status)
+    status = 1 if not drawn or (others and ours) else 3 if changed or others or not_compared else 0
+    return Compared((*sentences, _TRUST) if there else (), status, not_compared)
 
 
 def _checker(others: list[str], by: Mapping[str, Any]) -> str:
