@@ -226,7 +226,9 @@ def test_the_sentences_follow_from_the_table() -> None:
     assert "buy fewer parameters and fewer bits: relu" in after[1]
     assert f"1/{fewest} of the parameters" in after[1]
     nothing = replace(answer, table=tuple(x for x in answer.table if x.method.name in NETWORKS))
-    assert next(sentences(nothing)).startswith("None of these constructions of a layer")
+    none = next(sentences(nothing))
+    assert none.startswith("None of these constructions of a layer")
+    assert none.endswith("Other weights of such a layer are not excluded by that.")
 
 
 def test_saturation_is_read_off_the_weights_that_were_built() -> None:
