@@ -18,11 +18,11 @@ compared entry by entry; a single number beside them is compared with each entry
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from numbers import Rational
+from numbers import Integral, Rational
 from typing import Any
 
 import numpy as np
@@ -174,14 +174,14 @@ def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
 def _at_once(left: Any, op: str, right: Any) -> bool:
     """Whether a relation of whole matrices over ℚ, or of whole arrays of integers, is seen to be
     true in one step."""
-    if op == "==" and isinstance(left, fmpq_mat | fmpz_mat) and isinstance(right, type(left)):
+    if op == "==" and type(left) in (fmpq_mat, fmpz_mat) and type(right) is type(left):
         return bool(left == right) and left.nrows() * left.ncols() > 0
     if op not in COMPARISONS:
         return False
     if isinstance(left, list):
         return _flat(left, op, right)
-    if not isinstance(left, np.ndarray) or left.dtype.kind not in "ib":
-        return False
+    if type(left) is not np.ndarray or left.dtype.kind not in "ib":
+        return False  # a masked array hides entries from a comparison
     other = np.asarray(right)
     fits = left.size and other.dtype.kind in "ib" and other.shape in ((), left.shape)
     return bool(fits) and bool(COMPARISONS[op](left, other).all())
@@ -241,15 +241,19 @@ def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
     if op == MODULO:
         return _nonzero(a, b), "residue"
     if isinstance(a, AtLeast):
-        enough = op in (">=", ">") and COMPARISONS[op](a.bound, _rational(b))
+        enough = op in (">=", ">") and COMPARISONS[op](_rational(a.bound), _rational(b))
         return (True if enough else None), "bound"
     kinds = {_kind(a), _kind(b)}
     if "float" in kinds:
-        floats = (float(x.mid()) if isinstance(x, arb) else float(_plain(x)) for x in (a, b))
-        return (True if COMPARISONS[op](*floats) else None), "float"
+        return (True if _of_floats(_float(a), op, _float(b)) else None), "float"
     if "ball" in kinds:
         return _of_balls(_ball(a), op, _ball(b)), "ball"
     return bool(COMPARISONS[op](_rational(a), _rational(b))), "rational"
+
+
+def _of_floats(a: float, op: str, b: float) -> bool:
+    """Whether it is true of two numbers; of NaN nothing is, not even !=."""
+    return not (math.isnan(a) or math.isnan(b)) and bool(COMPARISONS[op](a, b))
 
 
 def _of_balls(a: arb, op: str, b: arb) -> bool | None:
@@ -265,7 +269,9 @@ def _of_balls(a: arb, op: str, b: arb) -> bool | None:
 
 def _nonzero(residue: Any, p: Any) -> bool | None:
     """Whether a rational number is seen not to be 0 modulo the prime p; else nothing is known."""
-    number, prime = _rational(residue), int(p)
+    number, prime = _rational(residue), p
+    if not isinstance(p, Integral | fmpz) or (prime := int(p)) < 2:
+        raise NoRelation(f"a relation modulo {p!r}, which is no prime")
     if number.q % prime == 0:
         return None
     return True if number.p % prime else None
@@ -291,12 +297,15 @@ def _rational(x: Any) -> fmpq:
     return fmpq(int(x.numerator), int(x.denominator))
 
 
-def _plain(x: Any) -> Any:
-    return Fraction(int(x.p), int(x.q)) if isinstance(x, fmpq) else x
+def _float(x: Any) -> float:
+    """The nearest one, of a ball that of its midpoint; an infinity for a number beyond all."""
+    if isinstance(x, arb):
+        return float(x.mid())
+    return float(x if _kind(x) == "float" else arb(_rational(x)))
 
 
 def _ball(x: Any) -> arb:
-    return x if isinstance(x, arb) else arb(_rational(x))
+    return arb(x) if isinstance(x, arb) else arb(_rational(x))
 
 
 # In words.
