@@ -342,10 +342,13 @@ class Dataset:
         return self.hashed()
 
     def hashed(self) -> str:
-        """`sha256` of the numbers as they are now, whoever changed them."""
+        """`sha256` of the numbers as they are now, whoever changed them, here or in a matrix."""
         digest = hashlib.sha256()
         for piece in self._canonical_json():
             digest.update(piece.encode("ascii"))
+        for name, numbers in (("query_matrix", self.queries), ("label_matrix", self.labels)):
+            if name in self.__dict__ and self.__dict__[name] != numbers.matrix():
+                digest.update(name.encode("ascii"))
         return digest.hexdigest()
 
     def _canonical_json(self) -> Iterator[str]:

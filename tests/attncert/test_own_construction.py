@@ -36,6 +36,7 @@ from attncert import (
     Prove,
     Request,
     Step,
+    View,
     attack,
     each_block,
     each_group,
@@ -301,6 +302,7 @@ def test_a_block_that_does_not_fit_is_located_behind_the_steps_that_hold() -> No
         ({"steps": {"even": always()}}, "construction: steps: must be named unlike every"),
         ({"steps": {"a": Step("x", len, ("b",))}}, "construction: steps: a: rests_on: must be"),
         ({"steps": {"a": Step("x", len, ("a",))}}, "construction: steps: must be such that none"),
+        ({"steps": {"a": Step("x", len, each="heads")}}, "construction: steps: a: each: must be"),
         ({"claims": []}, "construction: claims: must be one or more, such as Exact()"),
     ],
 )
@@ -314,6 +316,16 @@ def test_a_record_that_is_not_one_is_refused_when_it_is_made(
 
 def _stop(*given: object) -> NoReturn:
     raise KeyError("lost")
+
+
+def _relabels(at: View) -> list[tuple[int, str, int]]:
+    at.data.label_matrix[0, 0] += 1
+    return [(1, "==", 1)]
+
+
+def _mends(at: View) -> list[tuple[int, str, int]]:
+    at.heads[0].key[0, 0] += 1
+    return [(1, "==", 1)]
 
 
 def changing(data: Dataset, request: Request) -> NoReturn:
@@ -332,6 +344,9 @@ def changing(data: Dataset, request: Request) -> NoReturn:
         ),
         ({"steps": {"mine": Step("x", lambda at: ((1, "==", 1) for _ in count()))}}, "no end"),
         ({"subject": _stop}, "subject of construction parity: failed"),
+        ({"steps": {"mine": Step("x", _relabels)}}, "it changes the data"),
+        ({"steps": {"mine": Step("x", _mends)}}, "they change the network"),
+        ({"promises": {"heads": lambda s: s.T + 0.9}}, "'float' object cannot be interpreted"),
         ({"promises": {"examples": _stop}}, "promise examples of construction parity: failed"),
         ({"promises": {"beauty": lambda s: 1}}, "promise beauty of construction parity: failed"),
         ({"hypotheses": {**PARITY.hypotheses, "even": Hypothesis("x", _stop)}}, "hypothesis even"),
@@ -343,6 +358,15 @@ def test_errors_name_the_construction_and_the_part(
     monkeypatch.setattr(relations, "MOST", 1000)
     with pytest.raises(InputError, match=re.escape(words)):
         audited(**changes)
+
+
+def test_a_step_may_rely_on_a_hypothesis_that_is_false() -> None:
+    false = Hypothesis("One is two.", lambda data: [(1, "==", 2)])
+    proof = audited(
+        hypotheses={**PARITY.hypotheses, "false": false},
+        steps={"shapes": Step("x", lambda at: [([1], "==", [1, 2])], ("false",))},
+    )
+    assert proof.exit_status == 3 and proof.trace["hypothesis.false"].level is Level.REFUTED
 
 
 def test_a_promise_that_is_broken_is_refuted() -> None:

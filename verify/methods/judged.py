@@ -6,6 +6,7 @@ stands. Everything runs a third party's code: its errors are one line that names
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -67,23 +68,27 @@ def judged(
         with errors("build"):
             built = construction.build(data, request)
             layer, network = _layer_and_network(built, data)
+        placed, failed = _placed(construction, layer, data, request)
+        progress("steps", 0, 1)
+        views = Views(data, built, network, placed.groups if placed else ())
+        before = [fmpq_mat(x) for x in _matrices(network)]
+        steps = step_claims(construction.steps, views, errors, construction.source)
+        promises = list(_promised(construction, views, errors))
+        with errors("steps"):
+            if before != list(_matrices(network)):
+                raise ValueError("they change the network")
     except HypothesisFails as failure:
         return Judged(data, known, failure=failure)
     except InputError:
         if (false := _first_false(known)) is None:
             raise
         return Judged(data, known, failure=false)
-    placed, failed = _placed(construction, layer, data, request)
-    progress("steps", 0, 1)
-    views = Views(data, built, network, placed.groups if placed else ())
-    steps = step_claims(construction.steps, views, errors, construction.source)
-    promises = list(_promised(construction, views, errors))
     known += [*steps, *promises, *stands(known, steps, promises)]
     return Judged(data, known, built, views, layer, placed, failed)
 
 
 def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
-    """The first hypothesis that is false: a builder may rely on all of them."""
+    """The first hypothesis that is false: a builder and the steps may rely on all of them."""
     for claim in hypotheses:
         if claim.level is Level.REFUTED:
             name = ids.hypothesis_name(claim.id) or ""
@@ -101,6 +106,16 @@ def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network
     if not isinstance(network, Network):
         raise TypeError(f"a {type(built).__name__} is returned, and no Network and no Layer")
     return None, network
+
+
+def _matrices(network: Network) -> Iterator[fmpq_mat]:
+    """All weights, which third-party code can change in place."""
+    for block in network.blocks:
+        if isinstance(block, Attention):
+            yield from (x for head in block.heads for x in (head.key, head.query, head.value))
+            yield block.output
+        else:
+            yield from (block.weights, block.bias)
 
 
 def of_keys(layer: Layer, d: int) -> Network:
@@ -135,7 +150,7 @@ def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Ite
     sizes = Sizes.of(views.data, views.network, views.built)
     for what, formula in construction.promises.items():
         with errors(f"promise {what}"):
-            most = int(formula(sizes))
+            most = operator.index(formula(sizes))
             measured = views.data.T if what == "examples" else _MEASURES[what](views.network)
         if what == "examples":
             statement = (

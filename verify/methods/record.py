@@ -52,6 +52,8 @@ def _statements(field: str, named: Any, kind: Any) -> Iterator[tuple[str, str, o
             yield f"{field}: {name}", f"a {kind.__name__}", type(statement).__name__
         elif not (isinstance(statement.sentence, str) and callable(statement.relations)):
             yield f"{field}: {name}", "a sentence and a function", statement.sentence
+        elif getattr(statement, "each", "") not in ("", "head", "group", "block"):
+            yield f"{field}: {name}: each", "head, group or block", statement.each
 
 
 def _premises(

@@ -1,4 +1,4 @@
-"""Relations are decided as plain Fractions decide them; what only looks like a number is refused."""
+"""Relations are decided as plain Fractions are; what only looks like a number is refused."""
 
 import math
 from fractions import Fraction
