@@ -15,7 +15,9 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import silent
 from attncert.verify.attack.cases import Case
+from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Level
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.registry import errors_of
 from attncert.verify.prove import prove_construction
@@ -81,7 +83,8 @@ def draw(rng: np.random.Generator) -> NetworkCase:
 def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
     """What went wrong (None: nothing), by `prove` itself, and "theorem" if every hypothesis holds.
 
-    A step or a claim that does not hold is a fault, and so is a refusal if every hypothesis holds.
+    A step or a claim that is refuted is a fault, and so is a refusal if every hypothesis holds.
+    What is undecided is none: it is counted with the cases of which nothing is promised.
     """
     if not owed(construction, case):
         return "refused", ""
@@ -90,15 +93,22 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
         proof = prove_construction(_adapted(construction, case), question, construction, silent)
     except InputError as error:  # a third party's code that breaks
         return str(error), "theorem"
-    return _fault(proof), "theorem"
+    if fault := _fault(proof):
+        return fault, "theorem"
+    open_ = [x for x in (proof.proof_standing, proof.standing) if x and not x.holds]
+    return ("undecided", "") if open_ else (None, "theorem")
 
 
 def _fault(proof: Answer) -> str | None:
-    """The first statement that does not hold: a step, else what is claimed of the outputs."""
-    for claim in (proof.proof_claim, proof.claim):
-        if claim is not None and not proof.trace.standing(claim.id).holds:
+    """Why nothing was built; else the first statement that is refuted: a step, or what is claimed
+    of the outputs."""
+    nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
+    again = proof.trace.get(ids.NETWORK_RECOMPUTED)
+    said = [claim for claim in (proof.proof_claim, again, proof.claim) if claim is not None]
+    for claim in said:
+        if claim.level is Level.REFUTED or (nothing and not claim.level.holds):
             return str((claim.witness or {}).get("reason", claim.statement))
-    return None if proof.certificate else f"no certificate: {proof.uncertified}"
+    return None
 
 
 def _adapted(construction: Construction, case: Case) -> Dataset:

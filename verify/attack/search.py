@@ -137,7 +137,7 @@ def attack(question: Attack | None = None, progress: StageProgress = silent) -> 
         if holds:
             (partition if holds == "partition" else built)[case.kind] += 1
         else:
-            outside["refused" if reason and attacked.own else reason or "rank T"] += 1
+            outside[reason or "rank T"] += 1
     served = built.total() + partition.total()
     cases = f"cases {start} to {number} of seed {question.seed}"
     return AttackAnswer(

@@ -32,7 +32,8 @@ def stands(
     if (said or not steps) and all(trace.standing(claim.id).holds for claim in needed):
         statement = f"The proof stands on these data: {_counts(steps, promises, used)}."
         on = tuple(claim.id for claim in needed)
-        return [Claim(ids.PROOF, statement, Level.PROVED, rests_on=on)]
+        level = min(trace.standing(name) for name in on)
+        return [Claim(ids.PROOF, statement, level, rests_on=on)]
     outside = [claim for claim in used if claim.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
     excused = {claim.id for claim in outside}
     refuted = [claim for claim in own if claim.level is Level.REFUTED]
