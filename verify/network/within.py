@@ -126,7 +126,7 @@ def certified(
         return [], {"uncertified": str(reason)}
     if products(network, data) > RECOMPUTED:
         return [], {"certificate": body}
-    confirmation = timed(partial(recomputed, body, exact and "within" not in bounds))
+    confirmation = timed(partial(recomputed, body, exact))
     if confirmation.level.holds:
         return [confirmation], {"certificate": body}
     refusal = (confirmation.witness or {})["reason"]
@@ -152,6 +152,8 @@ def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "it comes to the same"
     try:
         sentence = judge(with_prefixes(body, limits), limits)
+        if limits.long and body["claim"] != "network":  # long numbers may be in balls
+            level = Level.ENCLOSED
     except Rejected as rejection:
         status, reason = rejection.args
         level = Level.REFUTED if exact and status == "wrong" else Level.UNDECIDED
@@ -161,6 +163,6 @@ def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
         f"The checker of certificates shares no arithmetic with this, and says: {sentence}.",
         level,
         witness=witness,
-        arithmetic="integers" if exact else "balls of integers",
+        arithmetic="balls of integers" if level is Level.ENCLOSED else "integers",
         source="docs/certificate.md, blocks",
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flint import arb, ctx
+from flint import arb, ctx, fmpz
 from support import networks
 from support.shell import Shell
 
@@ -161,6 +161,17 @@ def test_nearest_is_the_argmax_of_plain_fractions(count: int, first: int, tmp_pa
             assert judged(answer, tmp_path) == "nearest"
             assert 0 < Fraction(answer.certificate["nearest"]["margin"]) <= min(margins)
     assert len(seen) == 3, seen
+
+
+@pytest.mark.parametrize(("bits", "level"), [(9, Level.PROVED), (2**15, Level.ENCLOSED)])
+@pytest.mark.parametrize("tolerance", [None, "1/2"])
+def test_the_checker_proves_what_it_computes_exactly(
+    bits: int, level: Level, tolerance: str | None, tmp_path: Path
+) -> None:
+    """The network is rational; numbers of over 2^14 bits are balls to the checker."""
+    off = f"1/{fmpz(2) ** bits + 1}"
+    answer = asked([affine(1, off, "identity")], DATA, tmp_path, tolerance=tolerance)
+    assert answer.standing is answer.trace["network.recomputed"].level is level
 
 
 def affine(weight: int, bias: Any, activation: str) -> dict[str, Any]:
