@@ -79,8 +79,6 @@ class Construction:
     r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 where groups
                 may have any size.
     regrouped:  the given order failed the partition condition and another one was found.
-    spare:      records of heads that place no example, in the order of the layer, after those that
-                do; none for idle heads.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
                 heads place other groups; None: `groups` is that grouping where r > 0, else there
                 is none.
@@ -101,7 +99,6 @@ class Construction:
     r: int
     regrouped: bool
     partition: Groups | None = None
-    spare: tuple[PlacedHead, ...] = ()
 
     def __repr__(self) -> str:
         return in_brief(

@@ -7,8 +7,7 @@ pivots. The readout needs no more (ours).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import islice
 
 from attncert.constructions.arrays import IntegerArray
@@ -30,24 +29,14 @@ from attncert.constructions.search.placement import Placement, independent_rows
 _SHOWN = 4  # numbers in a sentence
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class LayerHead(PlacedHead):
-    """A head of a given layer. chosen: whatever its author noted, for the steps of the proof."""
-
-    chosen: object = None
-
-
-def from_layer(
-    layer: Layer, data: Dataset, name: str, chosen: Sequence[object] = (), heads: int | None = None
-) -> Construction:
+def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> Construction:
     """The construction that these keys and queries are. Exact; rank decided mod p.
 
     layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
-    `data`. chosen: one note for each of the first heads. Heads that add no example come last; those
-    with a note keep a record (`spare`). heads: H, where it is stated: idle heads fill up. Raises
-    InputError where shapes do not fit, HypothesisFails where the layer has more heads than that,
-    and the same, undecided, where a logit is not whole, or the rank of the features is less than T
-    modulo every prime tried. Source: docs/constructions.md.
+    `data`. Heads that add no example come last. heads: H, where it is stated: idle heads fill up.
+    Raises InputError where shapes do not fit, HypothesisFails where the layer has more heads than
+    that, and the same, undecided, where a logit is not whole, or the rank of the features is less
+    than T modulo every prime tried. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
@@ -62,9 +51,8 @@ def from_layer(
             raise HypothesisFails("capacity", f"{needed} heads are needed", numbers)
         layer = with_idle_heads(layer.heads, heads)
     tables = [_logits(data, layer, h) for h in range(len(layer.heads))]
-    notes = [*chosen, *[None] * (len(layer.heads) - len(chosen))]
 
-    def attempt(prime: int) -> list[tuple[int, LayerHead]]:
+    def attempt(prime: int) -> list[tuple[int, PlacedHead]]:
         blocks = FeatureBlocks(data, prime)
         placed = Placement(data.T, prime)
         records = []
@@ -80,12 +68,11 @@ def from_layer(
                 continue
             group = [remaining[i] for i in rows]
             placed.extend(group, block, pivots, rest)
-            head = LayerHead(
+            head = PlacedHead(
                 group=tuple(group),
                 earlier=earlier,
                 logits=tuple(tuple(table[t]) for t in group),
                 pivots=blocks.in_features(pivots),
-                chosen=notes[number],
             )
             records.append((number, head))
         if len(placed.rows) < data.T and prime != PRIMES_21[-1]:
@@ -106,9 +93,7 @@ def from_layer(
     placing = over_primes(attempt)
     placed = [number for number, _ in placing]
     others = [number for number in range(len(layer.heads)) if number not in set(placed)]
-    noted = [number for number in others if notes[number] is not None]
-    order = [*placed, *noted, *(number for number in others if notes[number] is None)]
-    all_placed = tuple(t for _, head in placing for t in head.group)
+    order = [*placed, *others]
     return Construction(
         name=name,
         layer=Layer(tuple(Head(layer.heads[h].key, layer.heads[h].query) for h in order)),
@@ -117,10 +102,6 @@ def from_layer(
         head_width=layer.head_width,
         r=0,
         regrouped=False,
-        spare=tuple(
-            LayerHead(group=(), earlier=all_placed, logits=(), pivots=(), chosen=notes[number])
-            for number in noted
-        ),
     )
 
 

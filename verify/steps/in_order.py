@@ -35,9 +35,8 @@ def head_by_head(
     """
     primes = features.usable_primes(data)
     so_far = features.Progressive(data, primes[0]) if with_ranks and primes else None
-    records = (*construction.heads, *construction.spare)
     for number, (record, weights) in enumerate(
-        zip(records, construction.layer.heads, strict=False), start=1
+        zip(construction.heads, construction.layer.heads, strict=False), start=1
     ):
         checks, integer = [*before(record, weights, number)], True
         try:
@@ -47,7 +46,7 @@ def head_by_head(
             integer = False
         else:
             checks.append(partial(shared.integral, table, number))
-            checks += after(record, table, so_far, number) if record.group else ()
+            checks += after(record, table, so_far, number)
         for check in checks:
             yield timed(check) if wording is None else wording(record, check)
         if not integer:
@@ -57,12 +56,11 @@ def head_by_head(
 def each_head(
     *checks: Callable[[Dataset, Any, Head, int], Claim], source: str
 ) -> Callable[..., Iterator[Claim]]:
-    """`Method.steps` of a construction that states its own, one function each.
+    """`Method.steps` of heads that steer no example: one function for each step.
 
     checks: (data, record, head, number) -> the claim "head.<number>.<step>" about this head, from
     its weights and the builder's record, in this order. The claims that every head needs follow
-    them: integral logits, the logits on record, and the rank after it. source: of these. How to
-    write one: docs/constructions.md. Raises nothing.
+    them: integral logits, the logits on record, and the rank after it. source: of these.
 
     >>> from attncert import Dataset, Layer, Level
     >>> from attncert.constructions.from_layer import from_layer
