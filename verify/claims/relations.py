@@ -96,7 +96,9 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     refuted, undecided = list[_Failure](), list[_Failure]()
     reason = ""
     try:
-        for item in relations:
+        for number, item in enumerate(relations, 1):
+            if number > MOST:
+                raise NoRelation(f"more than {MOST:,} relations, and perhaps no end of them")
             if isinstance(item, Mapping):
                 numbers |= item
                 continue
@@ -104,8 +106,6 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
             if kind is None:
                 continue
             count += 1
-            if count > MOST:
-                raise NoRelation(f"more than {MOST:,} relations, and perhaps no end of them")
             kinds.add(kind)
             if failure is not None:
                 (refuted if verdict is False else undecided).append(failure)
@@ -203,23 +203,34 @@ def _flat(left: list[Any], op: str, right: Any) -> bool:
 def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
     """Pairs of numbers with their places. Raises NoRelation for shapes that do not fit."""
     a, b = _nested(left), _nested(right)
-    if not isinstance(a, list) and not isinstance(b, list):
+    if isinstance(a, list) and isinstance(b, list):
+        yield from _zipped(a, b, ())
+    elif isinstance(a, list):
+        yield from ((place, x, b) for place, x in _leaves(a, ()))
+    elif isinstance(b, list):
+        yield from ((place, a, x) for place, x in _leaves(b, ()))
+    else:
         yield (), a, b
+
+
+def _leaves(nested: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    if not isinstance(nested, list):
+        yield place, nested
         return
-    yield from _zipped(a, b, ())
+    for k, x in enumerate(nested):
+        yield from _leaves(x, (*place, k))
 
 
 def _zipped(a: Any, b: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
-    lists = [x for x in (a, b) if isinstance(x, list)]
-    if not lists:
+    if not (isinstance(a, list) and isinstance(b, list)):
+        if isinstance(a, list) or isinstance(b, list):
+            raise NoRelation("a relation of a number with a row of numbers")
         yield place, a, b
         return
-    if len({len(x) for x in lists}) > 1:
+    if len(a) != len(b):
         raise NoRelation(f"a relation of {len(a)} with {len(b)} entries")
-    for k in range(len(lists[0])):
-        yield from _zipped(
-            a[k] if isinstance(a, list) else a, b[k] if isinstance(b, list) else b, (*place, k)
-        )
+    for k, (x, y) in enumerate(zip(a, b, strict=True)):
+        yield from _zipped(x, y, (*place, k))
 
 
 def _nested(value: Any) -> Any:

@@ -15,7 +15,7 @@ import pytest
 from support.shell import Shell
 
 import attncert
-from attncert import Request
+from attncert import Construction, Request
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, OutOfTime
@@ -25,7 +25,7 @@ from attncert.reports.answers import report
 from attncert.reports.compare.figures import figure
 from attncert.reports.compare.page import sentences
 from attncert.verify.claims.evidence import Level
-from attncert.verify.methods import paper, registry
+from attncert.verify.methods import registry
 from attncert.verify.network import compare as module
 from attncert.verify.network import growth
 from attncert.verify.network.compare import Comparison, Entry, compare
@@ -185,7 +185,7 @@ def test_one_that_breaks_does_not_stop_the_others() -> None:
     def build(*arguments: Any) -> Any:
         raise RuntimeError("no such luck")
 
-    registry.register(replace(paper.METHOD, name="broken", certificate=None, build=build))
+    registry.register(Construction("broken", build))
     answer = compare(OWN_DATA, Compare())
     assert row(answer, "broken").standing is Level.UNDECIDED
     assert "no such luck" in row(answer, "broken").reason
