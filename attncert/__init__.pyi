@@ -34,6 +34,8 @@ from .verify.layer.layer import layer as layer
 from .verify.methods.construction import Construction as Construction
 from .verify.methods.construction import Sizes as Sizes
 from .verify.methods.goals import Exact as Exact
+from .verify.methods.goals import Nearest as Nearest
+from .verify.methods.goals import Within as Within
 from .verify.methods.registry import register as register
 from .verify.methods.request import Request as Request
 from .verify.methods.statements import Hypothesis as Hypothesis

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,7 @@ def sentences_of(answer: Answer) -> str:
 
 
 def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
-    return (verdict(answer), *proof_lines(answer), *parts.more)
+    return (verdict(answer), *proof_lines(answer), *further_lines(answer), *parts.more)
 
 
 def report_page(answer: Answer) -> bytes:
@@ -128,13 +128,23 @@ def parts_of(answer: Answer) -> PageParts:
 def verdict(answer: Answer) -> str:
     """For a terminal, in one line: the level and the statement. If it does not hold, why: the
     reason, or the relation, that the first claim shows which fails below it. If it holds and its
-    proof does not, the line says both."""
-    standing = answer.proof_standing
-    if answer.holds and standing is not None and not standing.holds:
+    proof or a further claim does not, the line says both."""
+    if answer.holds and (but := next(_but(answer), None)):
         statement = plain(sentence(answer.statement)).removesuffix(".")
-        return f"{statement} ({answer.standing.value}), but the proof {_FAILS[standing]}."
+        return f"{statement} ({answer.standing.value}), but {but}."
     line = f"{WORDING[answer.standing].opener} {plain(sentence(answer.statement))}"
     return " ".join([line, *_why(answer, line)])
+
+
+def _but(answer: Answer) -> Iterator[str]:
+    """What does not hold beside the conclusion: the proof, or a further claim."""
+    standing = answer.proof_standing
+    if standing is not None and not standing.holds:
+        yield f"the proof {_FAILS[standing]}"
+    for claim in answer.further:
+        level = answer.trace.standing(claim.id)
+        if not level.holds:
+            yield f"{claim.id} is {level.value}"
 
 
 def _why(answer: Answer, line: str) -> list[str]:
@@ -162,6 +172,17 @@ def proof_lines(answer: Answer) -> tuple[str, ...]:
     shown = [first.statement, *readable(first.witness or {})]
     words = " ".join(plain(sentence(text)) for text in shown)
     return (f"The proof fails at {first.id}{others}. {first.level.value.capitalize()}: {words}",)
+
+
+def further_lines(answer: Answer) -> tuple[str, ...]:
+    """What else is claimed of the outputs, each in a line, and why it does not hold."""
+    lines = []
+    for claim in answer.further:
+        level = answer.trace.standing(claim.id)
+        shown = [claim.statement, *([] if level.holds else readable(claim.witness or {}))]
+        words = " ".join(plain(sentence(text)) for text in shown)
+        lines.append(f"{claim.id}. {level.value.capitalize()}: {words}")
+    return tuple(lines)
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
@@ -253,7 +274,7 @@ def _context(answer: Answer) -> dict[str, Any]:
         "data": answer.data,
         "name": answer.data.name,
         "verdict": verdict(answer),
-        "proof_lines": proof_lines(answer),
+        "proof_lines": (*proof_lines(answer), *further_lines(answer)),
         "author": _hashed(_author(answer)),
         "proof_fails": answer.proof_standing is not None and not answer.proof_standing.holds,
         "level": answer.standing.value.capitalize(),

@@ -29,6 +29,7 @@ from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.given_layer import method_of, of_construction
+from attncert.verify.methods.goals import Exact
 from attncert.verify.methods.judged import judged
 from attncert.verify.methods.request import Request
 from attncert.verify.network.prove import NetworkProof, concluded
@@ -102,6 +103,9 @@ def prove_construction(
     known = judged(construction, data, request, progress)
     if known.layer is None:
         return concluded(question, construction, known)
+    if tuple(construction.claims) != (Exact(),):
+        must = "[Exact()] for a layer, whose values are solved for"
+        raise InputError("construction: claims", must, construction.claims)
     method = of_construction(construction, known)
     return _proved(Run.of(known.data, question, method, progress), known.claims)
 

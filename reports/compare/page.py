@@ -77,7 +77,7 @@ def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
 
 
 def _exact(entry: Entry) -> str:
-    if entry.near and entry.standing.holds:
+    if entry.standing.holds and not entry.equality:
         return f"no, within: {entry.claim.statement}"
     if entry.exact:
         return "yes" if entry.written else f"yes, by rank {entry.examples:,}; readout not written"

@@ -104,7 +104,8 @@ def _fault(proof: Answer) -> str | None:
     of the outputs."""
     nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
     again = proof.trace.get(ids.NETWORK_RECOMPUTED)
-    said = [claim for claim in (proof.proof_claim, again, proof.claim) if claim is not None]
+    parts = (proof.proof_claim, again, proof.claim, *proof.further)
+    said = [claim for claim in parts if claim is not None]
     for claim in said:
         if claim.level is Level.REFUTED or (nothing and not claim.level.holds):
             return str((claim.witness or {}).get("reason", claim.statement))

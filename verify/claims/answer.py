@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
-from attncert.verify.claims.ids import OUT_OF_TIME, PROOF, ClaimId
+from attncert.verify.claims.ids import OUT_OF_TIME, PROOF, ClaimId, is_claimed
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
@@ -94,9 +94,15 @@ class Answer:
         return self.trace.standing(PROOF) if PROOF in self.trace else None
 
     @property
+    def further(self) -> tuple[Claim, ...]:
+        """What else a construction claims of the outputs."""
+        return tuple(claim for claim in self.trace if is_claimed(claim.id))
+
+    @property
     def exit_status(self) -> int:
-        """Of conclusion and proof: 0 if both hold; 1 if one is refuted; else 3."""
+        """Of conclusion, proof and further claims: 0 if all hold; 1 if one is refuted; else 3."""
         standings = [self.standing] + ([self.proof_standing] if self.proof_standing else [])
+        standings += [self.trace.standing(claim.id) for claim in self.further]
         if all(standing.holds for standing in standings):
             return 0
         return 1 if Level.REFUTED in standings else 3

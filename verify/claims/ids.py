@@ -7,6 +7,7 @@ An id goes by dots from general to particular. These forms are made here and now
     step.<name>            a step about all that was built
     block.<k>.<name>       a step for one block; group.<k>.<name>: for one group of examples
     promise.<what>         a promise beside what was built
+    claimed.<what>         what a construction claims of the outputs beside the conclusion
     placed.<what>          of the largest part that can be placed, as partition.<what> of all
     sampled.<k>            random subsets of k vectors
     audit.data.<name>      the answer of one construction on the data of an audit
@@ -38,6 +39,7 @@ __test__ = {"ClaimId": ClaimId.__doc__, "Step": Step.__doc__}  # which doctest d
 
 _HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
 _HYPOTHESIS: Final = "hypothesis."
+_CLAIMED: Final = "claimed."
 
 
 def hypothesis(name: str) -> ClaimId:
@@ -67,6 +69,14 @@ def of_head(number: int, step: Step) -> ClaimId:
 
 def promise(what: str) -> ClaimId:
     return ClaimId(f"promise.{what}")
+
+
+def claimed(what: str) -> ClaimId:
+    return ClaimId(f"{_CLAIMED}{what}")
+
+
+def is_claimed(claim_id: str) -> bool:
+    return claim_id.startswith(_CLAIMED)
 
 
 def placed(partition: ClaimId) -> ClaimId:

@@ -71,12 +71,13 @@ SOURCE = "ours; docs/models-and-layers.md"
 @dataclass(frozen=True)
 class Limit:
     """What is asked of an output. bound: how far it may be from its label, in any entry; None: it
-    must be nearer to its own label than to any other. must: that in words. default: whether nobody
-    asked for it."""
+    must be nearer to its own label than to any other, by the margin if there is one. must: that in
+    words. default: whether nobody asked for it."""
 
     bound: Fraction | None
     must: str
     default: bool = False
+    margin: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,16 @@ def at_most(tolerance: Fraction) -> Limit:
     return Limit(tolerance, f"differs from its label by at most {short(tolerance)}")
 
 
+def nearest(default: bool = False) -> Limit:
+    return Limit(None, "is nearer to its own label than to any other", default)
+
+
+def at_least(margin: Fraction) -> Limit:
+    """Of the distance that verify/interpolation/nearest.py measures."""
+    must = f"is nearer to its own label than to any other, by a margin of at least {short(margin)}"
+    return Limit(None, must, margin=margin)
+
+
 def default_limit(data: Dataset) -> Limit:
     """Whole labels count as classes: each output must be nearer to its own than to any other. Real
     ones must be met to within a hundredth of their spread. Raises InputError where all are equal,
@@ -170,7 +181,7 @@ def default_limit(data: Dataset) -> Limit:
         if data.T * len(different) * (data.m + 10) > _MOST_COMPARED:
             must = f"given where {data.T} outputs are to be compared with {len(different)} labels"
             raise InputError("tolerance", must, "left out")
-        return Limit(None, "is nearer to its own label than to any other", True)
+        return nearest(default=True)
     part = width / 100
     must = f"differs from its label by at most 1 % of the labels' spread ({_brief(part)})"
     return Limit(part, must, True)
@@ -221,18 +232,21 @@ def judged_errors(
     """How large the error is, and whether the outputs are what the limit asks for, with the
     examples that are not ("beyond") or may not be ("open"): exactly where possible and wanted, else
     enclosed. Raises InputError for shapes."""
-    statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
-    judged = Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, source=SOURCE)
+    judged = statement_of(limit, data)
     exact = exact_outputs(network, data) if exactly else None
     if exact is not None:
-        return _exactly(judged, data, exact, limit.bound)
+        return _exactly(judged, data, exact, limit)
     at = cache(lambda bits: balls(network, data))  # once at each precision
-    return _in_balls(judged, data, lambda: at(ctx.prec), limit.bound)
+    return _in_balls(judged, data, lambda: at(ctx.prec), limit)
 
 
-def _exactly(
-    judged: Claim, data: Dataset, outputs: fmpq_mat, bound: Fraction | None
-) -> tuple[Claim, Claim]:
+def statement_of(limit: Limit, data: Dataset) -> Claim:
+    """That all outputs are what the limit asks for: undecided as yet."""
+    statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
+    return Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, source=SOURCE)
+
+
+def _exactly(judged: Claim, data: Dataset, outputs: fmpq_mat, limit: Limit) -> tuple[Claim, Claim]:
     sizes = [max(map(abs, row)) for row in (outputs - data.label_matrix).tolist()]
     decimals = [outward(x, x) for x in sizes]
     worst = sizes.index(max(sizes))
@@ -244,8 +258,9 @@ def _exactly(
         arithmetic=_EXACT,
         source=SOURCE,
     )
+    bound = limit.bound
     if bound is None:
-        return error, _by_margins(judged, margins(data, outputs))
+        return error, _by_margins(judged, margins(data, outputs, limit.margin))
     beyond = [t for t, x in enumerate(sizes) if x > fmpq(bound.numerator, bound.denominator)]
     numbers = {
         "equal to the label": sum(not x for x in sizes),
@@ -259,14 +274,14 @@ def _exactly(
 
 
 def _in_balls(
-    judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], bound: Fraction | None
+    judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], limit: Limit
 ) -> tuple[Claim, Claim]:
     """outputs: at the working precision."""
     error = enclosed_error(data, outputs, max_bits=1024)
     error = replace(error, id=ids.LAYER_ERROR, source=SOURCE)
-    if bound is None:
-        return error, _by_margins(judged, enclosed_margins(data, outputs))
-    within = enclosed_error(data, outputs, tolerance=bound)
+    if limit.bound is None:
+        return error, _by_margins(judged, enclosed_margins(data, outputs, limit.margin))
+    within = enclosed_error(data, outputs, tolerance=limit.bound)
     numbers = {key: within.numbers[key] for key in ("tolerance", "beyond", "open")}
     return error, replace(
         within, id=judged.id, statement=judged.statement, numbers=numbers, source=SOURCE
@@ -306,11 +321,12 @@ def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
     """Of the certificate, if the outputs are what the limit asks for: of equality if that is exact,
     else of the least margin or of the largest error, in few digits."""
     exact, high = error.level is Level.PROVED, error.numbers["error"][1]
-    if exact and high == "0":
+    if exact and high == "0" and limit.margin is None:
         return {}
     if limit.bound is None:
         margin = memorizes.numbers["margin"][0]
-        return {"margin": Fraction(margin if exact else rounded_down(margin))}
+        known = Fraction(margin if exact else rounded_down(margin))
+        return {"margin": max(known, limit.margin or known)}
     within = Fraction(rounded_up(high))
     return {"within": min(within, limit.bound) if limit.bound else within}
 

@@ -63,7 +63,8 @@ class Construction:
     steps:      statements about what was built, by name, in the order of the proof.
     promises:   formulas by name. "parameters", "blocks", "heads" and "units" are at most that many;
                 "examples" is the number that the theorem places. Each becomes a claim.
-    claims:     what the finished network is claimed to do; the first is the conclusion.
+    claims:     what the finished network is claimed to do: `Exact`, `Within`, `Nearest`, each once.
+                The first is the conclusion.
     options:    those of `prove` that it takes, beside the limits and the seed.
     purposes:   what the blocks are for, in order: (how many of them, purpose); None: all that the
                 others leave.
@@ -103,11 +104,6 @@ class Construction:
     @property
     def certificate_name(self) -> str:
         return self.name
-
-    @property
-    def goal(self) -> Goal:
-        """The conclusion."""
-        return self.claims[0]
 
     def purposes_of(self, network: Network) -> Iterator[tuple[Sequence[Block], str]]:
         """The blocks that serve each purpose; those of which none is said serve "" each."""

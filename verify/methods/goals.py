@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.layer.error import (
+    Limit,
+    at_least,
+    at_most,
+    bounds_to_certify,
+    judged_errors,
+    measured,
+    nearest,
+    spread,
+    statement_of,
+)
 from attncert.verify.methods.states import Unreached, Views
 from attncert.verify.network.claims import memorizes, memorizes_in_balls, unknown
 from attncert.verify.network.within import Bounds, require_width, rounded_up
@@ -27,6 +40,8 @@ class Concluded(NamedTuple):
 
 
 class Goal(Protocol):
+    """A claim about the outputs, as a construction lists it."""
+
     def concluded(self, views: Views, built: Any) -> Concluded: ...
 
 
@@ -44,8 +59,7 @@ class Exact:
         """Undecided if balls do not tell, or a block cannot be applied."""
         start, data = time.perf_counter(), views.data
         try:
-            outputs = views.at(None).states(views.network.depth).queries
-            require_width(outputs, data)
+            outputs = _outputs(views)
         except (Unreached, InputError) as reason:
             return Concluded([unknown(data, str(reason))])
         except Inexact as irrational:
@@ -54,6 +68,52 @@ class Exact:
             bounds = {"within": Fraction(rounded_up("0"))} if enclosed else {}
             return Concluded([claim], not enclosed, bounds)
         return Concluded([memorizes(data, outputs).timed(time.perf_counter() - start)])
+
+
+@dataclass(frozen=True)
+class Within:
+    """No output differs from its label by more than the bound, in any entry.
+
+    bound: an integer, a Fraction, or a text such as "1/10". Arithmetic: exact, or balls behind an
+    irrational softmax. Raises InputError for a bound that is no such number, or below 0. Source:
+    docs/constructions.md.
+
+    >>> Within("1/10")
+    Within(bound=Fraction(1, 10))
+    """
+
+    bound: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", _number("bound", self.bound))
+
+    def concluded(self, views: Views, built: Any) -> Concluded:
+        """Undecided if balls do not tell, or a block cannot be applied."""
+        return _limited(views, at_most(self.bound))
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Each output is nearer to its own label than to any other, by at least the margin if there is
+    one. For one-hot labels that is the argmax, and the margin is how far the output at the label
+    exceeds the largest other one.
+
+    margin: as the bound of `Within`. Arithmetic and errors: as of that. Vacuous if all labels are
+    equal. Source: verify/interpolation/nearest.py.
+
+    >>> Nearest(), Nearest(margin="1/2")
+    (Nearest(margin=None), Nearest(margin=Fraction(1, 2)))
+    """
+
+    margin: Any = None
+
+    def __post_init__(self) -> None:
+        if self.margin is not None:
+            object.__setattr__(self, "margin", _number("margin", self.margin))
+
+    def concluded(self, views: Views, built: Any) -> Concluded:
+        """Undecided if balls do not tell, or a block cannot be applied."""
+        return _limited(views, nearest() if self.margin is None else at_least(self.margin))
 
 
 @dataclass(frozen=True)
@@ -66,3 +126,50 @@ class Measured:
     def concluded(self, views: Views, built: Any) -> Concluded:
         known = self.claims(built)
         return Concluded(known, False, {"within": Fraction(known[-1].numbers["within"])})
+
+
+def _number(name: str, value: Any) -> Fraction:
+    try:
+        number = Fraction(value) if isinstance(value, int | str | Fraction) else Fraction(-1)
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if number < 0:
+        raise InputError(name, 'a number of at least 0, such as "1/10"', value)
+    return number
+
+
+def _outputs(views: Views) -> Any:
+    """T×m. Raises Unreached, Inexact, and InputError for a wrong width."""
+    outputs = views.at(None).states(views.network.depth).queries
+    require_width(outputs, views.data)
+    return outputs
+
+
+def _limited(views: Views, limit: Limit) -> Concluded:
+    """How the outputs miss the labels, and whether that is within the limit."""
+    data = views.data
+    if limit.bound is None and not spread(data):
+        none = {"reason": "all labels are equal, so that there is no other"}
+        return Concluded([replace(statement_of(limit, data), level=Level.VACUOUS, witness=none)])
+    try:
+        with suppress(Inexact):
+            _outputs(views)
+        error, memorizes = judged_errors(views.network, data, limit)
+    except (Unreached, InputError) as reason:
+        return Concluded([replace(statement_of(limit, data), witness={"reason": str(reason)})])
+    bounds = bounds_to_certify(limit, error, memorizes) if memorizes.level.holds else {}
+    known = [error, measured(error, memorizes, spread(data))]
+    return Concluded(known, error.level is Level.PROVED, bounds)
+
+
+def all_concluded(goals: Sequence[Goal], views: Views, built: Any) -> Concluded:
+    """Of the first, which is the conclusion and stands last; before it the claims that the others
+    add, each under an id of its own."""
+    first = goals[0].concluded(views, built)
+    known = {claim.id: claim for claim in first.claims[:-1]}
+    for goal in goals[1:]:
+        *below, claim = goal.concluded(views, built).claims
+        known |= {claim.id: claim for claim in below if claim.id not in known}
+        own = ids.claimed(type(goal).__name__.lower())
+        known[own] = replace(claim, id=own)
+    return first._replace(claims=[*known.values(), first.claims[-1]])

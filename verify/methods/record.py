@@ -38,6 +38,8 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
         yield "promises", "functions by name", type(construction.promises).__name__
     if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
         yield "claims", "one or more, such as Exact()", construction.claims
+    elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
+        yield "claims", "of different kinds", construction.claims
     yield from _premises(construction.hypotheses, construction.steps)
 
 

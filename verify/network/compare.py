@@ -21,6 +21,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.installed import versions
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.goals import Exact
 from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.network import claims, growth
@@ -76,9 +77,14 @@ class Entry:
         return self.network is not None and self.network.name == RETRIEVAL
 
     @property
+    def equality(self) -> bool:
+        """Whether the conclusion is that outputs equal labels, and not that they are near them."""
+        return self.network is None or isinstance(self.network.claims[0], Exact)
+
+    @property
     def exact(self) -> bool:
         """That the labels are output: proved, and nothing less."""
-        return self.standing.holds and not (self.near or self.standing < Level.PROVED)
+        return self.equality and self.standing.holds and not self.standing < Level.PROVED
 
     @property
     def written(self) -> bool:

@@ -25,6 +25,7 @@ from attncert.verify.layer.error import (
     spread,
 )
 from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.goals import all_concluded
 from attncert.verify.methods.judged import Judged
 from attncert.verify.methods.registry import title_of
 from attncert.verify.network import claims
@@ -70,7 +71,7 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Net
         return _concluded(question, data, construction, refused)
     _require_no_option_of_layers(question, construction)
     _ = data.labels  # raises InputError if there are none
-    outcome, exact, bounds = construction.goal.concluded(known.views, known.built)
+    outcome, exact, bounds = all_concluded(construction.claims, known.views, known.built)
     network, built = known.views.network, known.built
     said = [*known.claims, *outcome]
     return _concluded(question, data, construction, said, built, network, exact, bounds)
