@@ -346,8 +346,9 @@ class Dataset:
         digest = hashlib.sha256()
         for piece in self._canonical_json():
             digest.update(piece.encode("ascii"))
-        for name, numbers in (("query_matrix", self.queries), ("label_matrix", self.labels)):
-            if name in self.__dict__ and self.__dict__[name] != numbers.matrix():
+        for name, numbers in (("query_matrix", self.queries), ("label_matrix", self.stated)):
+            cached = self.__dict__.get(name)
+            if numbers is not None and cached is not None and cached != numbers.matrix():
                 digest.update(name.encode("ascii"))
         return digest.hexdigest()
 
