@@ -70,16 +70,16 @@ def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
 
 def report(answer: Answer) -> Report:
     """Pure: equal answers give equal bytes, timings.json apart."""
-    parts, summary = parts_of(answer), envelope(answer)
+    parts, summary, author = parts_of(answer), envelope(answer), _author(answer)
     exhibits = jsonable(dict(parts.exhibits))
     files = {
-        "report.md": _page(answer, parts),
+        "report.md": _page(answer, parts, author),
         "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
         **{figure_file(name): svg for name, svg in svgs(_drawn(parts)).items()},
         **parts.files(),
     }
-    if author := _author(answer):
+    if author is not None:
         files[author[0]] = author[1]
     if answer.certificate is not None:
         files["certificate.json"] = canonical_bytes(answer.certificate)
@@ -115,7 +115,7 @@ def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
 
 def report_page(answer: Answer) -> bytes:
     """report.md alone."""
-    return _page(answer, parts_of(answer))
+    return _page(answer, parts_of(answer), _author(answer))
 
 
 def parts_of(answer: Answer) -> PageParts:
@@ -231,7 +231,11 @@ def in_notebook(answer: Answer) -> str:
     parts, statement = parts_of(answer), answer.statement
     why = _why(answer, plain(sentence(statement)))
     first = [f"**{WORDING[answer.standing].opener}**", *map(_dollars, [sentence(statement), *why])]
-    lines = [" ".join(first), *map(_dollars, parts.more)]
+    if answer.holds and (but := next(_but(answer), None)):
+        whole = f"{sentence(statement).removesuffix('.')} ({answer.standing.value}), but {but}."
+        first = [_dollars(whole)]
+    beside = (*proof_lines(answer), *further_lines(answer), *parts.more)
+    lines = [" ".join(first), *map(_dollars, beside)]
     quoted = "\n>\n".join(f"> {line}" for line in lines)
     return quoted if parts.table is None else f"{quoted}\n\n{_rows(parts.table)}"
 
@@ -247,8 +251,9 @@ def _dollars(text: str) -> str:
     return markdown(text).replace("$`", "$").replace("`$", "$")
 
 
-def _page(answer: Answer, parts: PageParts) -> bytes:
-    return page(parts.template, _context(answer) | dict(parts.context))
+def _page(answer: Answer, parts: PageParts, author: tuple[str, bytes] | None) -> bytes:
+    context = _context(answer) | {"author": _hashed(author)}
+    return page(parts.template, context | dict(parts.context))
 
 
 def _hashed(author: tuple[str, bytes] | None) -> tuple[str, str] | None:
@@ -275,7 +280,6 @@ def _context(answer: Answer) -> dict[str, Any]:
         "name": answer.data.name,
         "verdict": verdict(answer),
         "proof_lines": (*proof_lines(answer), *further_lines(answer)),
-        "author": _hashed(_author(answer)),
         "proof_fails": answer.proof_standing is not None and not answer.proof_standing.holds,
         "level": answer.standing.value.capitalize(),
         "meaning": WORDING[answer.standing].meaning,

@@ -163,6 +163,8 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
     (line,) = proof_lines(proof)
     assert line.startswith("The proof fails at head.2.alone") and " at example " in line
     assert "Proved" not in verdict(proof)
+    notebook = proof._repr_markdown_()
+    assert "Proved" not in notebook and "The proof fails at head.2.alone" in notebook
     page = report(proof).files["report.md"].decode().splitlines()
     assert page[3].endswith("but the proof does not stand.") and "head.2.alone" in page[5]
 
