@@ -155,11 +155,10 @@ def _judged(
         kinds.add(kind)
         if one is True:
             continue
-        if first is None or (one is False and verdict is None):
-            at = _place(where, place)
-            first = _Failure(_text(a, op, b), at)
-        verdict = one if verdict is True else (False if one is False else verdict)
-        if verdict is False:
+        verdict = one
+        if one is False or first is None:
+            first = _Failure(_text(a, op, b), _place(where, place))
+        if one is False:
             break
     return verdict, min(kinds, key=_KINDS.index, default=None), first
 

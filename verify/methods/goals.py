@@ -10,8 +10,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.layer.error import (
@@ -154,9 +156,14 @@ def _limited(views: Views, limit: Limit) -> Concluded:
     try:
         with suppress(Inexact):
             _outputs(views)
-        error, memorizes = judged_errors(views.network, data, limit)
+        return limited(views.network, data, limit)
     except (Unreached, InputError) as reason:
         return Concluded([replace(statement_of(limit, data), witness={"reason": str(reason)})])
+
+
+def limited(network: Network, data: Dataset, limit: Limit) -> Concluded:
+    """The error, and whether it is within the limit. Raises InputError for shapes."""
+    error, memorizes = judged_errors(network, data, limit)
     bounds = bounds_to_certify(limit, error, memorizes) if memorizes.level.holds else {}
     known = [error, measured(error, memorizes, spread(data))]
     return Concluded(known, error.level is Level.PROVED, bounds)

@@ -71,11 +71,11 @@ def judged(
         placed, failed = _placed(construction, layer, data, request)
         progress("steps", 0, 1)
         views = Views(data, built, network, placed.groups if placed else ())
-        before = [fmpq_mat(x) for x in _matrices(network)]
+        before = [fmpq_mat(x) for block in network.blocks for x in block.matrices]
         steps = step_claims(construction.steps, views, errors, construction.source)
         promises = list(_promised(construction, views, errors))
         with errors("steps"):
-            if before != list(_matrices(network)):
+            if before != [x for block in network.blocks for x in block.matrices]:
                 raise ValueError("they change the network")
     except HypothesisFails as failure:
         return Judged(data, known, failure=failure)
@@ -106,16 +106,6 @@ def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network
     if not isinstance(network, Network):
         raise TypeError(f"a {type(built).__name__} is returned, and no Network and no Layer")
     return None, network
-
-
-def _matrices(network: Network) -> Iterator[fmpq_mat]:
-    """All weights, which third-party code can change in place."""
-    for block in network.blocks:
-        if isinstance(block, Attention):
-            yield from (x for head in block.heads for x in (head.key, head.query, head.value))
-            yield block.output
-        else:
-            yield from (block.weights, block.bias)
 
 
 def of_keys(layer: Layer, d: int) -> Network:

@@ -13,19 +13,15 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.layer.error import (
     at_most,
-    bounds_to_certify,
     default_limit,
-    judged_errors,
-    measured,
-    spread,
 )
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.goals import all_concluded
+from attncert.verify.methods.goals import all_concluded, limited
 from attncert.verify.methods.judged import Judged
 from attncert.verify.methods.registry import title_of
 from attncert.verify.network import claims
@@ -87,7 +83,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
     _require_network_options(question)
     bound = question.tolerance
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
-    error, memorizes = judged_errors(network, data, limit)
+    outcome = limited(network, data, limit)
     construction = Construction(
         name="given-network",
         title="blocks from a file",
@@ -95,9 +91,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
         purposes=[(1, _CHANGES[block.of]) for block in network.blocks],
         build=lambda data, request: network,
     )
-    bounds = bounds_to_certify(limit, error, memorizes) if memorizes.level.holds else {}
-    known = [error, measured(error, memorizes, spread(data))]
-    exact = error.level is Level.PROVED
+    known, exact, bounds = outcome
     return _concluded(question, data, construction, known, network, network, exact, bounds)
 
 
