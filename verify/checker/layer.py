@@ -20,8 +20,8 @@ Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturati
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
-    """One context for all examples, or each with its own number of tokens. width: of them, where
-    blocks change it."""
+    """One context for all examples, or each with its own number of tokens. width: of the data, if
+    it is not the one in dims."""
     T, n, d = dims(cert, "examples context width")
     d = width or d
     contexts, tokens = data["contexts"], cert.get("tokens")
@@ -32,6 +32,18 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
         return numbers(limits, contexts, "contexts", T, tokens, d)
     one = type(contexts) is list and len(contexts) == 1
     return numbers(limits, contexts, "contexts", 1 if one else T, n, d)
+
+
+def width_of(cert: Any, data: Any) -> Any:
+    """The width of the data. The one in dims is the layer's: if there are blocks before it, the
+    data say their own, by the first query."""
+    blocks, queries = cert.get("network"), data["queries"]
+    if "heads" in cert["dims"] and type(blocks) is list and len(blocks) > 1:
+        if hasattr(queries, "width"):  # a table of sequences
+            return queries.width
+        if type(queries) is list and queries and type(queries[0]) is list and queries[0]:
+            return len(queries[0])
+    return cert["dims"]["width"]
 
 
 def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Layer:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from .arithmetic import LONGEST, Exact, Map, Mixed
-from .layer import contexts_of
+from .layer import contexts_of, width_of
 from .limits import MAX_BITS, Limits, need
 from .near import GUARD
 from .reading import Table, all_of, dims, numbers, typed
@@ -220,8 +220,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 class Derived:
     """Contexts and queries behind the blocks before the last, as `numbers` takes them from
-    elsewhere than JSON: evaluated when they are first read, behind the groups. The width in dims is
-    that of the last block: data say their own."""
+    elsewhere than JSON: evaluated when they are first read, behind the groups."""
 
     def __init__(self, cert: Any, limits: Limits) -> None:
         self.cert, self.data, self.limits = cert, cert["data"], limits
@@ -231,9 +230,8 @@ class Derived:
     def behind(self) -> dict[str, Any]:
         """Rows of rows, their unit and the bits of the longest number."""
         data, (T, d) = self.data, dims(self.cert, "examples width")
-        queries = shaped(self.limits, data["queries"], "queries")
-        need(len(queries.rows) == T, "queries must be as many as examples")
-        wide = len(queries.rows[0])
+        wide = width_of(self.cert, data)
+        queries = numbers(self.limits, data["queries"], "queries", T, wide)
         contexts = contexts_of(self.limits, self.cert, data, wide)
         for n in {len(tokens) for tokens in contexts.rows}:
             fits = widths(self.blocks, n, wide) == (d, d)

@@ -11,9 +11,9 @@ from hashlib import sha256
 from itertools import pairwise, product
 from typing import Any
 
-from .layer import contexts_of
+from .layer import contexts_of, width_of
 from .limits import Limits, need
-from .reading import contents, dims, numbers, typed, values
+from .reading import contents, numbers, typed, values
 
 DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
@@ -27,7 +27,7 @@ def rounding(cert: Any, limits: Limits) -> str:
     typed(claim, dict, "rounding", "grid largest_change data")
     before = typed(claim["data"], dict, "rounding.data", "contexts queries labels")
     data = typed(cert["data"], dict, "data to be rounded", "contexts queries labels")
-    T, d = dims(cert, "examples width")
+    T, d = cert["dims"]["examples"], width_of(cert, data)
     two = [claim["grid"], claim["largest_change"]]
     (p, change), q, b_g = numbers(limits, two, "rounding", 2)
     need(p > 0, "rounding.grid must be above 0")
@@ -35,7 +35,7 @@ def rounding(cert: Any, limits: Limits) -> str:
     largest = Fraction(0)
     for name in ("contexts", "queries"):
         if name == "contexts":
-            (old, u, b_x), (new, w, b_y) = (contexts_of(limits, cert, x) for x in (before, data))
+            (old, u, b_x), (new, w, b_y) = (contexts_of(limits, cert, x, d) for x in (before, data))
         else:
             (old, u, b_x), (new, w, b_y) = (
                 numbers(limits, x[name], name, T, d) for x in (before, data)
@@ -65,13 +65,13 @@ def domain(cert: Any, limits: Limits) -> str:
     if claim is None:
         return ""
     data = typed(cert["data"], dict, "data of a domain", "contexts queries labels")
-    T, d = dims(cert, "examples width")
+    T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
     need(len(counts) * count == T, "the examples are not as many as origin has pairs", "wrong")
     pairs = []
     for contexts, queries in (
-        (contexts_of(limits, cert, data), numbers(limits, data["queries"], "queries", T, d)),
+        (contexts_of(limits, cert, data, d), numbers(limits, data["queries"], "queries", T, d)),
         (
             numbers(limits, claim["contexts"], "origin.contexts", len(counts), counts, d),
             numbers(limits, claim["queries"], "origin.queries", count, d),

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from support import networks
+from support.requires import EXECUTABLE, verified_status
 from support.shell import Shell
-from support.small_certificates import changed, written
+from support.small_certificates import changed, sealed, written
 
 import attncert
 from attncert import Dataset, Prove, prove, write_report
@@ -187,6 +188,24 @@ def test_blocks_before_may_change_the_width(question: Prove, check: Any, tmp_pat
     ):
         other = written(changed(certificate, f"data.{key}", rows), tmp_path)
         assert check_file(other).status == check(other).status == "unusable"
+    finer = certificate["data"] | {"queries": [["9/8", "2"], *queries[1:]]}
+    kinds = {
+        "domain": {"contexts": contexts, "queries": [*queries]},
+        "rounded": {"grid": "1/2", "largest_change": "1/8", "data": finer},
+    }
+    for kind, keys in kinds.items():
+        told = sealed(certificate | {"origin": {"kind": kind} | keys})
+        query = "origin.queries.0" if kind == "domain" else "origin.data.queries.0"
+        for file, status in (
+            (told, "holds"),
+            (changed(told, query, ["4", "4"]), "wrong"),
+            (changed(told, query, ["1", "2", "0"]), "unusable"),
+        ):
+            path = written(file, tmp_path)
+            assert check_file(path).status == check(path).status == status, (kind, status)
+            if EXECUTABLE.exists():
+                plain = certificate["claim"] == "network"  # all data are of the width in dims
+                assert verified_status(path) == (status if plain else "over limit")
 
 
 def test_a_block_before_and_rounding_are_not_one_run() -> None:
