@@ -24,7 +24,7 @@ from . import network
 from .arithmetic import Mixed
 from .limits import Limits, need
 from .near import GUARD
-from .reading import numbers, typed
+from .reading import all_of, numbers, typed
 
 Parts = namedtuple("Parts", "network margin others")  # others: each label once, and its square
 
@@ -65,6 +65,6 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 def sentence(cert: Any) -> str:
     return (
-        f"the outputs of all {cert['dims']['examples']} examples are nearer to their labels than "
+        f"the outputs of {all_of(cert['dims']['examples'])} are nearer to their labels than "
         f"to any other, by a margin of {cert['nearest']['margin']:.40}"
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -165,6 +166,9 @@ def test_exact_points_decide_ties(claim: dict[str, Any], tmp_path: Path) -> None
                   | ({"claim": "outputs-within"} if "within" in claim else {}))  # fmt: skip
     path = written(file, tmp_path)
     assert {checker.check_file(path).status, fast.check_file(path).status} == {"holds"}
+    if EXECUTABLE.exists():
+        line = subprocess.run([EXECUTABLE, path], capture_output=True, check=False).stdout.decode()
+        assert line == f"holds: {checker.check_file(path).message}\n" and "the one example" in line
     assert verdicts(changed(file, "data.labels.0.0", "0"), tmp_path) == {"wrong"}
     assert verdicts(changed(file, "network.1.bias.0", "-1"), tmp_path) == {"wrong"}
 
