@@ -49,7 +49,7 @@ def _run(path: Path) -> dict[str, Any]:
     if verified.status != "holds" or theorem is None:
         raise SystemExit(f"{path}: {verified}, {verdict}")
     with tempfile.TemporaryDirectory() as folder:
-        found = instance.check(theorem.text, Path(folder, "instance.v"))
+        found = instance.check(theorem, Path(folder, "instance.v"))
     text = path.read_text()
     told = json.loads(text)
     return {
@@ -59,7 +59,7 @@ def _run(path: Path) -> dict[str, Any]:
         "examples": told["dims"]["examples"],
         "digits of the longest number": max(map(len, re.findall("[0-9]+", text))),
         "certificate MB": round(len(text) / 1e6, 2),
-        "theorem MB": round(len(theorem.text) / 1e6, 2),
+        "theorem MB": round(len(theorem) / 1e6, 2),
         "verified s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
         "verified MiB": round(after.ru_maxrss / 1024),
         "kernel s": round(found.seconds),

@@ -59,12 +59,12 @@ class View:
 
     @property
     def query(self) -> Sequence[Rows]:
-        """query[k]: the T queries after block k; query[0]: those of the data."""
+        """The T queries after block k: `query[k]`; those of the data: `query[0]`."""
         return _After(self, lambda states: states.queries.tolist())
 
     @property
     def tokens(self) -> Sequence[list[Rows]]:
-        """tokens[k][t]: the tokens of example t after block k, as rows."""
+        """The tokens of example t after block k, as rows: `tokens[k][t]`."""
         return _After(self, self._tokens)
 
     @property

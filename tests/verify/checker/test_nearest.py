@@ -80,8 +80,9 @@ def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
 
 @COUNTS
 def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
-    """Irrational outputs, in balls; labels are the nearest whole numbers, or these over 3."""
-    held = 0
+    """Irrational outputs, in balls; labels are the nearest whole numbers, or these over 3. Close to
+    the margin one checker's balls may be too wide to decide, while another's are not."""
+    held = open_ = 0
     for k, (certificate, outputs, labels) in enumerate(cases(count, to_integers, False)):
         if k % 2:
             labels = [[x / 3 for x in y] for y in labels]
@@ -92,11 +93,13 @@ def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
             if "decided in balls" in check_file(written(less, tmp_path)).message:
                 continue
             held += 1
-            assert statuses(less, tmp_path) == {"holds"}
+            open_ += "over limit" in statuses(less, tmp_path)
+            assert statuses(less, tmp_path) <= {"holds", "over limit"}
         else:
             more = networks.nearest(certificate, HAIR)
-        assert statuses(more, tmp_path) == {"wrong"}
+        assert "holds" not in statuses(more, tmp_path)
     assert held > count / 8
+    assert open_ <= count // 100
 
 
 TWO = next(

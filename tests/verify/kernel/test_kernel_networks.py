@@ -86,8 +86,9 @@ def within(certificate: Certificate, draw: random.Random) -> Certificate:
 
 @pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_outputs_within(count: int, tmp_path: Path) -> None:
-    """One verdict on true ones, on labels at the bound, and on mutants."""
-    draw, seen = random.Random(count), Counter[str]()
+    """One verdict on true ones, on labels at the bound, and on mutants. Close to the bound one
+    checker's balls may be too wide to decide, while another's are not."""
+    draw, seen, open_ = random.Random(count), Counter[str](), 0
     certificates = networks.rational(min(count, 400), 40_000, exact=False)
     for k in range(count):
         file = within(draw.choice(certificates), draw)
@@ -96,9 +97,14 @@ def test_outputs_within(count: int, tmp_path: Path) -> None:
         path = written(file, tmp_path)
         verdict = check_file(path)
         if verdict.claim in (None, "outputs-within"):
-            assert verified_status(path) == verdict.status, (verdict, file)
+            verified = verified_status(path)
+            if "over limit" in {verified, verdict.status}:
+                open_ += 1
+                continue
+            assert verified == verdict.status, (verdict, file)
             seen[verdict.status] += 1
     assert set(seen) >= {"holds", "wrong", "unusable"}
+    assert open_ <= count // 100
 
 
 @COUNTS
