@@ -40,7 +40,7 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(capsys)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
     """What a test registers is forgotten after it."""
     before = dict(registry._registered)

@@ -12,11 +12,11 @@ from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import real, size
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods.registry import foreign
 from attncert.verify.network.compare import Comparison, Entry
 
-COLUMNS = ["construction", "exact", "hypotheses", "parameters", "hidden units", "blocks",
+COLUMNS = ["construction", "exact", "proof", "hypotheses", "parameters", "hidden units", "blocks",
            "longest number, bits", "bits in all", "fewer parameters than attention"]  # fmt: skip
 LONG = "bits"  # the construction that trades long numbers for parameters
 _COSTS = {"parameters": "parameters", "bits in all": "bits"}
@@ -52,6 +52,7 @@ def exhibits(answer: Comparison) -> dict[str, Any]:
                 "standing": entry.standing,
                 "exact": entry.exact,
                 "reason": entry.reason,
+                "proof": entry.proof and entry.proof.level,
                 "hypotheses": {claim.id: claim.level for claim in entry.hypotheses},
                 "costs": dict(entry.costs),
                 "fewer parameters than attention from": answer.cheaper_from(entry),
@@ -68,6 +69,7 @@ def _row(answer: Comparison, entry: Entry) -> tuple[str, ...]:
     return (
         f"{own} (third-party)" if foreign(entry.method) else own,
         _exact(entry),
+        _proof(entry.proof),
         _hypotheses(entry),
         _parameters(entry),
         *(size(costs[key]) if key in costs else "" for key in ("hidden units", "blocks")),
@@ -82,6 +84,15 @@ def _exact(entry: Entry) -> str:
     if entry.exact:
         return "yes" if entry.written else f"yes, by rank {entry.examples:,}; readout not written"
     return f"{entry.standing.value}: {entry.reason}" if entry.reason else entry.standing.value
+
+
+def _proof(claim: Claim | None) -> str:
+    """Whether it stands, and why not."""
+    if claim is None:
+        return ""
+    if claim.level.holds:
+        return "stands" if claim.level is Level.PROVED else f"stands, {claim.level.value}"
+    return f"{claim.level.value}: {(claim.witness or {}).get('reason', claim.statement)}"
 
 
 def _hypotheses(entry: Entry) -> str:

@@ -61,9 +61,6 @@ PARITY: Any = registry.method(PLACE)
 del registry._registered[PARITY.name]  # each use of the place registers it again
 
 
-pytestmark = pytest.mark.usefixtures("registered")
-
-
 def audited(**changes: Any) -> Any:
     """What `prove` says of the parity proof with these fields changed."""
     registry.register(replace(PARITY, **changes))

@@ -38,7 +38,8 @@ from attncert.verify.questions.question import answers
 class Entry:
     """What a construction makes of the first so many examples.
 
-    claim: the conclusion of its proof, with its standing. hypotheses: the claims about them, too.
+    claim: the conclusion, with its standing. hypotheses: the claims about them, too. proof: that
+    its proof stands; None without steps and promises, and if a hypothesis kept it from being built.
     steered: whether heads make earlier examples attend to one token each. costs: as of any network;
     empty where nothing was built. Where the readout of a layer was too long to be written, only the
     full rank of its features is known: `costs` then has no bits, and its parameters are at most so
@@ -49,6 +50,7 @@ class Entry:
     examples: int
     claim: Claim
     hypotheses: tuple[Claim, ...] = ()
+    proof: Claim | None = None
     steered: bool = False
     costs: Mapping[str, int] = field(default_factory=dict)
 
@@ -140,11 +142,13 @@ class Comparison(Answer):
 def compare(
     data: Dataset, question: Compare | None = None, progress: StageProgress = silent
 ) -> Comparison:
-    """Memorize the data by every registered construction, those of others too, and count.
+    """Memorize the data by every registered construction, and by that of the question, and count.
 
     The conclusion names those whose weights are proved to output the labels, or whose features are
-    proved to have full rank: exact. Fails a construction, its entry says why. Raises InputError for
-    data without labels and for sizes above T. Source: ours, docs/networks.md, under Price.
+    proved to have full rank: exact. If a construction fails, its entry says why. That of the
+    question is a claim of its own, as `prove` judges it. Raises InputError for data without labels,
+    for sizes above T, and for an error in the construction of the question. Source: ours,
+    docs/networks.md, under Price.
 
     >>> from attncert import Compare, Dataset, compare
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -159,19 +163,20 @@ def compare(
         data, _ = on_grid(data, Fraction(question.round))
     seconds: dict[str, float] = {}
     table, floors = list[Entry](), list[Floor]()
+    own = registry.method(question.construction) if question.construction else None
     methods = [registry.method(name) for name in registry.names()]
     for T in question.all_sizes(data.T):
         some = data if data.T == T else data.take(T)
         for number, method in enumerate(methods):
             progress(f"{T} examples", number, len(methods))
             with timed(seconds, f"{method.name}, {T} examples"):
-                table.append(_entry(some, method, question))
+                table.append(_entry(some, method, question, asked=method is own))
         floors.append(Floor.of(some))
     rows = table[-len(methods) :]
     return Comparison(
         question=question,
         data=data,
-        trace=ProofTrace([*data.origin.claims(data), *_claims(data, rows)]),
+        trace=ProofTrace([*data.origin.claims(data), *_claims(data, rows, own)]),
         conclusion=ids.COMPARISON,
         uncertified="attncert prove writes that of each construction",
         seconds=seconds,
@@ -181,12 +186,15 @@ def compare(
     )
 
 
-def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
-    asked = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
+def _entry(data: Dataset, method: AnyMethod, question: Compare, asked: bool = False) -> Entry:
+    """asked: the question names it, and an error in it is raised."""
     own = ids.ClaimId(f"compare.{method.name}")
+    prove_it = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
     try:
-        proof = prove(data, asked)
+        proof = prove(data, prove_it)
     except (InputError, OutOfTime) as failure:
+        if asked and isinstance(failure, InputError):
+            raise
         reason, words = {"reason": str(failure)}, "The construction memorizes these examples."
         return Entry(method, data.T, Claim(own, words, Level.UNDECIDED, witness=reason))
     standing, costs = proof.trace.standing, _costs(proof, data)
@@ -213,7 +221,13 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare) -> Entry:
     )
     steps = [ids.head_and_step(x.id) for x in proof.trace]
     steered = any(step and step[1] == ids.SATURATION for step in steps)
-    return Entry(method, data.T, claim, tuple(hypotheses), steered, costs)
+    verdict = proof.proof_claim and replace(
+        proof.proof_claim,
+        id=ids.ClaimId(f"{own}.proof"),
+        level=proof.proof_standing,
+        rests_on=(),
+    )
+    return Entry(method, data.T, claim, tuple(hypotheses), verdict, steered, costs)
 
 
 def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
@@ -240,13 +254,18 @@ def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
     return {"parameters": sum(x != 0 for x in entries) + readout, "hidden units": 0, "blocks": 1}
 
 
-def _claims(data: Dataset, rows: list[Entry]) -> Iterator[Claim]:
-    """One for each construction, the hypotheses that fail, and the conclusion."""
+def _claims(data: Dataset, rows: list[Entry], own: AnyMethod | None) -> Iterator[Claim]:
+    """Each construction's, the hypotheses that fail, and the conclusion."""
     for row in rows:
         for claim in row.hypotheses:
             if not claim.level.holds and claim.id != ids.hypothesis("distinct-inputs"):
                 yield replace(claim, id=ids.ClaimId(f"{row.claim.id}.{claim.id}"))
         yield row.claim
+        if row.method is own:
+            both = [row.claim, row.proof] if row.proof else [row.claim]
+            words = " ".join(claim.statement for claim in both)
+            yield from both[1:]
+            yield Claim.together(ids.claimed(row.method.name), words, both)
     exact = [row for row in rows if row.exact]
     names = ", ".join(row.method.name for row in exact)
     conflict = claims.distinct_inputs(data)

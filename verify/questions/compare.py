@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.constructions.errors import InputError
+from attncert.verify.methods.names import OWN
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import SEED, counts, duration, grid
+from attncert.verify.questions.values import SEED, counts, duration, grid, text
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,6 +23,9 @@ class Compare(Question):
     command = "compare"
     example = "attncert compare digits --examples 25"
 
+    construction: str | None = option(
+        None, text(), f"{OWN}: your own beside ours, judged as by prove"
+    )
     sizes: str | None = option(
         None,
         counts(),

@@ -25,7 +25,6 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.methods import goals, registry
 
 NAMES = [method.name for method in registry.network_methods()]
-pytestmark = pytest.mark.usefixtures("registered")
 
 
 @dataclass

@@ -307,7 +307,7 @@ def test_the_table_shows_what_each_construction_does() -> None:
 
 
 @pytest.fixture
-def parity(registered: None) -> Method:
+def parity() -> Method:
     return registry.method("examples.own_construction:PARITY")
 
 

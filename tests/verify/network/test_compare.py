@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.paths import ROOT
 from support.shell import Shell
 
 import attncert
@@ -39,9 +42,6 @@ CONFLICT = Dataset.of([[1, 0], [0, 1]], [[1, 2], [1, 2], [3, 1]], [1, 2, 3])
 NETWORKS = ("relu", "threshold-pairs", "derivative-pairs", "two-layers", "bits", "attention-relu")
 RETRIEVAL = "retrieval"
 LAYERS = ("paper", "width-one", "affine", "generic")
-
-
-pytestmark = pytest.mark.usefixtures("registered")
 
 
 @functools.cache
@@ -321,3 +321,48 @@ def test_rounded_data_are_said_to_be_rounded() -> None:
     answer = compare(OWN_DATA, Compare(round="1/2", sizes="2"))
     assert "rounding" in answer.trace and answer.holds
     assert "rounded to multiples of 1/2" in answer.statement
+
+
+OWN = """
+from dataclasses import replace
+from attncert import Hypothesis, Step
+from examples.own_construction import PARITY
+OWN = replace(PARITY, name="mine", {change})
+"""
+STANDS = "claimed.mine. Proved: The layer outputs exactly the label"
+FALSE_STEP = 'steps={"false": Step("It holds.", lambda at: [(1, "==", 2)])}'
+FALSE_HYPOTHESIS = """hypotheses={
+    "two": Hypothesis("T is even.", lambda data: [(data.T % 2, "==", 0)])
+}, steps={}, build=lambda data, request: data.half"""
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "said", "cell"),
+    [
+        ("title='my heads'", 0, STANDS, "| yes | stands |"),
+        (FALSE_STEP, 1, "This fails: Every step", "| yes | refuted: step.false is refuted |"),
+        (FALSE_HYPOTHESIS, 3, "hypothesis is false: T is even", "| not applicable: this hypoth"),
+        ("build=lambda data, request: 1 / 0", 2, "build of construction mine: failed", ""),
+        ("build=lambda data, request: 1", 2, "a int is returned, and no Network", ""),
+        ("nothing=1", 2, "--construction: must be a module and a name in it", ""),
+    ],
+)
+def test_ones_own_construction_beside_ours(
+    change: str, status: int, said: str, cell: str, shell: Shell, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """It is judged as by `prove`: outputs and proof are a row, and in the exit status."""
+    name = f"compared_{status}_{len(change)}"
+    (tmp_path / f"{name}.py").write_text(OWN.format(change=change))
+    data = str(ROOT / "examples" / "tiny.json")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    command = ["compare", data, "--construction", f"{name}:OWN", "--out", "out"]
+    if status == 2:
+        assert said in shell.refuses(*command)
+        return
+    printed = shell.runs(*command, status=status).out
+    assert said in printed and "relu" in printed.splitlines()[0]
+    page = (tmp_path / "out" / "report.md").read_text()
+    assert cell in next(line for line in page.splitlines() if line.startswith("| mine"))
+    assert (tmp_path / "out" / "construction" / f"{name}.py").exists()

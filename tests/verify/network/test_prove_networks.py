@@ -219,7 +219,6 @@ STEP = FeedForward(ONE, fmpq_mat(1, 1, [fmpq(-1, 2)]), activation="threshold")
 BELOW = FeedForward(ONE, fmpq_mat(1, 1, [-2]), activation="relu")
 
 
-@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize(
     ("tokens", "behind", "label", "level"),
     [

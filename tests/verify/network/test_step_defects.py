@@ -153,7 +153,6 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     assert by_checker.witness == {"reason": "the output of example 0 is not its label"}
 
 
-@pytest.mark.usefixtures("registered")
 def test_where_the_two_evaluations_differ_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     right = claims.memorizes(DATA, DATA.label_matrix)
     monkeypatch.setattr(goals, "memorizes", lambda data, outputs: right)
