@@ -44,7 +44,9 @@ def page_parts(proof: NetworkProof) -> PageParts:
             for block in (network.blocks if network else ())
         ],
     }
-    return PageParts("network.md.j2", context, exhibits)
+    idle = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
+    more = tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in idle if x)
+    return PageParts("network.md.j2", context, exhibits, more=more)
 
 
 def _tables(proof: NetworkProof) -> Iterator[Table]:

@@ -190,6 +190,8 @@ IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 # A network.
 PROOF: Final = ClaimId("proof")
 LABELS_FUNCTION: Final = ClaimId("labels.function")
+IDLE_BLOCKS: Final = ClaimId("idle.blocks")
+IDLE_UNITS: Final = ClaimId("idle.units")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
 RETRIEVAL: Final = ClaimId("retrieval")
 RETRIEVAL_SEPARATED: Final = ClaimId("retrieval.separated")

@@ -16,15 +16,14 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
-from attncert.verify.layer.error import (
-    at_most,
-    default_limit,
-)
+from attncert.verify.layer.error import at_most, default_limit
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.goals import all_concluded, limited
 from attncert.verify.methods.judged import Judged
 from attncert.verify.methods.registry import title_of
+from attncert.verify.methods.states import Views
 from attncert.verify.network import claims
+from attncert.verify.network.idle import idle
 from attncert.verify.network.within import Bounds, certified
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.questions.layer import LayerQuestion
@@ -69,7 +68,7 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Net
     _ = data.labels  # raises InputError if there are none
     outcome, exact, bounds = all_concluded(construction.claims, known.views, known.built)
     network, built = known.views.network, known.built
-    said = [*known.claims, *outcome]
+    said = [*known.claims, *idle(known.views), *outcome]
     return _concluded(question, data, construction, said, built, network, exact, bounds)
 
 
@@ -92,6 +91,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> N
         build=lambda data, request: network,
     )
     known, exact, bounds = outcome
+    known = [*idle(Views(data, network, network)), *known]
     return _concluded(question, data, construction, known, network, network, exact, bounds)
 
 
