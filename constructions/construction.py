@@ -209,11 +209,11 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     """
     fewest = Bound().fewest(data.T, r)
     if fewest is None or (heads is not None and heads < fewest):
-        count = "any number of" if heads is None else str(heads)
+        count = "any number of heads" if heads is None else f"H = {heads}"
         most = Bound().places(heads or 1, r)
         raise HypothesisFails(
             "capacity",
-            f"{data.T} > {most} examples, the most for the theorem with {count} heads of r = {r}",
+            f"{data.T} > {most} examples, the most for the theorem with {count} and r = {r}",
             {"examples": data.T, "capacity": most, "r": r},
         )
     given_order = consecutive(range(data.T), r, r - 1)

@@ -83,7 +83,7 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
             raise HypothesisFails(
                 "search",
                 f"the features of these weights have rank {len(placed.rows)} mod {prime}, and "
-                f"{data.T} examples need {data.T}: dependent on the others is example "
+                f"rank {data.T} is needed: dependent on the others is example "
                 f"{_few(placed.unplaced)}{without}",
                 {"rank": len(placed.rows), "examples": data.T},
                 decided=False,

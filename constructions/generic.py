@@ -142,7 +142,7 @@ def _require_capacity(data: Dataset, heads: int) -> None:
     if capacity < data.T:
         raise HypothesisFails(
             "capacity",
-            f"the features of {heads} heads have rank at most {capacity}, whatever the weights, "
+            f"for H = {heads} the features have rank at most {capacity}, whatever the weights, "
             f"which is less than {data.T} examples need",
             {"examples": data.T, "capacity": capacity, "heads": heads},
         )
@@ -180,8 +180,8 @@ class _Search:
         if unplaced:
             raise HypothesisFails(
                 "search",
-                f"no small random weights were found that place {unplaced} of the {self.data.T} "
-                f"examples with {self.heads} heads",
+                f"no small random weights for H = {self.heads} were found that place {unplaced} "
+                f"of {self.data.T}",
                 {"left": unplaced, "largest": 2 ** (_DOUBLINGS - 1)},
                 decided=False,
             )

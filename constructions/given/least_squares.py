@@ -131,7 +131,7 @@ def descend(
     def errors(weights: Array) -> Array:
         return xp.reshape(outputs(contexts, queries, weights, shape, times) - labels, (-1,))
 
-    level, steps, slow, why = 1.0, list[DescentStep](), 0, f"not within {max_steps} steps"
+    level, steps, slow, why = 1.0, list[DescentStep](), 0, f"not by step {max_steps}"
     f = errors(x)
     squares, error = _measure(xp, f)
     while True:

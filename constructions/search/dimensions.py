@@ -85,9 +85,9 @@ def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Grou
             best = groups
     if not best or (heads is not None and len(best) > heads):
         least = f"the fewest found are {len(best)}" if best else "none was found"
-        most = "groups" if heads is None else f"at most {heads} groups"
+        most = "" if heads is None else f" for H = {heads}"
         raise HypothesisFails(
-            "dimensions", f"no grouping into {most} was found: {least}", {}, decided=False
+            "dimensions", f"no grouping{most} was found: {least}", {}, decided=False
         )
     return tuple(best)
 

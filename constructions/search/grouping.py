@@ -111,9 +111,10 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
         return groups
     witness = violation(data, in_order) or {}
     decided = search.steps <= _SEARCH_STEPS
+    tried = "all were" if decided else "not all were"
     reason = (
-        f"no order of the examples gives {heads} groups with independent queries and no earlier "
-        f"query in the span of a later group ({'all were' if decided else 'not all were'} tried)"
+        f"no order of the examples gives, for H = {heads}, groups with independent queries and no "
+        f"earlier query in the span of a later group ({tried} tried)"
     )
     raise HypothesisFails("some-partition", reason, witness, decided=decided)
 

@@ -13,6 +13,7 @@ from attncert.reports.words.drawing import Figure, Picture, style
 from attncert.reports.words.numbers import BEYOND
 from attncert.verify.assume.assume import Assumed
 from attncert.verify.assume.spectra import EPSILON, Spectrum
+from attncert.verify.claims.words import counted
 
 _BARS = 40
 
@@ -52,7 +53,7 @@ def _fractions(answer: Assumed) -> Figure | None:
 
 def _spectra(answer: Assumed) -> Figure | None:
     sets: list[tuple[str, Sequence[Spectrum]]] = [("contexts", answer.contexts)]
-    sets += [(f"{k:,} queries", spectra) for k, spectra in answer.subsets.items()]
+    sets += [(counted(k, "query"), spectra) for k, spectra in answer.subsets.items()]
     sets = [(name, spectra) for name, spectra in sets if spectra and spectra[0].singular[0] > 0]
     if not sets:
         return None

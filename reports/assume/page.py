@@ -92,7 +92,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
         most = max(answer.placed, key=lambda p: p.memorized)
         text.append(
             f"Every labelling of {counted(most.memorized, 'example')} is memorized by "
-            f"{inputs.heads} heads (proved: partition certificate and A2)."
+            f"{counted(inputs.heads, 'head')} (proved: partition certificate and A2)."
             if most.memorized
             else "No example is proved to be memorized: no context of rank n is given."
         )
@@ -142,8 +142,8 @@ def of_tests(answer: Assumed) -> list[Row]:
     """The paper's test and the exact one, on the same vectors."""
     inputs, rows = answer.data, list[Row]()
     if answer.k is None:
-        rows.append((f"{inputs.tokens} queries (A1)", _NONE, f"none: n exceeds d = {inputs.d}",
-                     "proved"))  # fmt: skip
+        name = f"{counted(inputs.tokens, 'query')} (A1)"
+        rows.append((name, _NONE, f"none: n exceeds d = {inputs.d}", "proved"))
     sizes = {answer.most: "general position"} | {answer.k: "A1"}
     for k in sorted(k for k in sizes if k is not None):
         name = f"{counted(k, 'query')} ({sizes[k]})"
@@ -154,7 +154,7 @@ def of_tests(answer: Assumed) -> list[Row]:
         single = sum(1 for s in contexts if s.float32 == s.size)
         good = sum(1 for s in contexts if s.rank == s.size)
         rows.append(
-            (f"contexts of {inputs.lengths} tokens (A2)", f"{single:,} of {len(contexts):,}",
+            (f"contexts, tokens: {inputs.lengths} (A2)", f"{single:,} of {len(contexts):,}",
              f"{good:,} of {len(contexts):,}", "proved, each")
         )  # fmt: skip
     return rows
@@ -183,8 +183,8 @@ def _exact(answer: Assumed, k: int) -> tuple[str, str]:
 
 def _rounding(answer: Assumed) -> list[Row]:
     """Each kind of set against the rounding of the stored numbers, and against small noise."""
-    rows = [_spectra_row(f"contexts of {answer.data.lengths} tokens", answer.contexts)]
-    rows += [_spectra_row(f"{k:,} queries", spectra) for k, spectra in answer.subsets.items()]
+    rows = [_spectra_row(f"contexts, tokens: {answer.data.lengths}", answer.contexts)]
+    rows += [_spectra_row(counted(k, "query"), spectra) for k, spectra in answer.subsets.items()]
     return [row for row in rows if row]
 
 

@@ -80,10 +80,10 @@ def _full_rank(cert: Mapping[str, Any]) -> Words:
         "layer output exactly these.",
         f"{_inputs(cert)} {_layer(cert)} The labels in the file play no part.",
         f"Before its last, linear step the layer turns each example into one row of numbers "
-        f"(its features). If these {T} rows are linearly independent, every labelling is a "
-        f"solvable system of {T} equations. Independence is shown modulo p = "
-        f"{printable(cert['rank']['prime'], 200)}: a determinant that is not 0 modulo p is not 0. "
-        "These two arguments are on paper; the rank modulo p is what is computed.",
+        f"(its features). If these rows are linearly independent, every "
+        f"labelling is a solvable system. Independence is shown modulo "
+        f"p = {printable(cert['rank']['prime'], 200)}: a determinant that is not 0 modulo p is not "
+        "0. These two arguments are on paper; the rank modulo p is what is computed.",
         "It does not give the values and outputs for any particular labels, nor say how long their "
         "numbers are; nothing about other inputs, training or floating point.",
     )

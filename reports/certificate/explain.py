@@ -158,9 +158,9 @@ def data_text(data: Dataset) -> list[str]:
     'data: 2 examples, one context of 2 tokens for all, width 2, labels of width 1'
     """
     contexts = (
-        f"one context of {data.n} tokens for all"
+        f"one context of {counted(data.n, 'token')} for all"
         if data.shared
-        else (f"contexts of {data.lengths} tokens")
+        else f"contexts of {data.lengths} token{'s' * (data.longest > 1)}"
     )
     labels = f"labels of width {data.m}" if data.labelled else "no labels"
     sizes = f"{counted(data.T, 'example')}, {contexts}, width {data.d}, {labels}"

@@ -121,7 +121,10 @@ def test_a_logit_that_is_not_whole_is_refused_with_its_place() -> None:
 
 
 def test_features_of_too_small_a_rank_are_refused_with_it() -> None:
-    twice, said = Layer.of_weights([([[1], [0]], [[1], [0]])] * 2), r"have rank 1 mod .* need 2: "
+    twice, said = (
+        Layer.of_weights([([[1], [0]], [[1], [0]])] * 2),
+        r"have rank 1 mod .* rank 2 is needed: ",
+    )
     said += "dependent on the others is example 1; no rank is from head 2"
     with pytest.raises(HypothesisFails, match=said) as refusal:
         from_layer(twice, one_token(0), "mine")

@@ -19,7 +19,7 @@ from typing import Any
 from flint import fmpz
 
 from attncert.constructions.numerals import fraction
-from attncert.verify.claims import ids, rules
+from attncert.verify.claims import ids, rules, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, Step, of_head
 from attncert.verify.claims.proof import Outline, Proof
@@ -186,7 +186,7 @@ def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
     vectors that are counted once, unless only w vectors are outside and there is no other.
     """
     told = claim.numbers
-    if f"all {math.comb(T, k):,} subsets" in str(told.get("found")):
+    if f"{words.counted(math.comb(T, k), 'subset', 'all')} " in str(told.get("found")):
         return True
     j = told.get("every", 0)
     w, listed = told.get("coefficients outside", 0), told.get("lightest", 0)

@@ -10,7 +10,7 @@ from attncert.verify.assume.groups import Placed
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.paper_test import Float32Test
 from attncert.verify.assume.spectra import AgainstRounding, Spectrum
-from attncert.verify.claims import ids
+from attncert.verify.claims import ids, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval
@@ -34,7 +34,7 @@ def claims(
     """The conclusion stands last, `more` before it. interval, drawn: of the distinct queries."""
     n, N = inputs.tokens, inputs.distinct.N
     repeated = bool(inputs.repeats) and n > 1
-    about = counted(N, "distinct query" if repeated else "query", "the")
+    about = N, "distinct query" if repeated else "query"
     every = partial(_every, d=inputs.d, about=about, interval=interval)
     first = every(ids.A1_DISTINCT if repeated else ids.A1, min(n, N), "Assumption 1")
     trace = [_repeated(inputs) if repeated else first, _contexts(inputs, contexts)]
@@ -57,7 +57,7 @@ def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
     return Claim(
         ids.ASSUMPTIONS,
         f"Assumption 1 holds for {counted(inputs.N, 'query', 'the')}, and Assumption 2 for "
-        f"{counted(len(inputs.with_context), 'context', 'the')} that are given.",
+        f"{counted(len(inputs.with_context), 'context', 'the')} given.",
         Level.REFUTED if refuted else level,
         numbers={
             "queries": inputs.N,
@@ -83,7 +83,7 @@ def _repeated(inputs: LayerInputs) -> Claim:
     k = min(inputs.tokens, inputs.N)
     return Claim(
         ids.A1,
-        f"Every {k} of {counted(inputs.N, 'query', 'the')} are independent (Assumption 1).",
+        f"{words.every(k, inputs.N, 'query')} (Assumption 1).",
         Level.REFUTED,
         numbers={"queries": inputs.N, "distinct": inputs.distinct.N, "asked": k},
         witness={"reason": "some queries are equal", "equal queries": list(inputs.repeats[0])}
@@ -94,7 +94,7 @@ def _repeated(inputs: LayerInputs) -> Claim:
 
 
 def _every(
-    claim_id: ids.ClaimId, k: int, name: str, *, d: int, about: str, interval: Interval
+    claim_id: ids.ClaimId, k: int, name: str, *, d: int, about: tuple[int, str], interval: Interval
 ) -> Claim:
     low, high = interval.lower, interval.upper
     level = Level.UNDECIDED
@@ -113,7 +113,7 @@ def _every(
         witness = {"reason": between, "search": interval.stopped}
     return Claim(
         claim_id,
-        f"Every {k} of {about} are independent ({name}).",
+        f"{words.every(k, *about)} ({name}).",
         level,
         numbers={"Kruskal rank at least": low.value, "at most": high.value, "asked": k},
         witness=witness,
@@ -125,7 +125,6 @@ def _every(
 def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
     bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
     good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
-    many = counted(len(inputs.with_context), "context", "the")
     full = len(good)  # one counts for all that share it
     level = Level.PROVED
     witness: dict[str, Any] | None = None
@@ -134,11 +133,11 @@ def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
     elif bad is not None:
         relation = None if bad.relation is None else bad.relation.as_dict()
         level = Level.REFUTED
-        reason = f"context {bad.number} has rank {bad.rank} and {bad.size} tokens"
+        reason = f"context {bad.number} has rank {bad.rank} and {counted(bad.size, 'token')}"
         witness = {"reason": reason, "context": bad.number, "rank": bad.rank, "relation": relation}
     return Claim(
         ids.CONTEXTS,
-        f"Each of {many} that are given has {_rows(inputs)}.",
+        f"Every context that is given has {_rows(inputs)}.",
         level,
         numbers={
             "given": len(inputs.with_context),
@@ -200,8 +199,8 @@ def float32_claim(
     rounding = max(s.rounding for s in spectra)
     yield Claim(
         ids.FLOAT32,
-        f"In float32 {test.full:,} of {test.subsets:,} random sets of {k:,} queries have full "
-        f"rank; exactly, {exact:,} of {sweep.drawn:,} other random sets of these queries are "
+        f"In float32 {test.full:,} of {test.subsets:,} random sets of {counted(k, 'query')} have "
+        f"full rank; exactly, {exact:,} of {sweep.drawn:,} other random sets of these queries are "
         f"independent: {_reading(test, sweep.drawn - exact, spectra)}.",
         Level.NUMERICAL,
         numbers={"least singular value": least, "rounding at most": rounding},

@@ -94,7 +94,7 @@ def claims(examined: Examination) -> list[Claim]:
     decisive = best or refuted or each[0]
     titles = " or ".join(registry.title_of(registry.method(x)) for x in examined.proofs)
     part = f"{examined.part} of {examined.whole.name}"
-    statement = f"By {titles} {part} are memorized."
+    statement = f"By {titles} {part} {'is' if examined.data.T == 1 else 'are'} memorized."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]
     level = Level.UNDECIDED if refuted is None else Level.REFUTED

@@ -113,8 +113,9 @@ def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
     rank = at_zero.rank
     yield Claim(
         ids.LAW_ZERO,
-        f"At some weights of {_sized(law)} all outputs are 0 and {rank.rank} rows of the Jacobian "
-        "are independent: any values of these labels are output by some weights.",
+        f"At some weights of {_sized(law)} all outputs are 0 and the Jacobian has "
+        f"{counted(rank.rank, 'independent row')}: any values of these labels are output by "
+        "some weights.",
         Level.PROVED,
         numbers={
             "rank": rank.rank,

@@ -39,7 +39,7 @@ from typing import Any
 from .full_rank import dot_mod, joins, powers_mod, prime_of
 from .layer import attention, shifts
 from .limits import Limits, need
-from .reading import dims, numbers
+from .reading import all_of, dims, numbers
 
 # heads: (K^T, Q^T, V^T, O, (V O)^T) modulo the prime.
 Parts = namedtuple("Parts", "layer heads prime labels values output")
@@ -90,8 +90,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
             dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
             need(joins(row, pivots, p), dependent, "wrong")
     return (
-        f"every labelling of the {T} examples is memorized by {H} heads: at these weights all "
-        f"outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
+        f"every labelling of {all_of(T)} is memorized by {H} head{'s' * (H > 1)}: at these weights "
+        f"all outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
     )
 
 

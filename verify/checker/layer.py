@@ -128,4 +128,4 @@ def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
                 near = S << bits < S + (1 << most)
                 need(near, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
             pairs += 1
-    return f"; 1-p < 2^-{bits} in {pairs} pairs of a head and an example"
+    return f"; 1-p < 2^-{bits} in pairs of a head and an example: {pairs}"

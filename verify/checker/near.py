@@ -257,7 +257,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     worst = contraction(limits, parts, P, f, spread, rows, widths)
     return (
         f"weights within {cert['near']['radius']:.40} of these give the labels of {all_of(T)}, "
-        f"exactly (contraction by {worst:.2g} in {N} unknowns)"
+        f"exactly (contraction by {worst:.2g} in dimension {N})"
     )
 
 

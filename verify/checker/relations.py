@@ -36,7 +36,10 @@ def dependent_set(cert: Any, parts: Dependence, limits: Limits) -> str:
     columns = zip(*(parts.vectors[i] for i in parts.indices), strict=True)
     zero = not any(limits.dot(parts.coefficients, x) for x in columns)
     need(zero, "the combination is not 0", "wrong")
-    return f"{len(parts.indices)} of the {len(parts.vectors)} vectors are dependent"
+    k = len(parts.indices)
+    return (
+        "a vector is zero" if k == 1 else f"{k} of the {len(parts.vectors)} vectors are dependent"
+    )
 
 
 def tied(cert: Any, limits: Limits) -> Tied:
@@ -78,7 +81,9 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
             limits.allow(ties[kind].denominator.bit_length())
     need(not any(sums[:d]) and not any(ties.values()), "some weights break the relation", "wrong")
     need(any(sums[d:]), "the labels obey the relation", "wrong")
-    return f"no weights give these labels: {T - factors.count(0)} examples are tied otherwise"
+    tied = T - factors.count(0)
+    examples = f"{tied} examples are" if tied > 1 else "an example is"
+    return f"no weights give these labels: {examples} tied otherwise"
 
 
 def kind_of(direction: Any, g: int, columns: Any) -> str:

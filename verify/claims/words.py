@@ -22,6 +22,21 @@ def counted(k: int, noun: str, which: str = "") -> str:
     return f"{which} {k:,} {nouns}".lstrip()
 
 
+def every(k: int, total: int, noun: str) -> str:
+    """That every k of so many vectors are independent, without a full stop.
+
+    >>> every(2, 3, "query"), every(1, 3, "query")
+    ('Every 2 of the 3 queries are independent', 'None of the 3 queries is zero')
+    """
+    if k == 1:
+        return (
+            f"The one {noun} is not zero"
+            if total == 1
+            else f"None of the {counted(total, noun)} is zero"
+        )
+    return f"Every {k} of {counted(total, noun, 'the')} are independent"
+
+
 def listed(numbers: Sequence[int]) -> str:
     """The first dozen of them, and how many there are.
 

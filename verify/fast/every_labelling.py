@@ -11,7 +11,7 @@ from typing import Any
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.every_labelling import Parts
-from attncert.verify.checker.reading import dims
+from attncert.verify.checker.reading import all_of, dims
 from attncert.verify.fast.reading import dataset, layer
 from attncert.verify.features import NotIntegral
 from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
@@ -44,6 +44,6 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     need(jacobian.tried[0][1] is not None, "a softmax sum is 0 mod p", "wrong")
     need(jacobian.full, f"modulo p, the Jacobian has rank {jacobian.rank}, not {T * m}", "wrong")
     return (
-        f"every labelling of the {T} examples is memorized by {H} heads: at these weights all "
-        f"outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
+        f"every labelling of {all_of(T)} is memorized by {H} head{'s' * (H > 1)}: at these weights "
+        f"all outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
     )

@@ -40,5 +40,5 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     need(contraction.inside, f"the map was not shown to contract the box: {missed}", "wrong")
     return (
         f"weights within {radius} of these give the labels of {all_of(T)}, "
-        f"exactly (contraction by {contraction.kappa:.2g} in {N} unknowns)"
+        f"exactly (contraction by {contraction.kappa:.2g} in dimension {N})"
     )

@@ -11,7 +11,7 @@ from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import Certificate, canonical_bytes, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.words import counted
+from attncert.verify.claims.words import counted, every
 from attncert.verify.kruskal.bounds import Interval, RankBound
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
@@ -100,9 +100,7 @@ def _rank(vectors: Vectors, interval: Interval) -> Claim:
 def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
     """Whether every k of the vectors are independent."""
     low, high = interval.lower, interval.upper
-    statement = f"Every {k} of {counted(vectors.N, 'vector', 'the')} are independent."
-    if k == 1:
-        statement = f"None of {counted(vectors.N, 'vector', 'the')} is zero."
+    statement = f"{every(k, vectors.N, 'vector')}."
     independent = interval.answers(k)
     witness: dict[str, Any] | None = None
     if independent:

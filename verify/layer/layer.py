@@ -31,6 +31,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import (
     LayerAudit,
@@ -174,8 +175,9 @@ def _require_groups(stored: StoredLayer, data: Dataset) -> None:
         return
     members = sum(map(len, groups))
     if members != data.T or len(groups) > heads:
-        must = f"of the {data.T} examples, one group for each of {heads} heads"
-        raise InputError("groups", must, f"{len(groups)} groups of {members} examples")
+        must = f"at most {heads}, as there are heads, and of {counted(data.T, 'example')} in all"
+        found = f"{counted(len(groups), 'group')} of {counted(members, 'example')}"
+        raise InputError("groups", must, found)
 
 
 def _limit(question: LayerQuestion, stated: Property | None, data: Dataset) -> Limit:

@@ -32,6 +32,7 @@ from attncert.constructions.numerals import numeral
 from attncert.verify.certificate import Certificate, in_format, layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.near.contraction import Contraction, contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
 
@@ -93,7 +94,8 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     layer, N = layer_of(weights, shape), data.T * data.m
     blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
     if shape.parameters < N:
-        why = f"{N} labels need as many unknowns, and there are {shape.parameters} weights"
+        weights = counted(shape.parameters, "weight")
+        why = f"the labels ask for {counted(N, 'unknown')}, and there are {weights}"
         return Near(data, layer, (), *blank, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):

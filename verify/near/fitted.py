@@ -190,7 +190,7 @@ class _Search:
             self.attempts.append(attempt)
             if not attempt.descent.converged:
                 continue
-            self.progress(f"certificate, {self.data.T * self.data.m} unknowns", 0, 1)
+            self.progress(f"certificate, {counted(self.data.T * self.data.m, 'unknown')}", 0, 1)
             with timed(self.seconds, "certify"):
                 self.near = certify(self.data, attempt.descent.weights, shape)
             if self.near.holds:

@@ -168,8 +168,8 @@ def compare(
     for T in question.all_sizes(data.T):
         some = data if data.T == T else data.take(T)
         for number, method in enumerate(methods):
-            progress(f"{T} examples", number, len(methods))
-            with timed(seconds, f"{method.name}, {T} examples"):
+            progress(counted(T, "example"), number, len(methods))
+            with timed(seconds, f"{method.name}, {counted(T, 'example')}"):
                 table.append(_entry(some, method, question, asked=method is own))
         floors.append(Floor.of(some))
     rows = table[-len(methods) :]

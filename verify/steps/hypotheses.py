@@ -27,7 +27,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
-from attncert.verify.claims.words import counted
+from attncert.verify.claims.words import counted, every
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
@@ -203,7 +203,7 @@ def _by_all_subsets(data: Dataset, k: int, claim_id: ClaimId) -> Claim:
     for tried, subset in enumerate(subsets, start=1):
         if not _independent(data.queries[list(subset)]):
             return _dependent(data, k, claim_id, subset, tried)
-    finding = f"all {math.comb(data.T, k):,} subsets independent"
+    finding = f"{counted(math.comb(data.T, k), 'subset', 'all')} independent"
     return _a1(data, k, claim_id, Level.PROVED, EXACT + ", all subsets", finding)
 
 
@@ -233,7 +233,7 @@ def _by_samples(data: Dataset, k: int, claim_id: ClaimId, seed: int) -> Claim:
     )  # fmt: skip
     return replace(
         claim,
-        statement=f"Every {k} of the {data.T} queries are independent: {_SAMPLES} random subsets "
+        statement=f"{every(k, data.T, 'query')}: {_SAMPLES} random subsets "
         f"of {k} were all independent. With 95 % confidence at most a fraction {fraction:.2g} of "
         "the subsets is dependent; the Kruskal rank is not bounded by this.",
     )
@@ -260,7 +260,7 @@ def _a1(
     asked = f"every {k} of {data.T} queries independent"
     return Claim(
         claim_id,
-        f"Every {k} of the {data.T} queries are independent (Assumption 1).",
+        f"{every(k, data.T, 'query')} (Assumption 1).",
         level,
         {"asked": asked, "found": finding, **(numbers or {})},
         witness,

@@ -16,6 +16,7 @@ from attncert.constructions.exact.primes import PRIMES_31
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.steps import shared
 
@@ -30,7 +31,7 @@ def require_wide_enough(data: Dataset, built: Construction, width: int, claim: s
     if width < largest:
         reason = (
             f"values of width {width} are narrower than labels of {data.m} and than a group of "
-            f"{largest} examples"
+            f"{counted(largest, 'example')}"
         )
         raise HypothesisFails("value-width", reason, {})
     if claim == "full-rank":

@@ -118,7 +118,7 @@ def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
     contexts = "all contexts" if size == data.T else members
     spanned = Claim(
         ids.TIGHTNESS_SPANS,
-        f"Differences of tokens within {contexts}: {a} dimensions; the tokens add {b}."
+        f"Differences of tokens within {contexts}: {counted(a, 'dimension')}; the tokens add {b}."
         if size
         else "$S$ is empty: $Z$ has $T$ rows.",
         Level.PROVED,

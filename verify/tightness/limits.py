@@ -117,7 +117,7 @@ def _why(claim: Claim) -> str:
     if claim.id == ids.LABELS_RANK:
         return (
             f"the labels have rank {numbers['rank Y']}, and the values of all heads side by side "
-            f"are {numbers['H d_v']} numbers"
+            f"have width {numbers['H d_v']}"
         )
     bound, examples = numbers["bound"], numbers["T"]
     return f"rank Z is at most {bound} for every choice of weights, and T = {examples}"

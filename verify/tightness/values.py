@@ -41,7 +41,8 @@ def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
         reason = f"some labels have rank {rank}, and the outputs have rank at most H d_v = {most}"
     elif count.level is Level.REFUTED:
         numbers = dict(count.numbers)
-        reason = f"{numbers['P']} free parameters for {numbers['T m']} numbers to fit"
+        free, fitted = counted(numbers["P"], "free parameter"), counted(numbers["T m"], "number")
+        reason = f"{free} for {fitted} to fit"
     else:
         return []
     verdict = Claim(

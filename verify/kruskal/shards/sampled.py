@@ -25,6 +25,7 @@ from typing import Any
 
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Contradiction
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
@@ -81,7 +82,7 @@ class Samples:
             "k-subsets."
             if self.every
             else f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most())} of "
-            f"all subsets of {self.k} of the {self.vectors} vectors are dependent."
+            f"the {self.k}-subsets of {counted(self.vectors, 'vector', 'the')} is dependent."
         )
         return Claim(
             ids.SAMPLED_SWEEP if self.every else ids.sampled(self.k),
