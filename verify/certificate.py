@@ -1,4 +1,4 @@
-"""Writing certificates: the `attncert/1`, `/2` or `/3` object of a claim (docs/certificate.md).
+"""Writing certificates: the `attncert/3` object of a claim (docs/certificate.md).
 
 Only the writing is here. The checker (verify/checker) reads the file with code of its own, and
 refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
@@ -25,7 +25,7 @@ from flint import fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset
-from attncert.constructions.layer import LAYER_BLOCK, Layer
+from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
 from attncert.constructions.numerals import numeral
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
@@ -37,6 +37,9 @@ MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
 
+# Keys of every certificate, each null if it says nothing.
+NOTHING = {"format": "attncert/3", "saturation": None, "origin": None, "data_file": None,
+           "tokens": None}  # fmt: skip
 INSIDE = 2**22  # numbers of the data that a certificate holds itself
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
@@ -67,15 +70,14 @@ def certificate(
     produced_by: Mapping[str, Any],
     value_width: int,
     prime: int | None = None,
-    more: Mapping[str, Any] | None = None,
+    saturation: Saturation | None = None,
+    file: DataFile | None = None,
 ) -> Certificate:
-    """The certificate of an interpolation, or with `prime` of full rank modulo that prime.
-
-    more: of what `in_format` adds. Raises TooLarge.
+    """The certificate of an interpolation, or with `prime` of full rank modulo that prime. file:
+    which has the data. Raises TooLarge.
     """
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     claim = "interpolation" if prime is None else "full-rank"
-    file = (more or {}).get("data_file")
     body = layer_body(
         claim, data, layer, unit="ln 2", construction=construction, provenance=produced_by,
         width=None if prime is None else value_width, file=file,
@@ -83,42 +85,9 @@ def certificate(
     body["groups"] = [list(group) for group in groups]
     if prime is not None:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
-    return sealed(in_format(body, data, more))
-
-
-def in_format(
-    body: Mapping[str, Any], data: Dataset, more: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """The body of `attncert/1` in the first format that can say all: saturation, a file of the data
-    (both in `more`) and rounding in `attncert/2`, contexts of different lengths and any other
-    origin of the data in `attncert/3`, and so blocks in front of the layer."""
-    keys = {"saturation": None, "data_file": None, **(more or {})}
-    origin = data.origin.keys
-    rounding = origin if origin and origin["kind"] == "rounded" else None
-    third = data.ragged or data.origin.inputs or data.origin.blocks
-    if third or origin is not rounding:
-        return _third(dict(body), data, keys | {"origin": origin})
-    if not (more or rounding):
-        return dict(body)
-    grid = rounding and {name: x for name, x in rounding.items() if name != "kind"}
-    return {**body, "format": "attncert/2", **keys, "rounding": grid}
-
-
-def _third(body: dict[str, Any], data: Dataset, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """With the token counts, and the layer as the one block of a network."""
-    layer, stored = body.pop("layer", None), data
-    if layer is not None:
-        heads = [{"value": None, **head} for head in layer["heads"]]
-        block = {**LAYER_BLOCK, "output": None, **layer, "heads": heads}
-        body["network"], stored = [*data.origin.blocks, block], data.origin.stored(data)
-    return {**body, "format": "attncert/3", "tokens": stored.token_counts, **keys}
-
-
-def saturation_key(saturation: Saturation | None) -> dict[str, Any]:
-    """What `in_format` adds for saturation on demand."""
-    if saturation is None:
-        return {}
-    return {"saturation": {"bits": saturation.bits, "own": saturation.own}}
+    if saturation is not None:
+        body["saturation"] = {"bits": saturation.bits, "own": saturation.own}
+    return sealed(body)
 
 
 def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tuple[float, float]:
@@ -209,45 +178,65 @@ def strings(matrix: fmpq_mat) -> list[list[str]]:
     return [[numeral(x) for x in row] for row in matrix.tolist()]
 
 
+def envelope(
+    claim: str,
+    stored: Dataset,
+    *,
+    construction: str,
+    provenance: Mapping[str, Any],
+    file: DataFile | None = None,
+) -> dict[str, Any]:
+    """What the file of a claim about examples holds in every case. stored: the data in it. file:
+    which has these data. provenance: `produced_by`."""
+    return NOTHING | {
+        "claim": claim,
+        "construction": construction,
+        "dims": {
+            "examples": stored.T,
+            "context": stored.longest,
+            "width": stored.d,
+            "labels": stored.m,
+        },
+        "data": stored.canonical() if file is None else None,
+        "data_file": file,
+        "tokens": stored.token_counts,
+        "origin": stored.origin.keys,
+        "produced_by": dict(provenance),
+        "input_sha256": stored.sha256 if file is None else file.sha256,
+    }
+
+
 def layer_body(
     claim: str,
     data: Dataset,
     layer: Layer,
     *,
     unit: str,
-    construction: str,
-    provenance: Mapping[str, Any],
     width: int | None = None,
-    file: DataFile | None = None,
+    **about: Any,
 ) -> dict[str, Any]:
-    """What the file of a claim about a layer holds in every case, as `attncert/1`; file: which has
-    the data.
+    """The same for a claim about a layer. about: the further arguments of `envelope`.
 
-    unit: of the logits, "1" or "ln 2". provenance: `produced_by`. width: of values, where the claim
-    is about keys and queries alone; else values and output are written.
+    unit: of the logits, "1" or "ln 2". width: of values, if the claim is about keys and queries
+    alone; else values and output are written.
     """
-    parts = ("key", "query", "value") if width is None else ("key", "query")
-    readout = {"output": strings(layer.output)} if width is None else {}
-    stored = data.origin.stored(data)
-    heads = [{part: strings(getattr(head, part)) for part in parts} for head in layer.heads]
-    return {
-        "format": "attncert/1",
-        "claim": claim,
-        "construction": construction,
-        "dims": {
-            "examples": data.T,
-            "context": data.longest,
-            "width": data.d,
-            "labels": data.m,
-            "heads": len(layer.heads),
-            "head_width": layer.head_width,
-            "value_width": layer.value_width if width is None else width,
-        },
-        "data": stored.canonical() if file is None else None,
-        "layer": {"logit_unit": unit, "heads": heads, **readout},
-        "produced_by": dict(provenance),
-        "input_sha256": stored.sha256 if file is None else file.sha256,
+    body = envelope(claim, data.origin.stored(data), **about)
+    body["dims"] |= {
+        "width": data.d,
+        "heads": len(layer.heads),
+        "head_width": layer.head_width,
+        "value_width": layer.value_width if width is None else width,
     }
+    heads, output = [_head(head, width is None) for head in layer.heads], None
+    if width is None:
+        output = strings(layer.output)
+    block = {**LAYER_BLOCK, "logit_unit": unit, "heads": heads, "output": output}
+    return body | {"network": [*data.origin.blocks, block]}
+
+
+def _head(head: Head, readout: bool) -> dict[str, Any]:
+    value = strings(head.value) if readout else None
+    return {"key": strings(head.key), "query": strings(head.query), "value": value}
 
 
 def produced_by(command: str, seed: int) -> dict[str, Any]:

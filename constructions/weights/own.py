@@ -110,13 +110,13 @@ def _json(document: Any, source: str) -> dict[str, Any]:
 
 
 def _of_certificate(document: dict[str, Any]) -> dict[str, Any] | None:
-    """The layer of a certificate, which may be the one block of a network."""
-    layer, network = document.get("layer"), document.get("network")
+    """The layer of a certificate: the one block of its network."""
+    network = document.get("network")
     if isinstance(network, list) and len(network) == 1 and isinstance(network[0], dict):
         block = dict(network[0])
         if {key: block.pop(key, "") for key in LAYER_BLOCK} == LAYER_BLOCK:
-            layer = block
-    return layer if isinstance(layer, dict) else None
+            return block
+    return None
 
 
 def is_network(document: Any) -> bool:

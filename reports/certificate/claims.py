@@ -210,13 +210,13 @@ def _nearest(cert: Mapping[str, Any]) -> Words:
 
 
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
-    """What an attncert/2 file states beside its claim, and why that can be proved."""
+    """What the file states beside its claim, and why that can be proved."""
     statement = argument = ""
-    if "layer" in cert and len(cert.get("network", ())) > 1:
+    if "layer" in cert and len(cert["network"]) > 1:
         before = counted(len(cert["network"]) - 1, "block")
         statement += f" The layer is the last block of a network, after {before}."
         argument += " What the blocks before it make of the data is computed without rounding."
-    if saturation := cert.get("saturation"):
+    if saturation := cert["saturation"]:
         which = "every example of its own group and of the groups before it"
         which = which if saturation["own"] else "every example of the groups before its own"
         statement += (
@@ -228,15 +228,16 @@ def further(cert: Mapping[str, Any]) -> tuple[str, str]:
         argument += (
             " Saturation is an inequality between sums of powers of two, compared as integers."
         )
-    if rounding := cert.get("rounding"):
+    origin = cert["origin"]
+    if origin and origin["kind"] == "rounded":
         statement += (
             " Rounding: the inputs are the original ones, which are in the file too, rounded to "
-            f"multiples of {short(rounding['grid'])} (of two that are equally near, to the even "
-            f"multiple). No number was changed by more than {short(rounding['largest_change'])}, "
+            f"multiples of {short(origin['grid'])} (of two that are equally near, to the even "
+            f"multiple). No number was changed by more than {short(origin['largest_change'])}, "
             "and no label. Nothing is claimed about the original inputs."
         )
         argument += " Every number is compared with what it was before."
-    if cert.get("domain"):
+    if origin and origin["kind"] == "domain":
         statement += (
             " The examples are all inputs of a domain: its contexts, each with its queries."
         )
@@ -262,7 +263,7 @@ def _inputs(cert: Mapping[str, Any]) -> str:
     if "sequences" in data:
         return _prefixes(dims, data)
     shared, width = len(data["contexts"]) == 1 and dims["examples"] > 1, len(data["queries"][0])
-    least = f"{min(cert['tokens'])} to " if cert.get("tokens") else ""
+    least = f"{min(cert['tokens'])} to " if cert["tokens"] else ""
     tokens = f"{least}{counted(dims['context'], 'token')} of {counted(width, 'number')} each"
     return (
         f"{counted(dims['examples'], 'example').capitalize()}, numbered from 0. Each has a context "

@@ -21,7 +21,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker
-from attncert.verify.checker.claims import data_keys, parse, with_layer, with_origin
+from attncert.verify.checker.claims import data_keys, parse, with_layer
 from attncert.verify.checker.origin import data_file
 from attncert.verify.checker.reading import same_digests
 from attncert.verify.claims.words import counted
@@ -86,7 +86,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     if status == "unusable":
         raise InputError(path, "an attncert certificate", message)
     try:
-        whole = with_layer(with_origin(whole))
+        whole = with_layer(whole)
         claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
         more, how = further(whole)
         claims, proved = claims + more, proved + how
@@ -112,7 +112,7 @@ def _with_data(
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
     """With its data, where they are in a file of their own; and the verdict, where that file is
     another one: wrong. Raises Rejected."""
-    if not content.get("data_file"):
+    if not content["data_file"]:
         return content, None
     try:
         data = data_file(content, path, limits, None, partial(data_keys, content))

@@ -99,7 +99,7 @@ def test_a_wheel_holds_one_package(distributions: tuple[Path, Path]) -> None:
         "py.typed",
         "constructions/data/digits.json",
         "verify/checker/__main__.py",
-        "verify/schema/attncert-1.schema.json",
+        "verify/schema/attncert-3.schema.json",
         "reports/templates/prove.md.j2",
     )
     assert {f"attncert/{name}" for name in needed} <= set(names)

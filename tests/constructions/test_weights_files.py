@@ -19,6 +19,7 @@ from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
+from attncert.constructions.layer import LAYER_BLOCK
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.layer.mask import read_mask
@@ -63,7 +64,9 @@ def test_the_formats_agree(tmp_path: Path) -> None:
     whole = {"heads": shared, "output": written(flat["output"]), "logit_unit": "e"}
     (tmp_path / "f.json").write_text(json.dumps(whole))
     near = whole | {"logit_unit": "1"}
-    (tmp_path / "g.json").write_text(json.dumps({"layer": near}))  # of interpolation-near
+    (tmp_path / "g.json").write_text(
+        json.dumps({"network": [LAYER_BLOCK | near]})
+    )  # of interpolation-near
     names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json", "g.json")
     found = [load_weights(tmp_path / name) for name in names]
     assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 4
@@ -130,7 +133,8 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
     "a vector": ("x.json", json.dumps(GOOD | {"query": [1, 2]}), "query: must be of shape"),
     "groups twice": (
         "x.json",
-        json.dumps({"layer": GOOD, "groups": [[0, 0]]}), "groups: must be lists that hold each",
+        json.dumps({"network": [LAYER_BLOCK | GOOD], "groups": [[0, 0]]}),
+        "groups: must be lists that hold each",
     ),
 }  # fmt: skip
 
@@ -239,14 +243,16 @@ JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["1/2", "x", 1e308, 2.5]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from([*ARRAYS, "heads", "layer", "groups"]), inner, max_size=5)
+        | st.dictionaries(
+            st.sampled_from([*ARRAYS, "heads", "network", "groups"]), inner, max_size=5
+        )
     ),
     max_leaves=12,
 )
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.dictionaries(st.sampled_from([*ARRAYS, "heads", "layer", "logit_unit"]), JUNK) | JUNK)
+@given(st.dictionaries(st.sampled_from([*ARRAYS, "heads", "network", "logit_unit"]), JUNK) | JUNK)
 def test_no_json_gives_a_traceback(value: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "layer.json"

@@ -73,7 +73,7 @@ def test_the_certificate_of_all_digits_is_checked_and_not_a_changed_one(tmp_path
         in committed("digits-all")["report.md"].decode()
     )
     data = json.loads(file.read_bytes())
-    for head in data["layer"]["heads"][:40]:
+    for head in data["network"][0]["heads"][:40]:
         head["query"] = [["0"] for _ in head["query"]]
     changed = tmp_path / "certificate.json"
     changed.write_text(json.dumps(sealed(data)))

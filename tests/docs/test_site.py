@@ -32,8 +32,8 @@ FILES = {
         changed(TRUE, "data.labels.0.0", "12345"),
         "the output of example 0 is not its label",
     ),
-    "unusable": ("{}", "the format is not attncert/1"),
-    "over limit": (changed(TRUE, "layer.heads.0.key.0.0", f"1{0:0>18}"), "a number of over"),
+    "unusable": ("{}", "format must be attncert/3"),
+    "over limit": (changed(TRUE, "network.0.heads.0.key.0.0", f"1{0:0>18}"), "a number of over"),
 }
 PAGES = ("index", "check", "reference", "docs/tightness", "docs/architecture", "docs/commands")
 PAGES += ("docs/gallery/digits-paper/report",)

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from support.small_certificates import Certificate, sealed
+from support.small_certificates import NOTHING, Certificate, layer_block, sealed
 
 MERSENNE = 2**61 - 1  # integers that agree modulo this have the same hash
 
@@ -25,24 +25,24 @@ def layer(
 ) -> Certificate:
     """Zeros and ones of these shapes; `parts` are put in place of them."""
     value = claim == "interpolation"
-    head = {"key": table(d, 1), "query": table(d, 1)} | ({"value": table(d, 1)} if value else {})
-    weights: Certificate = {"logit_unit": "ln 2", "heads": [head] * H}
-    weights |= {"output": table(H, m)} if value else {}
+    head = {"key": table(d, 1), "query": table(d, 1), "value": table(d, 1) if value else None}
+    output = table(H, m) if value else None
+    block = layer_block(parts.get("heads", [head] * H), parts.get("output", output))
     numbers = {"contexts": [table(n, d)], "queries": table(T, d), "labels": table(T, m)}
     prime = parts.get("prime", "2147483579")
-    return sealed({
-        "format": "attncert/1", "claim": claim, "construction": "", "produced_by": "",
+    return sealed(NOTHING | {
+        "claim": claim, "construction": "", "produced_by": "",
         "dims": {"examples": T, "context": n, "width": d, "labels": m, "heads": H,
                  "head_width": 1, "value_width": 1 if value else m},
         "data": {key: parts.get(key, value) for key, value in numbers.items()},
-        "layer": {key: parts.get(key, value) for key, value in weights.items()},
+        "network": [block],
         "groups": [list(range(T))],
     } | ({} if value else {"rank": {"prime": prime, "value": T}}))  # fmt: skip
 
 
 def relation(claim: str, dims: dict[str, int], data: Any, found: Any) -> Certificate:
-    return sealed({
-        "format": "attncert/1", "claim": claim, "construction": "", "produced_by": "",
+    return sealed(NOTHING | {
+        "claim": claim, "construction": "", "produced_by": "",
         "dims": dims, "data": data, "relation": found,
     })  # fmt: skip
 
@@ -163,8 +163,8 @@ def saturated(size: int) -> Certificate:
     file = layer("full-rank", T=2, n=size, d=1, H=2, heads=[head] * 2, contexts=[
         [[str(size + 50)], *[["0"]] * (size - 1)], [[str(size + 50)], *[["0"]] * (size - 1)],
     ])  # fmt: skip
-    told = {"saturation": {"bits": size, "own": True}, "rounding": None, "data_file": None}
-    return sealed(file | told | {"format": "attncert/2", "groups": [[0], [1]]})
+    told = {"saturation": {"bits": size, "own": True}, "groups": [[0], [1]]}
+    return sealed(file | told)
 
 
 def rounded(size: int) -> Certificate:
@@ -173,9 +173,8 @@ def rounded(size: int) -> Certificate:
     before = [[f"{i * (2**400 + i) + 1}/{2**400 + i}"] for i in range(size)]
     file = layer("interpolation", n=size, contexts=[numbers])
     data = file["data"] | {"contexts": [before]}
-    rounding = {"grid": "1", "largest_change": "0", "data": data}
-    told = {"saturation": None, "rounding": rounding, "data_file": None}
-    return sealed(file | told | {"format": "attncert/2"})
+    origin = {"kind": "rounded", "grid": "1", "largest_change": "0", "data": data}
+    return sealed(file | {"origin": origin})
 
 
 # Of the claim interpolation-near: one token, zeros in `near.inverse`; only the work is of interest.
@@ -191,13 +190,12 @@ def near(
     claim = {"radius": "1/1000", "unknowns": list(range(T * m))}
     claim["inverse"] = parts.get("inverse") or table(T * m, T * m, entry="0")
     heads = parts.get("heads", [head | parts.get("head", {})] * H)
-    return sealed({
-        "format": "attncert/1", "claim": "interpolation-near", "construction": "",
-        "produced_by": "",
+    return sealed(NOTHING | {
+        "claim": "interpolation-near", "construction": "", "produced_by": "",
         "dims": {"examples": T, "context": n, "width": d, "labels": m, "heads": H,
                  "head_width": d_h, "value_width": d_v},
         "data": {key: parts.get(key, value) for key, value in numbers.items()},
-        "layer": {"logit_unit": "1", "heads": heads, "output": table(H * d_v, m)},
+        "network": [layer_block(heads, table(H * d_v, m), "1")],
         "near": {key: parts.get(key, value) for key, value in claim.items()},
     })  # fmt: skip
 

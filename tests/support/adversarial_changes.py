@@ -14,7 +14,7 @@ from typing import Any
 from support import labelling_cases as labelling
 from support import networks
 from support.certificate_judge import judgement
-from support.small_certificates import CASES, Certificate, in_format_2, sealed, third
+from support.small_certificates import CASES, Certificate, rounded, sealed
 
 Draw = random.Random
 
@@ -22,11 +22,11 @@ Draw = random.Random
 def true_files(claim: str) -> list[Certificate]:
     if claim == "network":
         return networks.rational(300, 50_000)
-    plain = [file for make in CASES.values() if (file := make())["claim"] == claim]
-    plain = plain or [labelling.with_small_prime(labelling.case(name)) for name in labelling.CASES]
-    first = [file for file in plain if file["format"] == "attncert/1"]
-    rounded, draw = claim != "dependent-set", random.Random(claim)
-    files = plain + [third(file) for file in first] + [in_format_2(file, rounded) for file in first]
+    files = [file for make in CASES.values() if (file := make())["claim"] == claim]
+    files = files or [labelling.with_small_prime(labelling.case(name)) for name in labelling.CASES]
+    draw = random.Random(claim)
+    if claim != "dependent-set":
+        files += [rounded(file) for file in files if file["origin"] is None]
     while len(files) < 300:  # true still after changes, and so on
         file = changed(draw, draw.choice(files))
         files += [file] * (judgement(file) is True)
@@ -45,7 +45,7 @@ def is_true(file: Certificate) -> bool:
 
 def some(draw: Draw, file: Certificate, fits: Callable[[Any], bool]) -> tuple[Any, Any]:
     """What holds such a part, and its key there."""
-    parts = [x for x in ("data", "relation", "network", "layer", "groups", "rank") if x in file]
+    parts = [x for x in ("data", "relation", "network", "groups", "rank") if x in file]
     places = [x for part in parts for x in networks.places(file[part], (part,))]
     *path, key = draw.choice([x for x in places if fits(networks.at(file, x))])
     return networks.at(file, tuple(path)), key
@@ -147,9 +147,7 @@ def of_tokens(draw: Draw, file: Certificate) -> None:
         E[:] = E[1 if kind == 2 and len(E) > 1 else 0 :]
     counts = [len(E) for E in contexts]
     file["dims"]["context"] = max(counts)
-    made = third(file, counts if len({*counts}) > 1 else ())
-    file.clear()
-    file.update(made)
+    file["tokens"] = counts if len({*counts}) > 1 else None
 
 
 def of_an_image(draw: Draw, file: Certificate) -> None:
@@ -220,14 +218,14 @@ def of_a_word(draw: Draw, file: Certificate) -> None:
 
 def of_true_labels(draw: Draw, file: Certificate) -> None:
     """Those of the network as it is."""
-    outputs = networks.outputs(third(file)["network"], file["data"])
+    outputs = networks.outputs(file["network"], file["data"])
     file["data"]["labels"] = networks.as_text(outputs)
 
 
 def of_the_heads(draw: Draw, file: Certificate) -> None:
     """Keys and queries, with the same logits."""
     factor = draw.choice([Fraction(2), Fraction(-1, 3), Fraction(10**20)])
-    for head in (file.get("layer") or file["network"][-1])["heads"]:
+    for head in file["network"][-1]["heads"]:
         head["key"] = [times(row, factor) for row in head["key"]]
         head["query"] = [times(row, 1 / factor) for row in head["query"]]
 

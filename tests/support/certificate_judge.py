@@ -18,12 +18,8 @@ from support.small_certificates import PRIME, features_of, logits_of
 from sympy import isprime
 
 DIMS = ["examples", "context", "width", "labels", "heads", "head_width", "value_width"]
-ENVELOPE = ["format", "claim", "construction", "dims", "data", "produced_by"]
-ENVELOPE += ["input_sha256", "digest"]
-
-
-SECOND = ["saturation", "rounding", "data_file"]
-THIRD = ["saturation", "origin", "data_file", "tokens"]
+ENVELOPE = ["format", "claim", "construction", "dims", "data", "produced_by", "input_sha256"]
+ENVELOPE += ["digest", "saturation", "origin", "data_file", "tokens"]
 LONGEST = 3000  # digits of a number
 SPREAD = 10**5  # bits between two logits
 
@@ -34,12 +30,6 @@ class Malformed(Exception):
 
 class OutOfReach(Exception):
     """Too large for fractions."""
-
-
-class First(dict[str, Any]):
-    """What attncert/1 would say; tokens: of each context, where attncert/3 says it."""
-
-    tokens: Any = None
 
 
 def demand(condition: bool) -> None:
@@ -88,7 +78,8 @@ def judgement(certificate: Any) -> bool | None:
             "impossible": is_impossible,
             "every-labelling": serves_every_labelling,
         }
-        certificate, more = first_format(certificate)
+        demand(certificate["format"] == "attncert/3" and certificate["data_file"] is None)
+        more = saturates(certificate) and is_rounded(certificate)
         return more and bool(claims[certificate["claim"]](certificate))
     except OutOfReach:
         return None
@@ -96,53 +87,26 @@ def judgement(certificate: Any) -> bool | None:
         return False
 
 
-def first_format(certificate: Any) -> tuple[Any, bool]:
-    """What attncert/1 says of it, and whether what later formats add is true."""
-    more = True
-    if certificate["format"] == "attncert/3":
-        certificate = second_format(certificate)
-    if certificate["format"] == "attncert/2":
-        demand({*SECOND} <= {*certificate} and certificate["data_file"] is None)
-        more = saturates(certificate) and is_rounded(certificate)
-        plain = First({key: x for key, x in certificate.items() if key not in SECOND})
-        plain.tokens = getattr(certificate, "tokens", None)
-        certificate = plain
-        certificate["format"] = "attncert/1"
-    demand(certificate["format"] == "attncert/1")
-    return certificate, more
-
-
-def second_format(certificate: Any) -> First:
-    """The same of attncert/2, but for the numbers of tokens, which are kept apart."""
-    demand({*THIRD} <= {*certificate})
-    made = First({key: x for key, x in certificate.items() if key not in ("origin", "tokens")})
-    made |= {"format": "attncert/2", "rounding": certificate["origin"]}
-    if certificate["origin"] is not None:
-        demand(certificate["origin"]["kind"] == "rounded")
-        made["rounding"] = {key: x for key, x in certificate["origin"].items() if key != "kind"}
-    if "network" in certificate:
-        within_reach(len(certificate["network"]) < 2)
-        [block] = made.pop("network")
-        plain = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None}
-        record(block, [*plain, "residual", "logit_unit", "heads", "output"])
-        demand(plain.items() <= block.items() and block["residual"] is False)
-        keys, parts = ["logit_unit", "heads", "output"], ["key", "query", "value"]
-        for head in block["heads"]:
-            record(head, parts)
-        if certificate["claim"] == "full-rank":
-            demand(all(x["value"] is None for x in block["heads"]) and block["output"] is None)
-            keys, parts = keys[:2], parts[:2]
-        made["layer"] = {key: block[key] for key in keys}
-        made["layer"]["heads"] = [{part: head[part] for part in parts} for head in block["heads"]]
-    made.tokens = certificate["tokens"]
-    if made.tokens is not None:
-        demand(all(type(k) is int and k > 0 for k in made.tokens) and len({*made.tokens}) > 1)
-        demand(max(made.tokens) == certificate["dims"]["context"])
-    return made
+def layer_of(certificate: Any) -> Any:
+    """The one block of the network, which is a layer; in full-rank without values and output."""
+    within_reach(len(certificate["network"]) < 2)
+    [block] = certificate["network"]
+    plain = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None}
+    record(block, [*plain, "residual", "logit_unit", "heads", "output"])
+    demand(plain.items() <= block.items() and block["residual"] is False)
+    demand(block["logit_unit"] == "ln 2")
+    for head in block["heads"]:
+        record(head, ["key", "query", "value"])
+    if certificate["claim"] == "full-rank":
+        demand(all(x["value"] is None for x in block["heads"]) and block["output"] is None)
+    return block
 
 
 def contexts_of(certificate: Any, contexts: Any, T: int, n: int, d: int) -> Any:
-    tokens = getattr(certificate, "tokens", None)
+    tokens = certificate["tokens"]
+    if tokens is not None:
+        demand(all(type(k) is int and k > 0 for k in tokens) and len({*tokens}) > 1)
+        demand(max(tokens) == certificate["dims"]["context"])
     demand(type(contexts) is list and len(contexts) in ((1, T) if tokens is None else (T,)))
     counts = [n] * len(contexts) if tokens is None else tokens
     demand(len(counts) == len(contexts))
@@ -155,11 +119,9 @@ def saturates(certificate: Any) -> bool:
     told = record(certificate["saturation"], ["bits", "own"])
     demand(type(told["bits"]) is int and told["bits"] > 0 and type(told["own"]) is bool)
     within_reach(told["bits"] < SPREAD)
-    groups, heads = certificate["groups"], certificate["layer"]["heads"]
-    head_keys = sorted(heads[0])
-    layer_keys = sorted(certificate["layer"])
-    contexts, queries, _, weights = layer_parts(certificate, layer_keys, head_keys)
-    demand(len(groups) <= len(heads))
+    groups = certificate["groups"]
+    contexts, queries, _, weights = layer_parts(certificate)
+    demand(len(groups) <= len(weights))
     for h, group in enumerate(groups):
         for t in [t for before in groups[:h] for t in before] + (group if told["own"] else []):
             logits = logits_of(contexts[t], queries[t], *weights[h])
@@ -172,9 +134,10 @@ def saturates(certificate: Any) -> bool:
 
 
 def is_rounded(certificate: Any) -> bool:
-    if certificate["rounding"] is None:
+    if certificate["origin"] is None:
         return True
-    told = record(certificate["rounding"], ["grid", "largest_change", "data"])
+    told = record(certificate["origin"], ["kind", "grid", "largest_change", "data"])
+    demand(told["kind"] == "rounded")
     grid, change = numbers(told["grid"]), numbers(told["largest_change"])
     before = record(told["data"], ["contexts", "queries", "labels"])
     demand(grid > 0)
@@ -238,16 +201,13 @@ def is_impossible(certificate: Any) -> bool:
     return any(sum(c * y[j] for c, y in zip(relation, labels, strict=True)) for j in range(m))
 
 
-def layer_parts(certificate: Any, layer_keys: list[str], head_keys: list[str]) -> Any:
+def layer_parts(certificate: Any) -> Any:
     """Dims, contexts, queries and labels, after the demands that both layer claims share."""
     T, n, d, m, H, d_h, _ = sizes_of(certificate["dims"], DIMS)
     data = record(certificate["data"], ["contexts", "queries", "labels"])
     contexts = contexts_of(certificate, data["contexts"], T, n, d)
-    layer = record(certificate["layer"], layer_keys)
-    demand(layer["logit_unit"] == "ln 2")
+    layer = layer_of(certificate)
     demand(type(layer["heads"]) is list and len(layer["heads"]) == H)
-    for head in layer["heads"]:
-        record(head, head_keys)
     keys = numbers([head["key"] for head in layer["heads"]], H, d, d_h)
     queries = numbers([head["query"] for head in layer["heads"]], H, d, d_h)
     examples = numbers(data["queries"], T, d), numbers(data["labels"], T, m)
@@ -263,11 +223,10 @@ def layer_parts(certificate: Any, layer_keys: list[str], head_keys: list[str]) -
 
 
 def interpolates(certificate: Any) -> bool:
-    record(certificate, [*ENVELOPE, "layer", "groups"])
-    head_keys, layer_keys = ["key", "query", "value"], ["logit_unit", "heads", "output"]
-    contexts, queries, labels, weights = layer_parts(certificate, layer_keys, head_keys)
+    record(certificate, [*ENVELOPE, "network", "groups"])
+    contexts, queries, labels, weights = layer_parts(certificate)
     T, _, d, m, H, _, d_v = (certificate["dims"][key] for key in DIMS)
-    layer = certificate["layer"]
+    layer = layer_of(certificate)
     values = numbers([head["value"] for head in layer["heads"]], H, d, d_v)
     output = numbers(layer["output"], H * d_v, m)
     for t in range(T):
@@ -286,12 +245,12 @@ def interpolates(certificate: Any) -> bool:
 def serves_every_labelling(certificate: Any) -> bool:
     """All outputs are 0 and the Jacobian has full rank: both modulo a prime of the judge's own,
     which no number here is likely to be a multiple of."""
-    record(certificate, [*ENVELOPE, "layer", "groups", "rank"])
-    head_keys, layer_keys = ["key", "query", "value"], ["logit_unit", "heads", "output"]
-    contexts, queries, _, weights = layer_parts(certificate, layer_keys, head_keys)
+    record(certificate, [*ENVELOPE, "network", "groups", "rank"])
+    contexts, queries, _, weights = layer_parts(certificate)
     T, _, d, m, H, _, d_v = (certificate["dims"][key] for key in DIMS)
     demand(isprime(int(numbers(certificate["rank"]["prime"]))))
-    heads, stack = certificate["layer"]["heads"], certificate["layer"]["output"]
+    layer = layer_of(certificate)
+    heads, stack = layer["heads"], layer["output"]
     values = numbers([head["value"] for head in heads], H, d, d_v)
     output, rows = numbers(stack, H * d_v, m), []
     for context, e in zip(contexts, queries, strict=True):
@@ -348,10 +307,8 @@ def times(A: Any, B: Any) -> list[list[int]]:
 
 
 def has_full_rank(certificate: Any) -> bool:
-    record(certificate, [*ENVELOPE, "layer", "groups", "rank"])
-    contexts, queries, _, weights = layer_parts(
-        certificate, ["logit_unit", "heads"], ["key", "query"]
-    )
+    record(certificate, [*ENVELOPE, "network", "groups", "rank"])
+    contexts, queries, _, weights = layer_parts(certificate)
     T, _, d, m, _, _, d_v = (certificate["dims"][key] for key in DIMS)
     rank = record(certificate["rank"], ["prime", "value"])
     prime = numbers(rank["prime"])

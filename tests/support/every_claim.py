@@ -15,8 +15,7 @@ _NETWORK = next(  # of different labels, and whose ties and signs balls need not
     and all(y.get("activation") != "threshold" and y.get("rule") != "hardmax" for y in x["network"])
 )
 
-FIRST: dict[str, Certificate] = {x["claim"]: x for x in reversed(_LAYERS)}  # of `attncert/1`
-TRUE = FIRST | {
+TRUE: dict[str, Certificate] = {x["claim"]: x for x in reversed(_LAYERS)} | {
     "network": _NETWORK,
     "outputs-within": networks.nearly(_NETWORK),
     "nearest": networks.nearest(_NETWORK, "1/1000000"),

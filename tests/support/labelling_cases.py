@@ -18,7 +18,7 @@ from support.given_oracle import (
     jacobian_rank,
     zero_groups,
 )
-from support.small_certificates import sealed
+from support.small_certificates import NOTHING, layer_block, sealed
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 
@@ -42,8 +42,10 @@ def certificate_of(examples: list[Example], heads: list[Head], m: int = 1) -> Ce
 
     contexts = [context for context, _ in examples]
     shared = all(context is contexts[0] for context in contexts) and len(contexts) > 1
-    body = {
-        "format": "attncert/1",
+    heads_as_text = [
+        {"key": text(h.keys), "query": text(h.queries), "value": text(h.values)} for h in heads
+    ]
+    body = NOTHING | {
         "claim": "every-labelling",
         "construction": "by hand",
         "dims": {
@@ -60,14 +62,7 @@ def certificate_of(examples: list[Example], heads: list[Head], m: int = 1) -> Ce
             "queries": text([query for _, query in examples]),
             "labels": text([[0] * m for _ in examples]),
         },
-        "layer": {
-            "logit_unit": "ln 2",
-            "heads": [
-                {"key": text(h.keys), "query": text(h.queries), "value": text(h.values)}
-                for h in heads
-            ],
-            "output": text([row for h in heads for row in h.outputs]),
-        },
+        "network": [layer_block(heads_as_text, text([row for h in heads for row in h.outputs]))],
         "groups": [list(range(len(examples)))],
         "rank": {"prime": str(PRIME), "value": len(examples) * m},
         "produced_by": {},

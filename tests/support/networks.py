@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from mpmath import e, mpf, workprec
-from support.small_certificates import Certificate, sealed, third
+from support.small_certificates import NOTHING, Certificate, sealed
 
 from attncert.constructions.data.dataset import Dataset
 
@@ -211,10 +211,10 @@ def certificate(seed: int, exact: bool = True) -> Certificate:
         "width": len(data["queries"][0]), "labels": len(rows[0]),
     }  # fmt: skip
     return sealed(
-        {
-            "format": "attncert/3", "claim": "network", "construction": "random", "dims": dims,
-            "data": data, "network": blocks, "tokens": tokens, "origin": None,
-            "saturation": None, "data_file": None,
+        NOTHING
+        | {
+            "claim": "network", "construction": "random", "dims": dims,
+            "data": data, "network": blocks, "tokens": tokens,
             "produced_by": {"version": "0", "command": "none", "seed": seed},
         }
     )  # fmt: skip
@@ -257,7 +257,6 @@ def behind(certificate: Certificate, seed: int) -> Certificate:
     out. The first adds a mean of the tokens to the query, the second makes 2 x + b of each vector.
     """
     draw = random.Random(seed)
-    certificate = certificate if "network" in certificate else third(certificate)
     data, d = certificate["data"], certificate["dims"]["width"]
     plain = {
         "kind": "attention", "of": "query", "rule": "softmax",
@@ -295,7 +294,7 @@ def as_text(rows: Any) -> Any:
 # Mutants.
 
 _PARTS = ["network"] * 6 + ["data"] * 3 + ["dims", "tokens", "claim", "format"]
-_PARTS += ["saturation", "within", "layer", "near"]
+_PARTS += ["saturation", "within", "origin", "near"]
 _LEAVES: list[Any] = [
     "0", "1", "-1", "1/2", "2", "3/7", "-0", "1/0", "1/01", "", "x", "1" + "0" * 30,
     "1/1" + "0" * 30, "16777217", "-16777216", "ln 2", "query", "all", "row", "softmax", "hardmax",

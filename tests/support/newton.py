@@ -66,8 +66,9 @@ def difference(x: list[Any], y: list[Any]) -> list[Any]:
 
 def flat_weights(certificate: Certificate) -> list[str]:
     """Key, query, value row by row and head by head, then output."""
-    parts = [head[name] for head in certificate["layer"]["heads"] for name in PARTS]
-    return [x for matrix in [*parts, certificate["layer"]["output"]] for row in matrix for x in row]
+    [layer] = certificate["network"]
+    parts = [head[name] for head in layer["heads"] for name in PARTS]
+    return [x for matrix in [*parts, layer["output"]] for row in matrix for x in row]
 
 
 PARTS = ("key", "query", "value")

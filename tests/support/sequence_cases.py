@@ -16,7 +16,6 @@ from support.small_certificates import (
     layer_certificate,
     sealed,
     text,
-    third,
 )
 
 from attncert import Dataset
@@ -64,7 +63,7 @@ def of_layer(claim: str, positions: Any = None) -> Certificate:
 def near(positions: Any = None) -> Certificate:
     plain = near_cases.certificate(Dataset.of(*prefixes(positions), LABELS), 3, 1, 1)
     plain["data"]["contexts"] = text(prefixes(positions)[0])
-    return third(plain, TOKENS)
+    return sealed(plain | {"tokens": TOKENS})
 
 
 def every_labelling(positions: Any = None) -> Certificate:
@@ -75,7 +74,7 @@ def every_labelling(positions: Any = None) -> Certificate:
             plain = labelling_cases.certificate_of(examples, heads)
             plain["rank"]["prime"] = "11863067"  # for the fast check, too
             plain["dims"]["context"] = 6
-            return third(plain, TOKENS)
+            return sealed(plain | {"tokens": TOKENS})
 
 
 def impossible(positions: Any = None) -> Certificate:

@@ -72,6 +72,10 @@ def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
     return change
 
 
+# Keys of every certificate, here null.
+NOTHING: Certificate = {"format": "attncert/3"}
+NOTHING |= dict.fromkeys(["saturation", "origin", "data_file", "tokens"])
+
 # The plain formulas.
 
 
@@ -146,8 +150,8 @@ def layer_certificate(
     inputs: tuple[Any, Any] | None = None,
 ) -> Certificate:
     """An interpolation or full-rank certificate over small random data; T must be reachable.
-    tokens: how many each context has, where they differ; a certificate of attncert/3. inputs:
-    contexts and queries that are not drawn."""
+    tokens: how many each context has, if they differ. inputs: contexts and queries that are not
+    drawn."""
     draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
 
     def entries(rows: int, columns: int, bottom: int = 1) -> Matrix:
@@ -181,8 +185,7 @@ def layer_certificate(
         ]
         if len(echelon(Z)[1]) == T:
             break
-    certificate: Certificate = {
-        "format": "attncert/1",
+    certificate: Certificate = NOTHING | {
         "claim": claim,
         "construction": "random",
         "dims": {
@@ -195,28 +198,36 @@ def layer_certificate(
             "value_width": d_v,
         },
         "data": {"contexts": text(contexts), "queries": text(queries), "labels": text(labels)},
-        "layer": {"logit_unit": "ln 2", "heads": [text_of_head(head) for head in heads]},
+        "network": [layer_block([text_of_head(head) for head in heads], None)],
+        "tokens": list(tokens) or None,
         "groups": [list(range(T - T // 2)), list(range(T - T // 2, T))][: 2 if T > 1 else 1],
         "produced_by": {"version": "0", "command": "brute force", "seed": seed},
     }
     if claim == "full-rank":
         certificate["rank"] = {"prime": str(prime), "value": T}
-        return third(certificate, tokens) if tokens else sealed(certificate)
+        return sealed(certificate)
     V = solution(Z, labels)
-    for h, head in enumerate(certificate["layer"]["heads"]):
+    block = certificate["network"][0]
+    for h, head in enumerate(block["heads"]):
         padding = entries(d, d_v - m) if d_v > m else [[]] * d
         head["value"] = text([V[h * d + i] + padding[i] for i in range(d)])
     stack = [[Fraction(int(i == j)) for j in range(m)] for i in range(d_v)]
-    certificate["layer"]["output"] = text(stack * H)
-    return third(certificate, tokens) if tokens else sealed(certificate)
+    block["output"] = text(stack * H)
+    return sealed(certificate)
+
+
+def layer_block(heads: list[dict[str, Any]], output: Any, unit: str = "ln 2") -> dict[str, Any]:
+    heads = [{"value": None} | head for head in heads]
+    return {"kind": "attention", "of": "query", "rule": "softmax", "logit_unit": unit,
+            "heads": heads, "output": output, "mask": None, "residual": False}  # fmt: skip
 
 
 def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
     return {name: text(matrix) for name, matrix in head.items()}
 
 
-def second(claim: str, own: bool = False, **sizes: Any) -> Certificate:
-    """Of attncert/2: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in random
+def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
+    """With saturation: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in random
     heads drawn until it is so; and data rounded to whole numbers, from thirds and halves."""
     seed, pairs = 0, [(1, t) for t in (0, 1)] + [(h, 2 * h + i) for h in (0, 1) for i in (0, 1)]
     while True:
@@ -227,36 +238,19 @@ def second(claim: str, own: bool = False, **sizes: Any) -> Certificate:
     before = copy.deepcopy(certificate["data"])
     before["contexts"] = moved_by(before["contexts"], Fraction(1, 3))
     before["queries"] = [[halfway(x) for x in row] for row in before["queries"]]
-    rounding = {"grid": "1", "largest_change": "1/2", "data": before}
-    told = {"saturation": {"bits": 1, "own": own}, "rounding": rounding, "data_file": None}
-    return sealed(certificate | {"format": "attncert/2"} | told)
+    origin = {"kind": "rounded", "grid": "1", "largest_change": "1/2", "data": before}
+    told = {"saturation": {"bits": 1, "own": own}, "origin": origin}
+    return sealed(certificate | told)
 
 
-def in_format_2(certificate: Certificate, rounded: bool = True) -> Certificate:
-    """The same of attncert/2; its data rounded, from a fourth of the grid above."""
-    rounding = None
-    if rounded:
-        numbers = [certificate["data"][key] for key in ("contexts", "queries")]
-        grid = Fraction(1, math.lcm(*(x.denominator for x in flat(numbers))))
-        before = {key: moved_by(x, grid / 4) for key, x in certificate["data"].items()}
-        before["labels"] = certificate["data"]["labels"]
-        rounding = {"grid": str(grid), "largest_change": str(grid / 4), "data": before}
-    told = {"saturation": None, "rounding": rounding, "data_file": None}
-    return sealed(certificate | {"format": "attncert/2"} | told)
-
-
-def third(certificate: Certificate, tokens: Sequence[int] = ()) -> Certificate:
-    """The same of attncert/3."""
-    more = {"format": "attncert/3", "tokens": list(tokens) or None, "origin": None}
-    more |= {key: certificate.get(key) for key in ("saturation", "data_file")}
-    if rounding := certificate.get("rounding"):
-        more["origin"] = {"kind": "rounded"} | rounding
-    if layer := certificate.get("layer"):
-        block = {"kind": "attention", "of": "query", "rule": "softmax", "output": None}
-        heads = [{"value": None} | head for head in layer["heads"]]
-        more["network"] = [block | layer | {"heads": heads, "mask": None, "residual": False}]
-    kept = {key: x for key, x in certificate.items() if key not in ("layer", "rounding")}
-    return sealed(kept | more)
+def rounded(certificate: Certificate) -> Certificate:
+    """The same of rounded data, from a fourth of the grid above."""
+    numbers = [certificate["data"][key] for key in ("contexts", "queries")]
+    grid = Fraction(1, math.lcm(*(x.denominator for x in flat(numbers))))
+    before = {key: moved_by(x, grid / 4) for key, x in certificate["data"].items()}
+    before["labels"] = certificate["data"]["labels"]
+    change = {"grid": str(grid), "largest_change": str(grid / 4), "data": before}
+    return sealed(certificate | {"origin": {"kind": "rounded"} | change})
 
 
 def flat(numbers: Any) -> list[Fraction]:
@@ -266,7 +260,7 @@ def flat(numbers: Any) -> list[Fraction]:
 
 
 def leads_by_two(certificate: Certificate, h: int, t: int) -> bool:
-    contexts, head = certificate["data"]["contexts"], certificate["layer"]["heads"][h]
+    contexts, head = certificate["data"]["contexts"], certificate["network"][0]["heads"][h]
     query = [Fraction(x) for x in certificate["data"]["queries"][t]]
     numbers = (fractions(m) for m in (contexts[t % len(contexts)], head["key"], head["query"]))
     context, key, weight = numbers
@@ -300,8 +294,8 @@ def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certific
             right = [[vectors[indices[3]][j]] for j in range(3)]
             coefficients = [x for [x] in solution(columns, right)] + [Fraction(-1)]
     return sealed(
-        {
-            "format": "attncert/1",
+        NOTHING
+        | {
             "claim": "dependent-set",
             "construction": "brute force",
             "dims": {"vectors": 5, "width": 3},
@@ -318,9 +312,9 @@ def impossible_certificate(
     """Planted: sum of relation[t] z_t is 0 for all weights, of relation[t] y_t is not."""
     counts, d = [len(context) for context in contexts], len(queries[0])
     n = max(counts)
-    certificate = sealed(
-        {
-            "format": "attncert/1",
+    return sealed(
+        NOTHING
+        | {
             "claim": "impossible",
             "construction": "brute force",
             "dims": {"examples": len(queries), "context": n, "width": d, "labels": len(labels[0])},
@@ -330,10 +324,10 @@ def impossible_certificate(
                 "labels": text(labels),
             },
             "relation": text(relation),
+            "tokens": counts if len({*counts}) > 1 else None,
             "produced_by": {"version": "0", "command": "brute force", "seed": None},
         }
     )
-    return third(certificate, counts) if len({*counts}) > 1 else certificate
 
 
 def moved(context: Any) -> Any:
@@ -383,11 +377,12 @@ CASES: dict[str, Callable[[], Certificate]] = {
     "full-rank, shared": lambda: layer_certificate(
         "full-rank", shared=True, rational=True, m=2, d_v=2
     ),
-    "interpolation, second": lambda: second("interpolation"),
-    "full-rank, second": lambda: second("full-rank", own=True),
-    "interpolation, third": lambda: layer_certificate("interpolation", tokens=(3, 1, 2, 2)),
-    "full-rank, third": lambda: layer_certificate("full-rank", rational=True, tokens=(1, 3, 2, 3)),
-    "interpolation, rounded third": lambda: third(second("interpolation")),
+    "interpolation, steered": lambda: steered("interpolation"),
+    "full-rank, steered": lambda: steered("full-rank", own=True),
+    "interpolation, lengths": lambda: layer_certificate("interpolation", tokens=(3, 1, 2, 2)),
+    "full-rank, lengths": lambda: layer_certificate(
+        "full-rank", rational=True, tokens=(1, 3, 2, 3)
+    ),
     "dependent-set": dependent_set_certificate,
     "dependent-set, rational": lambda: dependent_set_certificate(seed=1, rational=True),
     **{

@@ -13,7 +13,7 @@ from typing import Any
 from support import networks, sequence_cases
 from support.adversarial_changes import OF_CLAIM, changed, true_files
 from support.near_cases import case
-from support.small_certificates import Certificate, sealed
+from support.small_certificates import NOTHING, Certificate, sealed
 
 OF_NETWORKS = ("network", "outputs-within", "nearest")
 PRIMES = ["3", "5", "7", "9", "11", "13", "257", "10007", "2147483579", str(2**61 - 1)]
@@ -79,10 +79,9 @@ def of_a_network(draw: random.Random) -> tuple[Certificate, bool | None]:
     data["labels"] = networks.as_text(labels)
     dims = {"examples": len(queries), "context": max(map(len, contexts)), "width": d,
             "labels": len(labels[0])}  # fmt: skip
-    file = {
-        "format": "attncert/3", "claim": claim, "construction": "random", "dims": dims,
-        "data": data, "network": blocks, "tokens": None, "origin": None, "saturation": None,
-        "data_file": None, "produced_by": {}, **told,
+    file = NOTHING | {
+        "claim": claim, "construction": "random", "dims": dims,
+        "data": data, "network": blocks, "produced_by": {}, **told,
     }  # fmt: skip
     if draw.random() < 0.15:
         with suppress(LookupError, ValueError, TypeError):

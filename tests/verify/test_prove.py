@@ -246,7 +246,7 @@ def test_what_the_checker_calls_wrong_is_not_called_proved(
     def other(*args: Any, **options: Any) -> Certificate:
         body = dict(honest(*args, **options))
         body.pop("digest")
-        layer = body["layer"] if key == "output" else body["layer"]["heads"][0]
+        layer = body["network"][0] if key == "output" else body["network"][0]["heads"][0]
         layer[key][0][0] = value
         return sealed(body)
 

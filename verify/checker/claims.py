@@ -20,7 +20,7 @@ from . import (
     sequences,
 )
 from .limits import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, need
-from .origin import data_file, domain, rounding
+from .origin import data_file, origin
 from .reading import MAX_ITEMS, contents, same_digests, typed, values
 
 Verdict = namedtuple("Verdict", "status claim message numbers")
@@ -32,11 +32,11 @@ ClaimKind = namedtuple("ClaimKind", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 NETWORK = "examples context width labels"
 CLAIMS = {
-    "interpolation": ClaimKind("layer groups", *LAYER, interpolation.parts, interpolation.judge),
-    "full-rank": ClaimKind("layer groups rank", *LAYER, full_rank.parts, full_rank.judge),
-    "interpolation-near": ClaimKind("layer near", *LAYER, near.parts, near.judge),
+    "interpolation": ClaimKind("network groups", *LAYER, interpolation.parts, interpolation.judge),
+    "full-rank": ClaimKind("network groups rank", *LAYER, full_rank.parts, full_rank.judge),
+    "interpolation-near": ClaimKind("network near", *LAYER, near.parts, near.judge),
     "every-labelling": ClaimKind(
-        "layer groups rank", *LAYER, every_labelling.parts, every_labelling.judge
+        "network groups rank", *LAYER, every_labelling.parts, every_labelling.judge
     ),
     "dependent-set": ClaimKind(
         "relation", "vectors", "vectors width", relations.dependence, relations.dependent_set
@@ -47,27 +47,18 @@ CLAIMS = {
     "nearest": ClaimKind("network nearest", LAYER[0], NETWORK, nearest.parts, nearest.judge),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
-FORMATS = {  # their further keys, each null where it says nothing
-    "attncert/1": "",
-    "attncert/2": "saturation rounding data_file",
-    "attncert/3": "saturation origin data_file tokens",
-}
-
-ORIGINS = {"rounded": "grid largest_change data", "domain": "contexts queries"}
+ENVELOPE += " saturation origin data_file tokens"  # each null if it says nothing
+FORMAT = "attncert/3"
 
 
 def parse(path: str, limits: Limits) -> dict[str, Any]:
     """The certificate, with the right keys and its dims in order; data in a file are not read."""
     cert = values(contents(path), limits)
-    kind: Any = type(cert) is dict and cert.get("format")
-    need(kind in list(FORMATS), "the format is not attncert/1, attncert/2 or attncert/3")
+    need(type(cert) is dict and cert.get("format") == FORMAT, f"format must be {FORMAT}")
     need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
     claim = CLAIMS[cert["claim"]]
-    third = kind == "attncert/3"
-    need(third or "network" not in claim.keys, f"{cert['claim']} is a claim of attncert/3")
-    keys = claim.keys.replace("layer", "network") if third else claim.keys
-    typed(cert, dict, "the certificate", f"{ENVELOPE} {keys} {FORMATS[kind]}".rstrip())
-    if cert.get("data_file") is None:
+    typed(cert, dict, "the certificate", f"{ENVELOPE} {claim.keys}")
+    if cert["data_file"] is None:
         typed(cert["data"], dict, "data", data_keys(cert, cert["data"]))
     else:
         typed(cert["data_file"], dict, "data_file, if not null,", "name bytes")
@@ -78,10 +69,10 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
 
 
 def data_keys(cert: dict[str, Any], data: Any) -> str:
-    """Of contexts and queries, or in `attncert/3` of sequences in their place."""
+    """Of contexts and queries, or of sequences in their place."""
     keys: str = CLAIMS[cert["claim"]].data
-    listed = cert["format"] == "attncert/3" and keys == LAYER[0]
-    return sequences.KEYS if listed and type(data) is dict and "sequences" in data else keys
+    listed = keys == LAYER[0] and type(data) is dict and "sequences" in data
+    return sequences.KEYS if listed else keys
 
 
 def with_prefixes(cert: dict[str, Any], limits: Limits) -> dict[str, Any]:
@@ -89,42 +80,23 @@ def with_prefixes(cert: dict[str, Any], limits: Limits) -> dict[str, Any]:
     return sequences.prefixes(cert, limits) if "sequences" in cert["data"] else cert
 
 
-def with_origin(cert: dict[str, Any]) -> dict[str, Any]:
-    """With the keys that `attncert/2` has for the origin: `rounding`; and `domain`."""
-    if cert["format"] != "attncert/3":
-        return cert
-    before = cert["origin"]
-    kind: Any = before.get("kind") if type(before) is dict else None
-    need(before is None or kind in list(ORIGINS), "origin.kind must be rounded or domain")
-    if before is not None:
-        typed(before, dict, "origin", f"kind {ORIGINS[kind]}")
-        before = {key: before[key] for key in before if key != "kind"}
-    domain = before if kind == "domain" else None
-    return cert | {"rounding": None if domain else before, "domain": domain}
-
-
 def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
     """Of a claim about a layer, the last block of the network as `layer`."""
-    if "layer" not in CLAIMS[cert["claim"]].keys or "network" not in cert:
+    if "heads" not in cert["dims"]:
         return cert
     blocks = typed(cert["network"], list, "network")
     need(blocks, "network must be one block or more")
-    return cert | {"layer": layer_of(blocks[-1], cert["claim"] != "full-rank")}
-
-
-def layer_of(block: Any, readout: bool) -> dict[str, Any]:
-    """The block, if it is a layer; without `readout` its values and its output are null."""
-    typed(block, dict, "the last block of network", network.KEYS["attention"])
-    *plain, mask, residual = (block[key] for key in ["kind", "of", "rule", "mask", "residual"])
+    layer = typed(blocks[-1], dict, "the last block of network", network.KEYS["attention"])
+    *plain, mask, residual = (layer[key] for key in ["kind", "of", "rule", "mask", "residual"])
     known = plain == ["attention", "query", "softmax"] and mask is None and residual is False
     need(known, "the last block must be attention of query by softmax, without mask and residual")
-    layer = {key: block[key] for key in ("logit_unit", "heads", "output")}
-    if not readout:
-        heads = typed(layer["heads"], list, "heads", "key query value")
-        none = [layer.pop("output"), *(head["value"] for head in heads)]
-        need(all(x is None for x in none), "value and output must be null in full-rank")
-        layer["heads"] = [{key: head[key] for key in ("key", "query")} for head in heads]
-    return layer
+    unit = "1" if "near" in cert else "ln 2"
+    need(layer["logit_unit"] == unit, f"logit_unit of the last block must be {unit!r}")
+    heads = typed(layer["heads"], list, "heads", "key query value")
+    if cert["claim"] == "full-rank":
+        none = all(x is None for x in [layer["output"], *(head["value"] for head in heads)])
+        need(none, "value and output must be null in full-rank")
+    return cert | {"layer": layer}
 
 
 def judge(cert: dict[str, Any], limits: Limits) -> str:
@@ -144,13 +116,12 @@ def check_file(
         limits = Limits(limit_seconds, limit_mib)
         cert = parse(path, limits)
         same_digests(cert)
-        cert = with_origin(cert)
-        if cert.get("data_file"):
+        if cert["data_file"]:
             cert["data"] = data_file(cert, path, limits, tables, partial(data_keys, cert))
         cert = with_prefixes(cert, limits)
-        more = rounding(cert, limits) + domain(cert, limits)
+        more = origin(cert, limits)
         cert = with_layer(cert)
-        if "layer" in cert and len(cert.get("network", "")) > 1:
+        if "layer" in cert and len(cert["network"]) > 1:
             behind = network.Derived(cert, limits)
             cert["data"] = cert["data"] | {"contexts": behind, "queries": behind}
         message = by(cert, limits) + more

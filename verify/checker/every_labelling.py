@@ -48,8 +48,8 @@ Parts = namedtuple("Parts", "layer heads prime labels values output")
 def parts(cert: Any, limits: Limits) -> Parts:
     """(1) is checked, and all but the rank."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
-    need(cert.get("saturation") is None, "saturation must be null")
-    layer = attention(limits, cert, "logit_unit heads output", "key query value")
+    need(cert["saturation"] is None, "saturation must be null")
+    layer = attention(limits, cert)
     labels = numbers(limits, cert["data"]["labels"], "labels", T, m)
     values = [head["value"] for head in cert["layer"]["heads"]]
     V = numbers(limits, values, "value", H, d, d_v)

@@ -65,7 +65,7 @@ def powers_mod(logits: Any, times: Any, p: int) -> list[int]:
 def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
     """The layer and the prime; all but the rank itself is checked."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
-    layer = attention(limits, cert, "logit_unit heads", "key query")
+    layer = attention(limits, cert)
     numbers(limits, cert["data"]["labels"], "labels", T, m)
     p = prime_of(limits, cert, T)
     need(d_v >= m, "dims.value_width is less than dims.labels", "wrong")

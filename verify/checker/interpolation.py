@@ -16,7 +16,7 @@ Parts = namedtuple("Parts", "layer values output labels")
 
 def parts(cert: Any, limits: Limits) -> Parts:
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
-    layer = attention(limits, cert, "logit_unit heads output", "key query value")
+    layer = attention(limits, cert)
     values = [head["value"] for head in cert["layer"]["heads"]]
     return Parts(
         layer,

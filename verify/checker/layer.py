@@ -24,7 +24,7 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
     it is not the one in dims."""
     T, n, d = dims(cert, "examples context width")
     d = width or d
-    contexts, tokens = data["contexts"], cert.get("tokens")
+    contexts, tokens = data["contexts"], cert["tokens"]
     if tokens is not None:
         [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]
         fits = len(tokens) == T and 0 < min(tokens) < max(tokens) == n
@@ -37,8 +37,8 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
 def width_of(cert: Any, data: Any) -> Any:
     """The width of the data. The one in dims is the layer's: if there are blocks before it, the
     data say their own, by the first query."""
-    blocks, queries = cert.get("network"), data["queries"]
-    if "heads" in cert["dims"] and type(blocks) is list and len(blocks) > 1:
+    queries = data["queries"]
+    if "heads" in cert["dims"] and type(cert["network"]) is list and len(cert["network"]) > 1:
         if hasattr(queries, "width"):  # a table of sequences
             return queries.width
         if type(queries) is list and queries and type(queries[0]) is list and queries[0]:
@@ -46,11 +46,9 @@ def width_of(cert: Any, data: Any) -> Any:
     return cert["dims"]["width"]
 
 
-def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Layer:
+def attention(limits: Limits, cert: Any) -> Layer:
     T, d, H, d_h = dims(cert, "examples width heads head_width")
-    layer = typed(cert["layer"], dict, "layer", layer_keys)
-    heads = typed(layer["heads"], list, "layer.heads", head_keys)
-    need(layer["logit_unit"] == "ln 2", "layer.logit_unit must be 'ln 2'")
+    heads = cert["layer"]["heads"]
     groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
     members = [typed(t, int, "each member of a group") for group in groups for t in group]
     once = len(members) == T and sorted(members) == list(range(T))
@@ -69,7 +67,7 @@ def attention(limits: Limits, cert: Any, layer_keys: str, head_keys: str) -> Lay
 
 
 def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
-    if cert.get("saturation") is None:
+    if cert["saturation"] is None:
         return None
     claim = typed(cert["saturation"], dict, "saturation", "bits own")
     bits, own = claim["bits"], claim["own"]

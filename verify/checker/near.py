@@ -175,10 +175,8 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
 
 def parts(cert: Any, limits: Limits) -> Parts:
     T, d, m, H, d_h, d_v = dims(cert, "examples width labels heads head_width value_width")
-    need(cert.get("saturation") is None, "saturation must be null")
-    layer = typed(cert["layer"], dict, "layer", "logit_unit heads output")
-    heads = typed(layer["heads"], list, "layer.heads", "key query value")
-    need(layer["logit_unit"] == "1", "layer.logit_unit must be '1'")
+    need(cert["saturation"] is None, "saturation must be null")
+    layer, heads = cert["layer"], cert["layer"]["heads"]
     claim = typed(cert["near"], dict, "near", "radius unknowns inverse")
     (p,), q, _ = numbers(limits, [claim["radius"]], "near.radius", 1)
     need(p > 0, "near.radius must be above 0", "wrong")

@@ -18,19 +18,27 @@ from .reading import contents, numbers, typed, values
 DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
 
-def rounding(cert: Any, limits: Limits) -> str:
-    """Each number of contexts and queries is the multiple of `grid` nearest to the number before,
-    of two equally near the even one; labels are unchanged."""
-    claim = cert.get("rounding")
+def origin(cert: Any, limits: Limits) -> str:
+    """What holds of the data besides, by `kind`."""
+    claim = cert["origin"]
     if claim is None:
         return ""
-    typed(claim, dict, "rounding", "grid largest_change data")
-    before = typed(claim["data"], dict, "rounding.data", "contexts queries labels")
-    data = typed(cert["data"], dict, "data to be rounded", "contexts queries labels")
+    kind: Any = claim.get("kind") if type(claim) is dict else None
+    need(kind in list(KINDS), "origin.kind must be rounded or domain")
+    keys, judge = KINDS[kind]
+    typed(claim, dict, "origin", f"kind {keys}")
+    data = typed(cert["data"], dict, "data with an origin", "contexts queries labels")
+    return str(judge(cert, claim, data, limits))
+
+
+def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
+    """Each number of contexts and queries is the multiple of `grid` nearest to the number before,
+    of two equally near the even one; labels are unchanged."""
+    before = typed(claim["data"], dict, "origin.data", "contexts queries labels")
     T, d = cert["dims"]["examples"], width_of(cert, data)
     two = [claim["grid"], claim["largest_change"]]
-    (p, change), q, b_g = numbers(limits, two, "rounding", 2)
-    need(p > 0, "rounding.grid must be above 0")
+    (p, change), q, b_g = numbers(limits, two, "origin", 2)
+    need(p > 0, "origin.grid must be above 0")
     need(before["labels"] == data["labels"], "rounding changed the labels", "wrong")
     largest = Fraction(0)
     for name in ("contexts", "queries"):
@@ -53,18 +61,14 @@ def rounding(cert: Any, limits: Limits) -> str:
             need(not rest and nearest, f"{name} are not rounded to the grid", "wrong")
             most = max(most, off)
         largest = max(largest, Fraction(most, u * w))
-    need(Fraction(change, q) == largest, "rounding.largest_change is another", "wrong")
-    grid = claim["grid"] if len(claim["grid"]) < 40 else "rounding.grid"
+    need(Fraction(change, q) == largest, "origin.largest_change is another", "wrong")
+    grid = claim["grid"] if len(claim["grid"]) < 40 else "origin.grid"
     return f"; of data rounded to multiples of {grid}"
 
 
-def domain(cert: Any, limits: Limits) -> str:
+def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
     """The examples are all pairs of one of these contexts and one of these queries, each once: two
     lists of pairs, sorted, are equal, and nothing stands twice in them."""
-    claim = cert.get("domain")
-    if claim is None:
-        return ""
-    data = typed(cert["data"], dict, "data of a domain", "contexts queries labels")
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
@@ -91,6 +95,9 @@ def domain(cert: Any, limits: Limits) -> str:
     need(examples == whole, "the examples are not the pairs of origin, each once", "wrong")
     need(all(a < b for a, b in pairwise(whole)), "origin holds a pair twice", "wrong")
     return f"; all inputs of a domain, contexts times queries: {len(counts)} x {count}"
+
+
+KINDS = {"rounded": ("grid largest_change data", rounded), "domain": ("contexts queries", domain)}
 
 
 def flat(nested: Any) -> Any:

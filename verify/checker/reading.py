@@ -121,7 +121,7 @@ def digest(part: Any) -> str:
 
 def same_digests(cert: dict[str, Any]) -> None:
     parts = {"digest": {key: cert[key] for key in cert if key != "digest"}}
-    parts |= {} if cert.get("data_file") else {"input_sha256": cert["data"]}
+    parts |= {} if cert["data_file"] else {"input_sha256": cert["data"]}
     for name, part in parts.items():
         need(cert[name] == digest(part), f"{name} is stale: the content was changed", "wrong")
 

@@ -19,8 +19,8 @@ Tied = namedtuple("Tied", "coefficients contexts queries labels")
 
 
 def dependence(cert: Any, limits: Limits) -> Dependence:
-    need(cert.get("saturation") is None, "saturation must be null")
-    need(cert.get("tokens") is None, "tokens must be null")
+    need(cert["saturation"] is None, "saturation must be null")
+    need(cert["tokens"] is None, "tokens must be null")
     N, d = dims(cert, "vectors width")
     relation = typed(cert["relation"], dict, "relation", "indices coefficients")
     indices = [typed(i, int, "each index") for i in typed(relation["indices"], list, "indices")]
@@ -43,7 +43,7 @@ def dependent_set(cert: Any, parts: Dependence, limits: Limits) -> str:
 
 
 def tied(cert: Any, limits: Limits) -> Tied:
-    need(cert.get("saturation") is None, "saturation must be null")
+    need(cert["saturation"] is None, "saturation must be null")
     T, d, m = dims(cert, "examples width labels")
     return Tied(
         numbers(limits, cert["relation"], "relation", T).rows,

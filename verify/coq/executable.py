@@ -132,7 +132,7 @@ def _heading(
         certificate = parse(path, Limits(limit_seconds, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):
         return None, {}, False
-    return certificate["claim"], certificate["dims"], certificate.get("data_file") is not None
+    return certificate["claim"], certificate["dims"], certificate["data_file"] is not None
 
 
 def _whole(limit: float) -> int:

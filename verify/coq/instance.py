@@ -46,13 +46,14 @@ def instance(
     certificates: list[dict[str, Any]] = []
 
     def judged(cert: dict[str, Any], limits: Limits) -> str:
-        outside = cert.get("data_file") is not None
+        outside = cert["data_file"] is not None
         need(not outside, "--kernel reads no certificate with a data_file")
-        behind = "layer" in cert and len(cert.get("network", "")) > 1
+        behind = "layer" in cert and len(cert["network"]) > 1
         need(not behind, "--kernel reads no layer after other blocks")
         listed = hasattr(cert["data"].get("contexts"), "table")
         need(not listed, "--kernel reads no sequences")
-        need(cert.get("domain") is None, "--kernel reads no domains")
+        whole = cert["origin"] is not None and cert["origin"]["kind"] == "domain"
+        need(not whole, "--kernel reads no domains")
         certificates.append(cert)
         return judge(cert, limits)
 
@@ -103,7 +104,7 @@ def check(text: str, target: Path) -> KernelCheck:
 def theorem_of(cert: dict[str, Any]) -> str:
     """What the certificate claims, true or not, as a Coq file. A layer is under `layer`."""
     claim = cert["claim"]
-    stated = [_THEOREMS[claim](cert), *_second(cert)]
+    stated = [_THEOREMS[claim](cert), *_further(cert)]
     statement = " /\\\n  ".join(part.statement for part in stated)
     *first, proof = [f"({part.proof} _)" for part in stated]
     for earlier in reversed(first):
@@ -185,16 +186,16 @@ _THEOREMS: dict[str, Callable[[dict[str, Any]], _Part]] = {
 }
 
 
-def _second(cert: dict[str, Any]) -> list[_Part]:
-    """What a file of attncert/2 states besides, of the numbers written before."""
+def _further(cert: dict[str, Any]) -> list[_Part]:
+    """What the file states besides, of the numbers written before."""
     parts, words = list[_Part](), cert["claim"] == "interpolation"
     meaning = "wval" if words else "value_of"
-    if (part := cert.get("saturation")) is not None:
+    if (part := cert["saturation"]) is not None:
         groups = _list(cert["groups"], lambda t: f"{t}%nat")
         body = f"Definition s := Saturation {part['bits']}%Z {str(part['own']).lower()} {groups}."
         proof = "words_saturated (umap big u) s c" if words else "saturation_proved u s c"
         parts.append(_Part(body, f"saturates {meaning} s c", proof))
-    if (part := cert.get("rounding")) is not None:
+    if (part := cert["origin"]) is not None:
         written = _word_frac if words else _decimal_frac
         before, numbers = part["data"], (part["grid"], part["largest_change"])
         grid, change = (f"({written(_number(text))})" for text in numbers)
@@ -214,10 +215,10 @@ def _cert(cert: dict[str, Any], written: Callable[[Number], str]) -> str:
     sizes = " ".join(f"{size}%nat" for size in [*dims, 0, 0, 0][:7])
     contexts = [_matrix(context) for context in data["contexts"]]
     heads = [
-        "Head " + " ".join(_list(_matrix(head.get(part, [])), written) for part in _PARTS)
+        "Head " + " ".join(_list(_matrix(head[part] or []), written) for part in _PARTS)
         for head in layer.get("heads", [])
     ]
-    rest = _list(_matrix(layer.get("output", [])), written)
+    rest = _list(_matrix(layer.get("output") or []), written)
     inputs = [contexts, _matrix(data["queries"]), _matrix(data["labels"])]
     tables = "\n  ".join(_list(part, written) for part in inputs)
     return f"Cert {sizes}\n  {tables}\n  [{'; '.join(heads)}]\n  {rest}"
@@ -231,9 +232,9 @@ def _units(cert: dict[str, Any]) -> list[int]:
     data, layer = cert["data"], cert["layer"]
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     heads = [
-        [row for head in layer["heads"] for row in _matrix(head.get(part, []))] for part in _PARTS
+        [row for head in layer["heads"] for row in _matrix(head[part] or [])] for part in _PARTS
     ]
-    parts = [contexts, _matrix(data["queries"]), *heads, _matrix(layer.get("output", []))]
+    parts = [contexts, _matrix(data["queries"]), *heads, _matrix(layer["output"] or [])]
     return [_unit(part) for part in [*parts, _matrix(data["labels"])]]
 
 

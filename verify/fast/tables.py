@@ -48,8 +48,8 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedA
     """The data in `path`, an .npz whose size is known to be right. Raises Rejected."""
     name = cert["data_file"]["name"]
     need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
-    for key in ("rounding", "domain", "tokens"):
-        need(cert.get(key) is None, f"{key} must be null where the data are in an .npz")
+    for key in ("origin", "tokens"):
+        need(cert[key] is None, f"{key} must be null where the data are in an .npz")
     limits.on_time()
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import Certificate, canonical_bytes, sealed
+from attncert.verify.certificate import NOTHING, Certificate, canonical_bytes, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted, every
@@ -136,8 +136,7 @@ def dependent_set(
     if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:
         table, indices = table[list(indices)], tuple(range(len(indices)))
     data = {"vectors": [[numeral(x) for x in row] for row in table.tolist()]}
-    body: dict[str, Any] = {
-        "format": "attncert/1",
+    body: dict[str, Any] = NOTHING | {
         "claim": "dependent-set",
         "construction": "kruskal",
         "dims": {"vectors": len(table), "width": vectors.d},

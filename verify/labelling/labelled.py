@@ -27,7 +27,7 @@ from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.certificate import Certificate, in_format, layer_body, sealed
+from attncert.verify.certificate import Certificate, layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
@@ -231,7 +231,7 @@ def labelling_certificate(
     )  # fmt: skip
     groups = [list(group) for group in zero.groups]
     rank = {"prime": numeral(prime), "value": data.T * data.m}
-    return sealed(in_format(body | {"groups": groups, "rank": rank}, data))
+    return sealed(body | {"groups": groups, "rank": rank})
 
 
 def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...]:

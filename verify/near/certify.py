@@ -29,7 +29,7 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import Certificate, in_format, layer_body, sealed
+from attncert.verify.certificate import Certificate, layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.words import counted
@@ -223,4 +223,4 @@ def near_certificate(
         "unknowns": list(near.unknowns),
         "inverse": ExactArray.of(near.inverse).strings(),
     }
-    return sealed(in_format(body | {"near": content}, near.data))
+    return sealed(body | {"near": content})

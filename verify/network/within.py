@@ -18,7 +18,7 @@ from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import Certificate, TooLarge, sealed
+from attncert.verify.certificate import Certificate, TooLarge, envelope, sealed
 from attncert.verify.checker import Limits, Rejected
 from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
@@ -90,27 +90,14 @@ def certificate(
     data: as the network sees them; where blocks made them of others, the file holds these and all
     blocks. Raises TooLarge.
     """
-    stored, claim = data.origin.stored(data), dict[str, Any](claim="network")
+    claim, more = "network", dict[str, Any]()
     if within is not None:
-        claim = {"claim": "outputs-within", "within": numeral(within)}
+        claim, more = "outputs-within", {"within": numeral(within)}
     elif margin is not None:
-        claim = {"claim": "nearest", "nearest": {"margin": numeral(margin)}}
-    return sealed(
-        {
-            "format": "attncert/3",
-            **claim,
-            "construction": construction,
-            "dims": {"examples": data.T, "context": data.n, "width": stored.d, "labels": data.m},
-            "data": stored.canonical(),
-            "network": data.origin.blocks + as_json(network),
-            "tokens": stored.token_counts,
-            "origin": data.origin.keys,
-            "saturation": None,
-            "data_file": None,
-            "produced_by": dict(produced_by),
-            "input_sha256": stored.sha256,
-        }
-    )
+        claim, more = "nearest", {"nearest": {"margin": numeral(margin)}}
+    about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
+    blocks = data.origin.blocks + as_json(network)
+    return sealed(envelope(claim, data.origin.stored(data), **about) | {"network": blocks} | more)
 
 
 def certified(

@@ -28,7 +28,6 @@ from attncert.verify.certificate import (
     certificate,
     cost_of_checking,
     data_file,
-    saturation_key,
 )
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
@@ -282,7 +281,8 @@ def _certified(
             produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
-            more=saturation_key(run.request.saturation) | ({"data_file": file} if file else {}),
+            saturation=run.request.saturation,
+            file=file,
         ), ""
     except TooLarge as reason:
         return None, str(reason)

@@ -13,7 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.contexts import as_if_once
 from attncert.constructions.exact.hashing import direction
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import Certificate, TooLarge, in_format, sealed
+from attncert.verify.certificate import Certificate, TooLarge, envelope, sealed
 from attncert.verify.rank.rational import Relation
 from attncert.verify.tightness.relations.rows import BrokenRelation, broken_relation
 
@@ -26,17 +26,8 @@ def certificate_of(
     coefficients, relation = ["0"] * data.T, broken.relation
     for t, c in zip(relation.indices, relation.coefficients, strict=True):
         coefficients[t] = numeral(c)
-    body = {
-        "format": "attncert/1",
-        "claim": "impossible",
-        "construction": kind(data, relation),
-        "dims": {"examples": data.T, "context": data.longest, "width": data.d, "labels": data.m},
-        "data": data.canonical(),
-        "relation": coefficients,
-        "produced_by": dict(produced_by),
-        "input_sha256": data.sha256,
-    }
-    return sealed(in_format(body, data))
+    about: dict[str, Any] = {"construction": kind(data, relation), "provenance": produced_by}
+    return sealed(envelope("impossible", data, **about) | {"relation": coefficients})
 
 
 def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> Certificate | None:

@@ -17,7 +17,6 @@ from support.small_certificates import (
     digested,
     layer_certificate,
     sealed,
-    third,
     written,
 )
 
@@ -41,9 +40,8 @@ LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
 SET = CASES["dependent-set"]()
 TIED = CASES["impossible"]()
-TWO = CASES["interpolation, second"]()
-THIRD = CASES["interpolation, third"]()
-NONE = {"saturation": None, "rounding": None, "data_file": None}
+STEERED = CASES["interpolation, steered"]()
+LENGTHS = CASES["interpolation, lengths"]()
 Content = Certificate | bytes | str
 
 
@@ -59,7 +57,8 @@ def zero_softmax_sum() -> Certificate:
     certificate = layer_certificate("full-rank", T=1, n=2, d=2, H=1)
     certificate["data"]["contexts"] = [[["1", "0"], ["0", "1"]]]
     certificate["data"]["queries"] = [["1", "0"]]
-    certificate["layer"]["heads"] = [{"key": [["1"], ["0"]], "query": [["1"], ["0"]]}]
+    head = {"key": [["1"], ["0"]], "query": [["1"], ["0"]], "value": None}
+    certificate["network"][0]["heads"] = [head]
     certificate["rank"]["prime"] = "3"
     return sealed(certificate)
 
@@ -67,7 +66,7 @@ def zero_softmax_sum() -> Certificate:
 def one_head() -> Certificate:
     certificate = layer_certificate("full-rank")
     certificate["dims"]["heads"] = 1
-    certificate["layer"]["heads"] = certificate["layer"]["heads"][:1]
+    del certificate["network"][0]["heads"][1:]
     return sealed(certificate)
 
 
@@ -84,12 +83,12 @@ def on_domain(contexts: Any, queries: Any) -> Certificate:
         "queries": LAYER["data"]["queries"][:1] * 4,
     }
     origin = {"kind": "domain", "contexts": contexts, "queries": queries}
-    return sealed(third(LAYER) | {"data": LAYER["data"] | content, "origin": origin})
+    return sealed(LAYER | {"data": LAYER["data"] | content, "origin": origin})
 
 
 def outside(name: str, size: int) -> dict[str, Any]:
     """The certificate where its data are said to be in this file."""
-    return digested(TWO | {"data": None, "data_file": {"name": name, "bytes": size}})
+    return digested(STEERED | {"data": None, "data_file": {"name": name, "bytes": size}})
 
 
 UNUSABLE: dict[str, tuple[Content, str]] = {
@@ -104,7 +103,7 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
         json.dumps(LAYER).replace('"random"', "[" * 100 + "]" * 100),
         "brackets in brackets",
     ),
-    "a key twice": ('{"format": "attncert/1", "format": "attncert/1"}', "twice"),
+    "a key twice": ('{"format": "attncert/3", "format": "attncert/3"}', "twice"),
     "a float": (json.dumps(changed(LAYER, "produced_by.seed", 1.5)), ": 1.5"),
     "a float exponent": (json.dumps(LAYER).replace('"seed": 0', '"seed": 1e400000'), "1e4"),
     "NaN": (json.dumps(changed(LAYER, "produced_by.seed", float("nan"))), ": NaN"),
@@ -112,8 +111,8 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
         json.dumps(LAYER).replace('"seed": 0', '"seed": ' + "1" * 5000),
         "an integer has over 4300 digits",
     ),
-    "not an object": ("[]", "the format is not attncert/1"),
-    "another format": (changed(LAYER, "format", "attncert/4"), "not attncert/1"),
+    "not an object": ("[]", "format must be attncert/3"),
+    "another format": (changed(LAYER, "format", "attncert/2"), "format must be attncert/3"),
     "an unknown claim": (changed(LAYER, "claim", "everything"), "must be one of"),
     "a claim that is no string": (changed(LAYER, "claim", ["full-rank"]), "one of"),
     "an unknown key": (changed(LAYER, "extra", 1), "must not have the key 'extra'"),
@@ -137,81 +136,73 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     "contexts of another type": (changed(LAYER, "data.contexts", "1"), "nested lists"),
     "a number that is no string": (changed(LAYER, "data.queries.0.0", 1), "'p/q'"),
     "a row that is a string": (changed(LAYER, "data.queries.0", "123"), "nested lists"),
-    "layer of another type": (changed(LAYER, "layer", []), "of type dict"),
-    "heads of another type": (changed(LAYER, "layer.heads", {}), "of type list"),
+    "a network of another type": (changed(LAYER, "network", {}), "of type list"),
+    "a block of another type": (changed(LAYER, "network.0", []), "of type dict"),
+    "heads of another type": (changed(LAYER, "network.0.heads", {}), "of type list"),
     "a head of another type": (
-        changed(LAYER, "layer.heads.0", []),
-        "each of layer.heads must be an object",
+        changed(LAYER, "network.0.heads.0", []),
+        "each of heads must be an object",
     ),
     "a head without a value": (
-        changed(LAYER, "layer.heads.0", {"key": [], "query": []}),
-        "layer.heads must have the key 'value'",
+        changed(LAYER, "network.0.heads.0", {"key": [], "query": []}),
+        "heads must have the key 'value'",
     ),
     "a head with more": (
-        changed(LAYER, "layer.heads.0.bias", "0"),
-        "layer.heads must not have the key 'bias'",
+        changed(LAYER, "network.0.heads.0.bias", "0"),
+        "heads must not have the key 'bias'",
     ),
     "a head too few": (
-        changed(LAYER, "layer.heads", LAYER["layer"]["heads"][:2]),
+        changed(LAYER, "network.0.heads", LAYER["network"][0]["heads"][:2]),
         "key must be nested",
     ),
-    "another unit": (changed(LAYER, "layer.logit_unit", "ln 3"), "must be 'ln 2'"),
+    "another unit": (changed(LAYER, "network.0.logit_unit", "ln 3"), "must be 'ln 2'"),
     "groups of another type": (changed(LAYER, "groups", "01"), "groups must be of type list"),
     "a group of another type": (changed(LAYER, "groups.0", 0), "each group must be of type list"),
     "a member of another type": (changed(LAYER, "groups.0.1", True), "each member"),
     "an empty group": (changed(LAYER, "groups.1", [[2, 3], []]), "each member"),
-    "no block": (changed(THIRD, "network", []), "network must be one block or more"),
-    "a network of attncert/1": (LAYER | {"claim": "network"}, "network is a claim of attncert/3"),
+    "no block": (changed(LENGTHS, "network", []), "network must be one block or more"),
     "two blocks": (
-        changed(THIRD, "network", THIRD["network"] * 2),
+        changed(LENGTHS, "network", LENGTHS["network"] * 2),
         "the blocks before the last must make tokens and queries of width",
     ),
     "a first block without an output": (
-        changed(THIRD, "network", [THIRD["network"][0] | {"output": []}, *THIRD["network"]]),
+        changed(LENGTHS, "network", [LENGTHS["network"][0] | {"output": []}, *LENGTHS["network"]]),
         "output must not be empty",
     ),
-    "a mask": (changed(THIRD, "network.0.mask", "causal"), "without mask"),
-    "a residual of 0": (changed(THIRD, "network.0.residual", 0), "without mask"),
-    "hardmax": (changed(THIRD, "network.0.rule", "hardmax"), "by softmax"),
-    "all tokens attend": (changed(THIRD, "network.0.of", "all"), "of query"),
+    "a mask": (changed(LENGTHS, "network.0.mask", "causal"), "without mask"),
+    "a residual of 0": (changed(LENGTHS, "network.0.residual", 0), "without mask"),
+    "hardmax": (changed(LENGTHS, "network.0.rule", "hardmax"), "by softmax"),
+    "all tokens attend": (changed(LENGTHS, "network.0.of", "all"), "of query"),
     "a readout in full-rank": (
-        changed(third(RANK), "network.0.output", [["1"]] * 3),
+        changed(RANK, "network.0.output", [["1"]] * 3),
         "value and output must be null",
     ),
     "no readout in interpolation": (
-        changed(THIRD, "network.0.output", None),
+        changed(LENGTHS, "network.0.output", None),
         "output must be nested lists",
     ),
-    "a layer in attncert/3": (
-        sealed(THIRD | {"layer": LAYER["layer"]}),
-        "not have the key 'layer'",
-    ),
     "an origin of another kind": (
-        changed(third(TWO), "origin.kind", "guessed"),
+        changed(STEERED, "origin.kind", "guessed"),
         "origin.kind must be rounded or domain",
     ),
-    "tokens that are all equal": (changed(third(LAYER), "tokens", [2] * 4), "tokens must"),
-    "too few tokens": (changed(THIRD, "tokens", [3, 1, 2]), "tokens must be"),
-    "no token": (changed(THIRD, "tokens", [3, 0, 2, 2]), "tokens must be"),
-    "tokens below dims.context": (changed(THIRD, "tokens", [2, 1, 2, 2]), "tokens must be"),
+    "tokens that are all equal": (changed(LAYER, "tokens", [2] * 4), "tokens must"),
+    "too few tokens": (changed(LENGTHS, "tokens", [3, 1, 2]), "tokens must be"),
+    "no token": (changed(LENGTHS, "tokens", [3, 0, 2, 2]), "tokens must be"),
+    "tokens below dims.context": (changed(LENGTHS, "tokens", [2, 1, 2, 2]), "tokens must be"),
     "tokens of another context": (
-        changed(THIRD, "tokens", [3, 2, 1, 2]),
+        changed(LENGTHS, "tokens", [3, 2, 1, 2]),
         "lengths (4, 'tokens', 3)",
     ),
-    "tokens of another type": (changed(THIRD, "tokens", ["3", 1, 2, 2]), "type int"),
-    "tokens of vectors": (sealed(third(SET) | {"tokens": [1, 2]}), "tokens must be null"),
+    "tokens of another type": (changed(LENGTHS, "tokens", ["3", 1, 2, 2]), "type int"),
+    "tokens of vectors": (sealed(SET | {"tokens": [1, 2]}), "tokens must be null"),
     "rank of another type": (changed(RANK, "rank", 4), "rank must be of type dict"),
     "a prime that is no string": (changed(RANK, "rank.prime", 7), "rank.prime must hold"),
     "a prime of letters": (changed(RANK, "rank.prime", "p"), "rank.prime must hold"),
     "a rank that is not an integer": (changed(RANK, "rank.value", "4"), "of type int"),
     "labels of full-rank malformed": (changed(RANK, "data.labels.0.0", ""), "labels must"),
     "a value in full-rank": (
-        changed(RANK, "layer.heads.0.value", [["1"]] * 3),
-        "layer.heads must not have the key 'value'",
-    ),
-    "an output in full-rank": (
-        changed(RANK, "layer.output", [["1"]] * 3),
-        "layer must not have the key 'output'",
+        changed(RANK, "network.0.heads.0.value", [["1"]] * 3),
+        "value and output must be null",
     ),
     "relation of another type": (changed(SET, "relation", 4), "relation must be of"),
     "indices of another type": (changed(SET, "relation.indices", 4), "indices must be"),
@@ -223,25 +214,14 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     ),
     "a relation for some": (changed(TIED, "relation", ["1", "-1"]), "relation must be"),
     "a relation of another type": (changed(TIED, "relation", {}), "relation must be"),
-    "format 1 with keys of 2": (changed(TWO, "format", "attncert/1"), "not have the key"),
-    "format 2 without them": (changed(LAYER, "format", "attncert/2"), "must have the key"),
-    "a data file": (changed(TWO, "data_file", {}), "data_file, if not null"),
-    "bits that are no number": (changed(TWO, "saturation.bits", "1"), "saturation.bits"),
-    "no bits": (changed(TWO, "saturation.bits", 0), "saturation.bits must"),
-    "neither true nor false": (changed(TWO, "saturation.own", 0), "saturation.own"),
-    "saturated vectors": (
-        sealed(SET | NONE | {"format": "attncert/2", "saturation": {}}),
-        "must be null",
-    ),
-    "saturation without heads": (
-        sealed(TIED | NONE | {"format": "attncert/2", "saturation": {}}),
-        "must be null",
-    ),
-    "rounded vectors": (
-        sealed(SET | NONE | {"format": "attncert/2", "rounding": TWO["rounding"]}),
-        "data to be rounded",
-    ),
-    "a grid of 0": (changed(TWO, "rounding.grid", "0"), "grid must be above 0"),
+    "a data file": (changed(STEERED, "data_file", {}), "data_file, if not null"),
+    "bits that are no number": (changed(STEERED, "saturation.bits", "1"), "saturation.bits"),
+    "no bits": (changed(STEERED, "saturation.bits", 0), "saturation.bits must"),
+    "neither true nor false": (changed(STEERED, "saturation.own", 0), "saturation.own"),
+    "saturated vectors": (changed(SET, "saturation", {}), "must be null"),
+    "saturation without heads": (changed(TIED, "saturation", {}), "must be null"),
+    "rounded vectors": (changed(SET, "origin", STEERED["origin"]), "data with an origin"),
+    "a grid of 0": (changed(STEERED, "origin.grid", "0"), "grid must be above 0"),
 }
 WRONG: dict[str, tuple[Content, str]] = {
     "a stale digest": (LAYER | {"construction": "other"}, "digest is stale"),
@@ -251,7 +231,10 @@ WRONG: dict[str, tuple[Content, str]] = {
     "a group of none": (changed(LAYER, "groups", [[0, 1, 2, 3], []]), "groups must hold"),
     "a logit between integers": (changed(LAYER, "data.queries.0.0", "1/7"), "not an integer"),
     "a false equality": (changed(LAYER, "data.labels.2.0", "100"), "output of example 2"),
-    "a false value": (changed(LAYER, "layer.output", [["2"], ["3"], ["5"]]), "is not its label"),
+    "a false value": (
+        changed(LAYER, "network.0.output", [["2"], ["3"], ["5"]]),
+        "is not its label",
+    ),
     "a domain without a pair": (on_domain([], []), "as many as origin has pairs"),
     "a domain of other pairs": (
         on_domain([LAYER["data"]["contexts"][0]], [["9", "9", "9"]] * 4),
@@ -284,27 +267,27 @@ WRONG: dict[str, tuple[Content, str]] = {
     "another query": (changed(TIED, "data.queries.2.1", "-3"), "some weights break"),
     "another token": (changed(TIED, "data.contexts.2.1.0", "9"), "some weights break"),
     "one example alone": (changed(TIED, "relation.2", "0"), "some weights break"),
-    "more bits than there are": (changed(TWO, "saturation.bits", 99), "1-p >= 2^-99"),
+    "more bits than there are": (changed(STEERED, "saturation.bits", 99), "1-p >= 2^-99"),
     "more groups than heads": (
-        changed(TWO, "groups", [[0], [1], [2], [3]]),
+        changed(STEERED, "groups", [[0], [1], [2], [3]]),
         "more groups than heads",
     ),
-    "another grid": (changed(TWO, "rounding.grid", "2"), "contexts are not rounded"),
+    "another grid": (changed(STEERED, "origin.grid", "2"), "contexts are not rounded"),
     "a tie to the odd": (
-        changed(TWO, "rounding.data.queries", halves_below(TWO)),
+        changed(STEERED, "origin.data.queries", halves_below(STEERED)),
         "queries are not rounded",
     ),
-    "labels rounded too": (changed(TWO, "rounding.data.labels.0.0", "1/7"), "changed the labels"),
+    "labels rounded too": (changed(STEERED, "origin.data.labels.0.0", "1/7"), "changed the labels"),
     "one context for all": (
-        changed(TWO, "rounding.data.contexts", TWO["rounding"]["data"]["contexts"][:1]),
+        changed(STEERED, "origin.data.contexts", STEERED["origin"]["data"]["contexts"][:1]),
         "number of contexts",
     ),
-    "a smaller change": (changed(TWO, "rounding.largest_change", "1/3"), "is another"),
+    "a smaller change": (changed(STEERED, "origin.largest_change", "1/3"), "is another"),
     "no relation": (changed(SET, "relation.coefficients.3", "-2"), "combination is not 0"),
 }
 OVER_LIMIT: dict[str, tuple[Content, str]] = {
     "a logit of 10^400,000": (
-        changed(LAYER, "layer.heads.1.key.0.0", "1" + "0" * 400_000),
+        changed(LAYER, "network.0.heads.1.key.0.0", "1" + "0" * 400_000),
         "a number of over 16777216 bits",
     ),
 }
@@ -318,7 +301,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
 # With data in files: data.json and data.npz lie beside (test_data_file.py has more).
 OUTSIDE: dict[str, tuple[Content, str, str]] = {
     "data inside, too": (
-        changed(TWO, "data_file", {"name": "a", "bytes": 1}),
+        changed(STEERED, "data_file", {"name": "a", "bytes": 1}),
         "unusable",
         "data must be null",
     ),

@@ -18,7 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.shell import Shell
 from support.small_certificates import CASES, canonical, digested, sealed, written
-from test_checker import KNOWN, THREE, TWO
+from test_checker import SCHEMA
 
 import attncert
 from attncert import Dataset, InputError, Prove, prove
@@ -38,12 +38,8 @@ Certificate = dict[str, Any]
 def pointed(certificate: Certificate, name: str, content: bytes) -> Certificate:
     """The certificate with its data in that file, both digests computed afresh."""
     told = {"name": name, "bytes": len(content)}
-    more = {"data": None, "data_file": told}
-    if certificate["format"] != "attncert/3":
-        more |= {key: certificate.get(key) for key in ("saturation", "rounding")}
-        more["format"] = "attncert/2"
     sha = hashlib.sha256(content).hexdigest()
-    return digested(certificate | more | {"input_sha256": sha})
+    return digested(certificate | {"data": None, "data_file": told, "input_sha256": sha})
 
 
 def outside(certificate: Certificate, folder: Path) -> str:
@@ -60,8 +56,7 @@ def test_a_verdict_does_not_depend_on_where_the_data_are(name: str, tmp_path: Pa
     path = outside(inside, tmp_path)
     assert expected.status == "holds" and checker.check_file(path) == expected
     told = json.loads(Path(path).read_text())
-    schema = THREE if told["format"] == "attncert/3" else TWO
-    Draft202012Validator(schema, registry=KNOWN).validate(told)
+    Draft202012Validator(SCHEMA).validate(told)
     assert told["input_sha256"] == inside["input_sha256"]
     if inside["claim"] == "full-rank":
         assert fast.check_file(path).status == "holds"
@@ -195,10 +190,10 @@ def test_many_numbers_are_for_the_fast_check(
     page = large["report.md"].decode()
     assert "attncert check --fast certificate.json" in page and "python checker" not in page
     certificate = json.loads(large["certificate.json"])
-    Draft202012Validator(TWO, registry=KNOWN).validate(certificate)
+    Draft202012Validator(SCHEMA).validate(certificate)
     again = attncert.load(tmp_path / NPZ)
     same = prove(again, Prove("width-one", claim="full-rank")).certificate
-    assert same is not None and same["layer"] == certificate["layer"]
+    assert same is not None and same["network"] == certificate["network"]
     inline = fast.check_file(written(json.dumps(same), tmp_path))
     assert inline.status == "holds"
 

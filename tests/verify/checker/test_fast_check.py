@@ -178,8 +178,7 @@ def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
     """Drops just beyond the bits, where sums of long powers of two decide."""
     n, bits = 40, 100_000
     file = layer("full-rank", n=n, contexts=[[["0"]] * (n - 1) + [[str(bits + 5)]]])
-    told = {"saturation": {"bits": bits, "own": True}, "rounding": None, "data_file": None}
-    path = written(sealed(file | {"format": "attncert/2"} | told), tmp_path)
+    path = written(sealed(file | {"saturation": {"bits": bits, "own": True}}), tmp_path)
     start = time.process_time()
     assert "head 0, example 0: 1-p >= 2^-" in fast.check_file(path).message
     assert time.process_time() - start < 0.25

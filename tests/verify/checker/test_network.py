@@ -35,12 +35,6 @@ def test_outputs_are_those_of_plain_fractions(first: int, tmp_path: Path) -> Non
         )
 
 
-def test_the_claims_are_of_the_third_format(tmp_path: Path) -> None:
-    certificate = networks.rational(1)[0]
-    second = sealed({**certificate, "format": "attncert/2"})
-    assert judged(second, tmp_path).message == "network is a claim of attncert/3"
-
-
 LAYERS = [x for x in networks.rational(40) if x["network"][0]["kind"] == "attention"]
 FED = [x for x in networks.rational(40) if x["network"][0]["kind"] == "feed-forward"]
 DEFECTS: list[tuple[list[Certificate], str, Any]] = [

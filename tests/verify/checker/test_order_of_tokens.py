@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 from support import networks
-from support.small_certificates import Certificate, sealed, written
+from support.small_certificates import NOTHING, Certificate, sealed, written
 
 from attncert import load
 from attncert.constructions.data.dataset import Dataset
@@ -56,13 +56,13 @@ def case(seed: int, exact: bool) -> tuple[Certificate, list[Any], list[Any]]:
         tables = {"contexts": contexts, "queries": queries}
         both.append(networks.outputs(blocks, tables, exact))
     dims = {"examples": T, "context": max(counts), "width": d, "labels": len(both[0][0])}
-    certificate = {
-        "format": "attncert/3", "claim": "network", "construction": "random", "dims": dims,
+    certificate = NOTHING | {
+        "claim": "network", "construction": "random", "dims": dims,
         "data": {
             "embedding": embedding, "positions": None, "sequences": sequences,
             "examples": [[s, n - 1] for s, n in enumerate(counts)], "labels": texts(both[0]),
         },
-        "network": blocks, "tokens": None, "origin": None, "saturation": None, "data_file": None,
+        "network": blocks,
         "produced_by": {"version": "0", "command": "none", "seed": seed},
     }  # fmt: skip
     return sealed(certificate), both[0], both[1]

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from support.requires import EXECUTABLE, verified_status
 from support.sequence_cases import BUILDERS, EXAMPLES, POSITIONS, TOKENS, TRUE, true_file, twice
 from support.small_certificates import Certificate, put, sealed, text, written
-from test_checker import KNOWN, THREE
+from test_checker import SCHEMA
 
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
@@ -35,7 +35,7 @@ def test_sequences_and_prefixes_have_one_verdict(
     claim: str, positions: Any, tmp_path: Path
 ) -> None:
     file = BUILDERS[claim](positions)
-    Draft202012Validator(THREE, registry=KNOWN).validate(file)
+    Draft202012Validator(SCHEMA).validate(file)
     assert verdicts(file, tmp_path) == {"holds"}
     assert verdicts(true_file(claim, positions), tmp_path) == {"holds"}
 
@@ -107,7 +107,6 @@ UNUSABLE = {
     "narrow positions": put("data", "positions", to=[["1"]] * 6),
     "another length": put("dims", "context", to=7),
     "another key": put("data", "first", to=0),
-    "an older format": put("format", to="attncert/2"),
 }
 
 

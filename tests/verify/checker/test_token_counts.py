@@ -20,7 +20,6 @@ from support.small_certificates import (
     impossible_certificate,
     sealed,
     text,
-    third,
     written,
 )
 
@@ -54,12 +53,12 @@ def every_labelling() -> Certificate:
 def with_counts(made: Certificate, contexts: Any) -> Certificate:
     made["data"]["contexts"] = text(contexts)
     made["dims"]["context"] = max(map(len, contexts))
-    return third(made, [len(context) for context in contexts])
+    return sealed(made | {"tokens": [len(context) for context in contexts]})
 
 
 TRUE = {
-    "interpolation": CASES["interpolation, third"](),
-    "full-rank": CASES["full-rank, third"](),
+    "interpolation": CASES["interpolation, lengths"](),
+    "full-rank": CASES["full-rank, lengths"](),
     "impossible": CASES["impossible, tokens repeated"](),
     "interpolation-near": near(),
     "every-labelling": every_labelling(),

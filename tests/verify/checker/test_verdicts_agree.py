@@ -32,7 +32,7 @@ from support.small_certificates import (
     changed,
     digested,
     impossible_certificate,
-    in_format_2,
+    rounded,
     sealed,
     written,
 )
@@ -84,11 +84,11 @@ def test_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
 OTHERS: dict[str, tuple[Callable[[], Certificate], int]] = {
     "near": (lambda: case("shared"), 7),
     "near, narrow values": (lambda: case("narrow values"), 7),
-    "near, second": (lambda: in_format_2(case("shared")), 7),
+    "near, rounded": (lambda: rounded(case("shared")), 7),
     "every labelling": (lambda: with_small_prime(labelling_case("pair")), 5),
     "every labelling, shared": (lambda: with_small_prime(labelling_case("shared")), 5),
     "every labelling, wide labels": (lambda: with_small_prime(labelling_case("wide labels")), 5),
-    "every labelling, second": (lambda: in_format_2(with_small_prime(labelling_case("wide"))), 5),
+    "every labelling, rounded": (lambda: rounded(with_small_prime(labelling_case("wide"))), 5),
 }
 
 
@@ -201,13 +201,13 @@ def test_nested_free_text(depth: int, tmp_path: Path) -> None:
 
 def test_two_defects_are_seen_in_one_order(tmp_path: Path) -> None:
     """What is wrong in the rounding comes before what cannot be read, in the prime after it."""
-    true = CASES["interpolation, rounded third"]()
+    true = CASES["interpolation, steered"]()
     assert verdicts(true, tmp_path) == {"holds"}
     content = changed(true, "origin.largest_change", "7")
     assert verdicts(content, tmp_path) == {"wrong"}
     content = changed(content, "network.0.rule", "hardmax")
     assert verdicts(content, tmp_path) == {"wrong"}
-    content = changed(CASES["full-rank, third"](), "rank.prime", "9")
+    content = changed(CASES["full-rank, lengths"](), "rank.prime", "9")
     assert verdicts(changed(content, "network.0.logit_unit", "1"), tmp_path) == {"unusable"}
 
 

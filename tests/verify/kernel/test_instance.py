@@ -25,8 +25,8 @@ FALSE = {  # a change that makes the theorem false
     "full-rank": ("rank.prime", "3"),
     "dependent-set": ("relation.coefficients.0", "101"),
     "impossible": ("relation.0", "101"),
-    "interpolation, second": ("saturation.bits", 60),
-    "full-rank, second": ("rounding.largest_change", "1/3"),
+    "interpolation, steered": ("saturation.bits", 60),
+    "full-rank, steered": ("origin.largest_change", "1/3"),
 }
 
 
@@ -113,7 +113,7 @@ def test_instances_have_their_data_and_statement(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("interpolation, second", "wval"), ("full-rank, second", "value_of")]
+    ("name", "value"), [("interpolation, steered", "wval"), ("full-rank, steered", "value_of")]
 )
 def test_instances_state_saturation_and_rounding(name: str, value: str, tmp_path: Path) -> None:
     verdict, theorem = instance.instance(written(CASES[name](), tmp_path))

@@ -13,12 +13,12 @@ import pytest
 from support import networks
 from support.labelling_cases import CASES, case
 from support.requires import needed, verified_status
-from support.small_certificates import Certificate, in_format_2, sealed, third, written
+from support.small_certificates import Certificate, rounded, sealed, written
 
 from attncert.verify.checker import check_file
 
 PLAIN = [case(name) for name in CASES]
-FILES = [form(file) for file in PLAIN for form in (dict, third, in_format_2)]
+FILES = PLAIN + [rounded(file) for file in PLAIN]
 PRIMES = [3, 5, 7, 11, 13, 17, 19, 23, 101, 257]
 
 
@@ -39,7 +39,7 @@ def met(file: Certificate, draw: random.Random) -> Certificate:
     """Its prime is small; matrices are multiplied by powers of it, logits unchanged; sometimes
     one number of a head or a query changes by a multiple of it, or by 1/p."""
     p = Fraction(draw.choice(PRIMES))
-    layer, data = file["layer"], file["data"]
+    [layer], data = file["network"], file["data"]
     other = file | {"rank": file["rank"] | {"prime": str(p)}}
     factors = [p ** draw.choice([-1, 0, 0, 1]) for _ in range(5)]
     heads = [
@@ -52,7 +52,8 @@ def met(file: Certificate, draw: random.Random) -> Certificate:
     ]
     contexts, queries = times(data["contexts"], factors[1]), times(data["queries"], factors[2])
     other |= {"data": data | {"contexts": contexts, "queries": queries}}
-    other |= {"layer": layer | {"heads": heads, "output": times(layer["output"], factors[4])}}
+    output = times(layer["output"], factors[4])
+    other |= {"network": [layer | {"heads": heads, "output": output}]}
     if draw.random() < 0.3:
         part = draw.choice([heads, queries])
         place = draw.choice(list(networks.places(part, ())))

@@ -13,13 +13,13 @@ import pytest
 from support import networks
 from support.near_cases import CASES, case
 from support.requires import needed, verified_status
-from support.small_certificates import Certificate, changed, in_format_2, sealed, third, written
+from support.small_certificates import Certificate, changed, rounded, sealed, written
 
 from attncert.verify.checker import check_file
 
 STEPS = 100  # from a first change of some radii to 2^-90 of one
-PLAIN = [form(case(name)) for name in CASES for form in (dict, third)]
-FILES = PLAIN + [in_format_2(case(name)) for name in CASES]  # and rounded
+PLAIN = [case(name) for name in CASES]
+FILES = PLAIN + [rounded(file) for file in PLAIN]
 
 
 def both(file: Certificate, folder: Path) -> tuple[str, str]:
@@ -31,7 +31,7 @@ def both(file: Certificate, folder: Path) -> tuple[str, str]:
 
 def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[tuple[str, str]]:
     """Verdicts as one number is brought, by halves, to where the checker in Python turns."""
-    part = draw.choice(["data", "layer" if "layer" in file else "network", "near"])
+    part = draw.choice(["data", "network", "near"])
     place = draw.choice([x for x in networks.places(file[part], (part,)) if numeral(file, x)])
     true, radius = (Fraction(x) for x in (networks.at(file, place), file["near"]["radius"]))
     size = abs(true) if part == "near" else radius

@@ -17,8 +17,7 @@ from support.small_certificates import (
     changed,
     layer_certificate,
     sealed,
-    second,
-    third,
+    steered,
     written,
 )
 
@@ -27,10 +26,10 @@ from attncert.verify.coq import instance
 
 COUNTS = pytest.mark.parametrize("count", [60, pytest.param(4000, marks=pytest.mark.slow)])
 LAYERS = [
-    *(CASES[name]() for name in ("interpolation", "full-rank, shared", "full-rank, third")),
-    *(CASES[name]() for name in ("interpolation, padded", "interpolation, third")),
-    third(second("interpolation") | {"rounding": None}),
-    third(second("full-rank", own=True) | {"rounding": None}),
+    *(CASES[name]() for name in ("interpolation", "full-rank, shared", "full-rank, lengths")),
+    *(CASES[name]() for name in ("interpolation, padded", "interpolation, lengths")),
+    sealed(steered("interpolation") | {"origin": None}),
+    sealed(steered("full-rank", own=True) | {"origin": None}),
     near_cases.case("shared"),
     labelling_cases.case("pair"),
 ]
@@ -124,7 +123,7 @@ def test_layers_behind_blocks(count: int, tmp_path: Path) -> None:
 
 def test_data_in_front_of_the_blocks_are_what_is_judged(tmp_path: Path) -> None:
     """With the data of the layer itself the claim is false: two blocks more stand before it."""
-    alone = third(layer_certificate("interpolation"))
+    alone = layer_certificate("interpolation")
     front = networks.behind(alone, 1)
     assert both(sealed(front | {"data": alone["data"]}), tmp_path) == ("wrong", "wrong")
     assert both(sealed(front | {"network": alone["network"]}), tmp_path) == ("wrong", "wrong")

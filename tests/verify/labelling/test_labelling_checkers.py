@@ -22,7 +22,7 @@ from attncert.verify.fast import check as fast
 
 CHECKS = {"standard library": checker.check_file, "fast": fast.check_file}
 SCHEMA = json.loads(
-    (Path(checker.__file__).parents[1] / "schema" / "attncert-1.schema.json").read_text()
+    (Path(checker.__file__).parents[1] / "schema" / "attncert-3.schema.json").read_text()
 )
 both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 Check = Callable[[str], Verdict]
@@ -59,15 +59,15 @@ def copied(file: Certificate) -> None:
 
 def cut_heads(file: Certificate) -> None:
     """Values that are all 0: the outputs are 0, but keys and queries have no effect."""
-    for head in file["layer"]["heads"]:
+    for head in file["network"][0]["heads"]:
         head["value"] = [["0"] for _ in head["value"]]
 
 
 SPOILED = {
-    "value": put("layer", "heads", 0, "value", 0, 0, to=plus_one),
-    "output": put("layer", "output", 0, 0, to=plus_one),
-    "key of one of the pair": put("layer", "heads", 0, "key", 0, 0, to=plus_one),
-    "query of one of the pair": put("layer", "heads", 1, "query", 0, 0, to=plus_one),
+    "value": put("network", 0, "heads", 0, "value", 0, 0, to=plus_one),
+    "output": put("network", 0, "output", 0, 0, to=plus_one),
+    "key of one of the pair": put("network", 0, "heads", 0, "key", 0, 0, to=plus_one),
+    "query of one of the pair": put("network", 0, "heads", 1, "query", 0, 0, to=plus_one),
     "values 0": cut_heads,
     "two examples alike": copied,
     "a logit that is no integer": put("data", "queries", 0, 0, to="1/7"),
@@ -80,15 +80,14 @@ SPOILED = {
     "a group too few": put("groups", 0, to=lambda g: g[1:]),
 }
 MALFORMED = {
-    "logit unit": put("layer", "logit_unit", to="1"),
+    "logit unit": put("network", 0, "logit_unit", to="1"),
     "rank as text": put("rank", "value", to="8"),
     "rank as a float": put("rank", "value", to=8.0),
     "prime as a number": put("rank", "prime", to=7),
     "a key too many": put("rank", "more", to=1),
-    "no values": lambda file: file["layer"]["heads"][0].pop("value"),
-    "no output": lambda file: file["layer"].pop("output"),
+    "no values": lambda file: file["network"][0]["heads"][0].pop("value"),
+    "no output": lambda file: file["network"][0].pop("output"),
     "another claim": put("claim", to="interpolation"),
-    "another format": put("format", to="attncert/2"),
     "heads too many": put("dims", "heads", to=3),
     "width": put("dims", "width", to=4),
 }
@@ -130,7 +129,7 @@ def test_the_prime_may_divide_no_softmax_sum(tmp_path: Path) -> None:
     """Logits 0 and 1 give the sum 3."""
     head = Head([[1], [0]], [[1], [0]], [[1], [1]], [[1]])
     file = certificate_of([([[1, 0], [0, 1]], [1, 0])], [head, Head(*vars(head).values())])
-    file["layer"]["heads"][1]["value"] = [["-1"], ["-1"]]
+    file["network"][0]["heads"][1]["value"] = [["-1"], ["-1"]]
     assert checker.check_file(written(sealed(file), tmp_path)).status == "holds"
     file["rank"]["prime"] = "3"
     found = checker.check_file(written(sealed(file), tmp_path))
@@ -144,7 +143,7 @@ def test_the_prime_may_divide_what_multiplies_columns(
 ) -> None:
     """Denominators of some heads, or of all; what it must not do is to change the logits."""
     file = with_small_prime(case("three and one"))
-    p, heads = int(file["rank"]["prime"]), file["layer"]["heads"]
+    p, heads = int(file["rank"]["prime"]), file["network"][0]["heads"]
 
     def multiply(inner: Any, name: str, factor: Fraction) -> None:
         inner[name] = [[str(Fraction(x) * factor) for x in row] for row in inner[name]]
@@ -156,7 +155,7 @@ def test_the_prime_may_divide_what_multiplies_columns(
         elif part == "value":
             multiply(head, part, Fraction(1, p))
     if part == "output":
-        multiply(file["layer"], part, Fraction(p))
+        multiply(file["network"][0], part, Fraction(p))
     if part == "queries":
         multiply(file["data"], part, Fraction(1, p))
         for head in heads:
@@ -168,7 +167,7 @@ def test_the_prime_may_divide_what_multiplies_columns(
 @pytest.mark.parametrize("part", ["key", "query", "value"])
 def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) -> None:
     file = with_small_prime(case("pair"))
-    for head in file["layer"]["heads"]:
+    for head in file["network"][0]["heads"]:
         head[part][0][0] = "9" * 150_000
     start = time.process_time()
     verdict = check(written(sealed(file), tmp_path), 2.0)
@@ -183,7 +182,7 @@ def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) 
 @pytest.mark.parametrize("told", [{"bits": 10**6, "own": True}, "anything"])
 def test_no_saturation_is_stated_unchecked(told: Any, check: Check, tmp_path: Path) -> None:
     file = with_small_prime(case("pair"))
-    file |= {"format": "attncert/2", "saturation": told, "rounding": None, "data_file": None}
+    file |= {"saturation": told}
     assert check(written(sealed(file), tmp_path)).status == "unusable"
     file["saturation"] = None
     assert check(written(sealed(file), tmp_path)).status == "holds"
@@ -202,10 +201,10 @@ def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
 def test_long_values_are_reduced_once(part: str, tmp_path: Path) -> None:
     """Not for every token and head of every example."""
     file, long = alike(12, 300, 16), "1" + "0" * 100_000
-    for head, sign in zip(file["layer"]["heads"], ("", "-"), strict=True):
+    for head, sign in zip(file["network"][0]["heads"], ("", "-"), strict=True):
         head["value"][0][0] = sign + (long if part == "value" else "1")
     if part == "output":
-        file["layer"]["output"] = [[long], [long]]
+        file["network"][0]["output"] = [[long], [long]]
     start = time.process_time()
     checker.check_file(written(sealed(file), tmp_path))
     assert time.process_time() - start < 0.6
@@ -237,7 +236,7 @@ def test_many_labels_take_what_they_are_said_to(tmp_path: Path) -> None:
 def test_the_fast_check_says_which_primes_it_cannot_use(tmp_path: Path) -> None:
     file = with_small_prime(case("pair"))
     p = file["rank"]["prime"]
-    for head in file["layer"]["heads"]:
+    for head in file["network"][0]["heads"]:
         head["key"] = [[str(int(x) * int(p)) for x in row] for row in head["key"]]
     contexts = file["data"]["contexts"]
     file["data"]["contexts"] = [[[f"{x}/{p}" for x in row] for row in c] for c in contexts]

@@ -38,11 +38,11 @@ SPOILED = {
     "label of the last example": put("data", "labels", -1, 0, to=plus_one),
     "token": put("data", "contexts", 0, 0, 0, to=plus_one),
     "query": put("data", "queries", 0, 0, to=plus_one),
-    "key": put("layer", "heads", 0, "key", 0, 0, to=plus_one),
-    "query weight": put("layer", "heads", 1, "query", 0, 0, to=plus_one),
-    "value": put("layer", "heads", 0, "value", 0, 0, to=plus_one),
-    "output": put("layer", "output", 0, 0, to=plus_one),
-    "heads exchanged": put("layer", "heads", to=lambda heads: heads[::-1]),
+    "key": put("network", 0, "heads", 0, "key", 0, 0, to=plus_one),
+    "query weight": put("network", 0, "heads", 1, "query", 0, 0, to=plus_one),
+    "value": put("network", 0, "heads", 0, "value", 0, 0, to=plus_one),
+    "output": put("network", 0, "output", 0, 0, to=plus_one),
+    "heads exchanged": put("network", 0, "heads", to=lambda heads: heads[::-1]),
     "radius too small": put("near", "radius", to="1/1" + "0" * 25),
     "radius too large": put("near", "radius", to="100"),
     "radius zero": put("near", "radius", to="0"),
@@ -58,7 +58,7 @@ SPOILED = {
     "unknown negative": put("near", "unknowns", 0, to=-1),
 }  # fmt: skip
 MALFORMED = {
-    "logit unit": put("layer", "logit_unit", to="ln 2"),
+    "logit unit": put("network", 0, "logit_unit", to="ln 2"),
     "unknown as text": put("near", "unknowns", 0, to="3"),
     "unknown as a truth value": put("near", "unknowns", 0, to=True),
     "radius as a float": put("near", "radius", to=0.5),
@@ -69,7 +69,6 @@ MALFORMED = {
     "a key too few": lambda file: file["near"].pop("radius"),
     "groups": lambda file: file.update(groups=[[0]]),
     "another claim": put("claim", to="interpolation"),
-    "another format": put("format", to="attncert/2"),
     "dims": put("dims", "heads", to=0),
     "heads too many": put("dims", "heads", to=3),
 }
@@ -109,7 +108,7 @@ def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_p
     ("path", "value", "status"),
     [
         (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # bits of every ball
-        (("layer", "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # of every logit
+        (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # of every logit
         (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
         (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
     ],

@@ -27,11 +27,11 @@ def rounded(dtype: Any) -> tuple[Dataset, Layer, dict[str, np.ndarray]]:
     arrays = {
         name: np.array(
             [[[float(Fraction(x)) for x in row] for row in head[name]]
-             for head in file["layer"]["heads"]]
+             for head in file["network"][0]["heads"]]
         ).astype(dtype)
         for name in ("key", "query", "value")
     }  # fmt: skip
-    output = [[float(Fraction(x)) for x in row] for row in file["layer"]["output"]]
+    output = [[float(Fraction(x)) for x in row] for row in file["network"][0]["output"]]
     arrays["output"] = np.array(output).astype(dtype)
     shape = Shape(data.d, data.m, 2, 1, 1)
     by_head = [arrays[name][h].ravel() for h in range(2) for name in ("key", "query", "value")]

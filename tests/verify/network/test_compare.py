@@ -101,7 +101,7 @@ def test_relu_is_counted_as_by_hand() -> None:
 def test_a_layer_is_counted_from_the_numbers_of_its_certificate(name: str) -> None:
     certificate = prove(DATA, Prove(construction=name)).certificate
     assert certificate is not None
-    layer = json.loads(json.dumps(certificate["layer"]))
+    layer = json.loads(json.dumps(certificate["network"][0]))
     numbers = [Fraction(x) for x in leaves(layer) if Fraction(x)]
     costs = row(compared(), name).costs
     assert (costs["parameters"], costs["bits in all"]) == (len(numbers), bits(numbers))

@@ -96,6 +96,6 @@ def test_rounded_data_say_so_wherever_they_are_proved(claim: Any, tmp_path: Path
     assert whole.trace.as_dict() == prove(DATA, asked).trace.as_dict()
     fitted = fit(short, Fit(heads=4))
     for answer in (whole, fitted):
-        assert answer.certificate is not None and answer.certificate["rounding"]["grid"] == "1/2"
+        assert answer.certificate is not None and answer.certificate["origin"]["grid"] == "1/2"
         verdict = checked(answer.certificate, tmp_path)
         assert verdict.status == "holds" and "rounded to multiples of 1/2" in verdict.message

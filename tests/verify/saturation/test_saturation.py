@@ -188,7 +188,7 @@ def test_the_certificate_states_it(claim: str, tmp_path: Path) -> None:
     proof = proved(claim)
     assert proof.standing is Level.PROVED
     assert proof.trace.standing(ids.SATURATION_ASKED) is Level.PROVED
-    assert proof.certificate is not None and proof.certificate["format"] == "attncert/2"
+    assert proof.certificate is not None
     assert proof.certificate["saturation"] == {"bits": 5, "own": False}
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(proof.certificate))

@@ -33,7 +33,7 @@ from attncert.verify.tightness.universal import universal
 E, F = [[1, 2, 0], [3, -1, 1], [0, 2, 1]], [[2, 0, 1], [1, 1, -2], [-1, 4, 0]]
 IMPOSSIBLE, POSSIBLE = Level.REFUTED, Level.PROVED
 PACKAGE = Path(checker.__file__).parents[1]
-SCHEMA = json.loads((PACKAGE / "schema/attncert-1.schema.json").read_text())
+SCHEMA = json.loads((PACKAGE / "schema/attncert-3.schema.json").read_text())
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-(* Blocks in a row, as docs/certificate.md has them under attncert/3: what they make of an example, in any arithmetic;
+(* Blocks in a row, as docs/certificate.md has them: what they make of an example, in any arithmetic;
    then over Coq's real numbers, with the true exp and ln. Part of the specification. *)
 From Coq Require Import ZArith Reals List Bool.
 Require Import Spec Json.

@@ -1,4 +1,4 @@
-(* An attncert/1, /2 or /3 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part
+(* An attncert/3 certificate (docs/certificate.md), read from the bytes of a file, and what it states. Part
    of the specification. A file that is not one is [Unusable]; one whose groups, indices, prime or rounded labels break a
    rule is [Wrong]. Not here: the digests (SHA-256). *)
 From Coq Require Import ZArith Reals Bool Ascii String List.
@@ -19,7 +19,7 @@ Inductive claim :=
   | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z)
   | Nearest (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z).
 
-(* In attncert/1, and where a later key is null: None. *)
+(* None if the key is null. *)
 Record certificate := Certificate {
   claimed : claim; steering : option saturation; of_rounded : option (rounding Z);
   of_sequences : option (sequences Z); of_domain : option (domain Z) }.
@@ -115,17 +115,14 @@ Fixpoint distinct (l : list nat) : bool :=
   match l with [] => true | i :: r => negb (existsb (Nat.eqb i) r) && distinct r end.
 Definition each_once (n : nat) (l : list Z) : bool := below n l && distinct (map Z.to_nat l).
 
-Definition envelope := map codes ["format"; "claim"; "construction"; "dims"; "data"; "produced_by"; "input_sha256"; "digest"]%string.
-Definition attncert_1 := codes "attncert/1".
-Definition attncert_2 := codes "attncert/2".
+Definition envelope := map codes ["format"; "claim"; "construction"; "dims"; "data"; "produced_by"; "input_sha256"; "digest";
+  "saturation"; "origin"; "data_file"; "tokens"]%string.
 Definition attncert_3 := codes "attncert/3".
-Definition keys_second := map codes ["saturation"; "rounding"; "data_file"]%string.
-Definition keys_third := map codes ["saturation"; "origin"; "data_file"; "tokens"]%string.
+Definition kind_key := codes "kind".
 Definition keys_saturation := map codes ["bits"; "own"]%string.
-Definition keys_rounding := map codes ["grid"; "largest_change"; "data"]%string.
+Definition keys_rounded := kind_key :: map codes ["grid"; "largest_change"; "data"]%string.
 Definition rounded_kind := codes "rounded".
 Definition domain_kind := codes "domain".
-Definition kind_key := codes "kind".
 Definition keys_domain := kind_key :: map codes ["contexts"; "queries"]%string.
 Definition sequences_key := codes "sequences".
 Definition keys_sequences := map codes ["embedding"; "positions"; "sequences"; "examples"; "labels"]%string.
@@ -140,22 +137,18 @@ Definition claim_network := codes "network".
 Definition claim_outputs_within := codes "outputs-within".
 Definition nearest_key := codes "nearest".   (* also the claim *)
 Definition keys_margin := [codes "margin"].
-Definition layer_key := codes "layer".
 Definition network_key := codes "network".
 Definition within_key := codes "within".
-Definition keys_interpolation := layer_key :: map codes ["groups"]%string.
-Definition keys_ranked := layer_key :: map codes ["groups"; "rank"]%string.
-Definition keys_near := layer_key :: map codes ["near"]%string.
+Definition keys_interpolation := network_key :: map codes ["groups"]%string.
+Definition keys_ranked := network_key :: map codes ["groups"; "rank"]%string.
+Definition keys_near := network_key :: map codes ["near"]%string.
 Definition keys_relation := [codes "relation"].
 Definition keys_inputs := map codes ["contexts"; "queries"; "labels"]%string.
 Definition keys_vectors := [codes "vectors"].
 Definition dims_inputs := map codes ["examples"; "context"; "width"; "labels"]%string.
 Definition dims_layer := dims_inputs ++ map codes ["heads"; "head_width"; "value_width"]%string.
 Definition dims_vectors := map codes ["vectors"; "width"]%string.
-Definition keys_layer := map codes ["logit_unit"; "heads"]%string.
-Definition keys_readout := keys_layer ++ [codes "output"].
-Definition keys_head := map codes ["key"; "query"]%string.
-Definition keys_head_value := keys_head ++ [codes "value"].
+Definition keys_head := map codes ["key"; "query"; "value"]%string.
 Definition keys_attention := map codes ["kind"; "of"; "rule"; "logit_unit"; "heads"; "output"; "mask"; "residual"]%string.
 Definition attention := codes "attention".
 Definition feed_forward := codes "feed-forward".
@@ -218,38 +211,29 @@ Definition null := Literal O.
 Definition is_null (j : json) : bool := match j with Literal O => true | _ => false end.
 Definition is_false (j : json) : bool := match j with Literal 1 => true | _ => false end.
 
-(* The claim; the values of its own keys, of data, of dims; saturation, and rounding or origin. Of attncert/3: the
-   numbers of tokens (null where all are the same); where the data are sequences, these, with contexts and queries. *)
+(* The claim; the values of its own keys, of data, of dims; saturation, origin and the numbers of tokens (null if all are
+   the same); if the data are sequences, these, with contexts and queries. *)
 Record parts := Parts {
   name : text; own_parts : list json; data : list json; dims : list nat;
-  saturation_part : json; rounding_part : json; third : bool; tokens_part : json;
+  saturation_part : json; origin_part : json; tokens_part : json;
   sequenced : option (sequences Z * list (mat Z) * mat Z) }.
 Definition opened (doc : json) : result parts :=
   match doc with
   | Obj pairs =>
     let* format := lookup pairs (codes "format") in
-    let* later := if is_text attncert_1 format then Got [] else if is_text attncert_2 format then Got keys_second
-      else if is_text attncert_3 format then Got keys_third else No Unusable in
-    let in_format key := if is_text attncert_3 format && same key layer_key then network_key else key in
+    let* _ := need Unusable (is_text attncert_3 format) in
     let* name := lookup pairs (codes "claim") in
     let read (claim : text) (keys data_keys dims_keys : list text) :=
-      let* values := fields (envelope ++ later ++ map in_format keys) doc in
+      let* values := fields (envelope ++ keys) doc in
       match values with
-      | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: rest =>
-        let* _ := need Over (match later, rest with _ :: _, _ :: _ :: data_file :: _ => is_null data_file | _, _ => true end) in
+      | _ :: _ :: _ :: dims :: data :: _ :: _ :: _ :: saturation :: origin :: data_file :: tokens :: own =>
+        let* _ := need Over (is_null data_file) in
         let has_sequences := match data with Obj pairs => existsb (fun p => same (text_at f (fst p)) sequences_key) pairs | _ => false end in
-        let of_text := is_text attncert_3 format && Nat.eqb (length data_keys) (length keys_inputs) && has_sequences in
+        let of_text := Nat.eqb (length data_keys) (length keys_inputs) && has_sequences in
         let* data := fields (if of_text then keys_sequences else data_keys) data in
         let* dims := fields dims_keys dims in
         let* sizes := each size_of dims in
-        match later, rest with
-        | [], own => Got (Parts claim own data sizes null null false null None)
-        | [_; _; _], saturation :: rounding :: _ :: own =>
-          Got (Parts claim own data sizes saturation rounding false null None)
-        | _, saturation :: origin :: _ :: tokens :: own =>
-          Got (Parts claim own data sizes saturation origin true tokens None)
-        | _, _ => No Unusable
-        end
+        Got (Parts claim own data sizes saturation origin tokens None)
       | _ => No Unusable
       end in
     if is_text claim_interpolation name then read claim_interpolation keys_interpolation keys_inputs dims_layer
@@ -258,9 +242,9 @@ Definition opened (doc : json) : result parts :=
     else if is_text claim_near name then read claim_near keys_near keys_inputs dims_layer
     else if is_text claim_dependent_set name then read claim_dependent_set keys_relation keys_vectors dims_vectors
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
-    else if is_text claim_network name && is_text attncert_3 format then read claim_network [network_key] keys_inputs dims_inputs
-    else if is_text claim_outputs_within name && is_text attncert_3 format then read claim_outputs_within [network_key; within_key] keys_inputs dims_inputs
-    else if is_text nearest_key name && is_text attncert_3 format then read nearest_key [network_key; nearest_key] keys_inputs dims_inputs
+    else if is_text claim_network name then read claim_network [network_key] keys_inputs dims_inputs
+    else if is_text claim_outputs_within name then read claim_outputs_within [network_key; within_key] keys_inputs dims_inputs
+    else if is_text nearest_key name then read nearest_key [network_key; nearest_key] keys_inputs dims_inputs
     else No Unusable
   | _ => No Unusable
   end.
@@ -315,7 +299,7 @@ Definition sequences_of (n T : nat) (embedding positions texts ends : json) : re
       Got (Some P) in
   Got (Sequences E P texts ends).
 Definition with_data (p : parts) (data : list json) (tokens : json) l : parts :=
-  Parts (name p) (own_parts p) data (dims p) (saturation_part p) (rounding_part p) (third p) tokens l.
+  Parts (name p) (own_parts p) data (dims p) (saturation_part p) (origin_part p) tokens l.
 Definition sequences_written (p : parts) : result parts :=
   match data p, dims p with
   | [embedding; positions; texts; ends; labels], T :: n :: _ =>
@@ -374,7 +358,7 @@ Definition block_of (j : json) : result (block (mat Z)) :=
       let* of := chosen reach_names of in
       let* weigh := rule_of rule logit_unit in
       let* _ := need Unusable (negb (Nat.eqb (length heads) 0)) in
-      let* heads := each (fields keys_head_value) heads in
+      let* heads := each (fields keys_head) heads in
       let* output := matrix output in
       let* output := shaped output in
       let* parts := parts_of heads output in
@@ -395,38 +379,30 @@ Definition block_of (j : json) : result (block (mat Z)) :=
     | _ => No Unusable
     end.
 
-(* A layer of attncert/1, and the last block of attncert/3 where it is one: the blocks before it, the heads and the output.
-   In full-rank there is no output and there are no values; attncert/3 has null in their place. *)
-Definition opened_layer (p : parts) (readout : bool) (in_unit : text) (layer : json) : result (list (block (mat Z)) * list json * option json) :=
-  if third p then
-    let* (block, before) := match layer with
-      | Arr blocks => match rev_append blocks [] with last :: before => Got (last, rev_append before []) | [] => No Unusable end
-      | _ => No Unusable
-      end in
-    let* values := fields keys_attention block in
-    match values with
-    | [kind; of; rule; logit_unit; Arr heads; output; mask; residual] =>
-      let* _ := need Unusable (is_text attention kind && is_text of_query of && is_text softmax_rule rule &&
-        is_text in_unit logit_unit && is_null mask && is_false residual && Bool.eqb readout (negb (is_null output))) in
-      let* before := each block_of before in
-      Got (before, heads, if readout then Some output else None)
+(* The last block, which is a layer: the blocks before it, the heads and the output. In full-rank output and values are
+   null. *)
+Definition opened_layer (readout : bool) (in_unit : text) (network : json) : result (list (block (mat Z)) * list json * option json) :=
+  let* (block, before) := match network with
+    | Arr blocks => match rev_append blocks [] with last :: before => Got (last, rev_append before []) | [] => No Unusable end
     | _ => No Unusable
-    end
-  else
-    let* values := fields (if readout then keys_readout else keys_layer) layer in
-    match values with
-    | logit_unit :: Arr heads :: output =>
-      let* _ := need Unusable (is_text in_unit logit_unit) in Got ([], heads, hd_error output)
-    | _ => No Unusable
-    end.
+    end in
+  let* values := fields keys_attention block in
+  match values with
+  | [kind; of; rule; logit_unit; Arr heads; output; mask; residual] =>
+    let* _ := need Unusable (is_text attention kind && is_text of_query of && is_text softmax_rule rule &&
+      is_text in_unit logit_unit && is_null mask && is_false residual && Bool.eqb readout (negb (is_null output))) in
+    let* before := each block_of before in
+    Got (before, heads, if readout then Some output else None)
+  | _ => No Unusable
+  end.
 
 (* The matrices of a head. *)
-Definition opened_head (p : parts) (readout : bool) (j : json) : result (list json) :=
-  if readout then fields keys_head_value j
-  else if third p then
-    let* values := fields keys_head_value j in
-    match values with [key; query; value] => let* _ := need Unusable (is_null value) in Got [key; query] | _ => No Unusable end
-  else fields keys_head j.
+Definition opened_head (readout : bool) (j : json) : result (list json) :=
+  let* values := fields keys_head j in
+  match values with
+  | [key; query; value] => if readout then Got values else let* _ := need Unusable (is_null value) in Got [key; query]
+  | _ => No Unusable
+  end.
 Definition head_of (values : list json) : result (head Z) :=
   match values with
   | key :: query :: value =>
@@ -488,16 +464,16 @@ Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : res
   end.
 
 (* [first] is read after the keys and before the numbers of the heads. *)
-Definition layer_of {A} (readout : bool) (in_unit : text) (layer : json) (first : result A) (p : parts) : result (list (block (mat Z)) * A * cert Z) :=
-  let* (before, heads, output) := opened_layer p readout in_unit layer in
-  let* heads := each (opened_head p readout) heads in
+Definition layer_of {A} (readout : bool) (in_unit : text) (network : json) (first : result A) (p : parts) : result (list (block (mat Z)) * A * cert Z) :=
+  let* (before, heads, output) := opened_layer readout in_unit network in
+  let* heads := each (opened_head readout) heads in
   let* a := first in
   let* heads := each head_of heads in
   let* output := match output with Some o => matrix o | None => Got [] end in
   let* c := with_heads p heads output in
   let* _ := need Unusable (data_okb above_0 c && (negb readout || readout_okb above_0 c)) in Got (before, a, c).
 
-(* What attncert/2 adds. Saturation speaks of the groups, which are behind the layer. *)
+(* Saturation speaks of the groups, which are behind the layer. *)
 Definition saturation_of (p : parts) : result (option saturation) :=
   if is_null (saturation_part p) then Got None
   else
@@ -518,8 +494,8 @@ Definition steering_of (p : parts) (groups : json) : result (option saturation) 
 
 Definition interpolation_of (p : parts) : result claim :=
   match own_parts p with
-  | [layer; groups] =>
-    let* (before, _, c) := layer_of true ln_2 layer (steering_of p groups) p in Got (Interpolation before c)
+  | [network; groups] =>
+    let* (before, _, c) := layer_of true ln_2 network (steering_of p groups) p in Got (Interpolation before c)
   | _ => No Unusable
   end.
 (* As many distinct weights as outputs, numbered from 0. *)
@@ -537,7 +513,7 @@ Definition unknowns_of (p : parts) (l : list Z) : result (list nat) :=
   end.
 Definition near_of (p : parts) : result claim :=
   match own_parts p with
-  | [layer; near] =>
+  | [network; near] =>
     let box_of :=
       let* parts := fields keys_box near in
       match parts with
@@ -548,7 +524,7 @@ Definition near_of (p : parts) : result claim :=
         let* unknowns := unknowns_of p unknowns in Got (radius, unknowns, inverse)
       | _ => No Unusable
       end in
-    let* (before, (radius, unknowns, inverse), c) := layer_of true unit_1 layer box_of p in
+    let* (before, (radius, unknowns, inverse), c) := layer_of true unit_1 network box_of p in
     let* inverse := matrix inverse in
     let N := (dimT c * dimm c)%nat in
     let* _ := need Unusable (mat_okb above_0 N N inverse && (0 <? denom radius)) in
@@ -558,8 +534,8 @@ Definition near_of (p : parts) : result claim :=
 (* A layer, and the prime modulo which so many rows are said to be independent. *)
 Definition ranked_of (readout : bool) (rows : Z) (p : parts) : result (list (block (mat Z)) * Z * cert Z) :=
   match own_parts p with
-  | [layer; groups; rank] =>
-    let* (before, _, c) := layer_of readout ln_2 layer (steering_of p groups) p in
+  | [network; groups; rank] =>
+    let* (before, _, c) := layer_of readout ln_2 network (steering_of p groups) p in
     let* parts := fields keys_rank rank in
     match parts with
     | [prime; rank] =>
@@ -665,25 +641,18 @@ Fixpoint same_json (x y : json) : bool :=
 
 (* [test] judges the entries of the contexts before the queries are read: its no is [Wrong]. What is read does not
    depend on it. *)
-Definition opened_rounding (p : parts) : result (list json) :=
-  if third p then
-    let* values := fields (kind_key :: keys_rounding) (rounding_part p) in
-    match values with
-    | kind :: rest => let* _ := need Unusable (is_text rounded_kind kind) in Got rest
-    | _ => No Unusable
-    end
-  else fields keys_rounding (rounding_part p).
-Definition is_domain (p : parts) : bool :=
-  third p && match rounding_part p with
-    | Obj pairs => match lookup pairs kind_key with Got kind => is_text domain_kind kind | No _ => false end
-    | _ => false
-    end.
+Definition of_kind (kind : text) (p : parts) : bool :=
+  match origin_part p with
+  | Obj pairs => match lookup pairs kind_key with Got j => is_text kind j | No _ => false end
+  | _ => false
+  end.
 Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : parts) : result (option (rounding Z)) :=
-  if is_null (rounding_part p) || is_domain p then Got None
+  if is_null (origin_part p) || of_kind domain_kind p then Got None
   else
-    let* told := opened_rounding p in
+    let* _ := need Unusable (of_kind rounded_kind p) in
+    let* told := fields keys_rounded (origin_part p) in
     match told, data p, dims p with
-    | [grid; change; before], [contexts; queries; labels], T :: n :: d :: _ =>
+    | [_; grid; change; before], [contexts; queries; labels], T :: n :: d :: _ =>
       let* before := fields keys_inputs before in
       let* grid := number_of grid in
       let* change := number_of change in
@@ -712,9 +681,9 @@ Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : pa
 
 (* A domain, with contexts and queries of the data. *)
 Definition domain_of (p : parts) : result (option (domain Z * list (mat Z) * mat Z)) :=
-  if negb (is_domain p) then Got None
+  if negb (of_kind domain_kind p) then Got None
   else
-    let* told := fields keys_domain (rounding_part p) in
+    let* told := fields keys_domain (origin_part p) in
     match told, data p, dims p with
     | [_; Arr every; Arr all], [_; _; _], T :: _ :: d :: _ =>
       let* _ := need Unusable (forallb (fun j => match j with Arr _ | Obj _ | Str _ => true | _ => false end) every) in

@@ -44,10 +44,19 @@ let rec write sha file text = function
 
 let digest file text value = let sha = Sha256.fresh () in write sha file text value; Sha256.finish sha
 
+let codes name = List.init (String.length name) (fun i -> Char.code name.[i])
+let pairs_of = function Obj pairs -> pairs | _ -> []
+let key file name = let codes = codes name in fun (k, _) -> characters_at file k = codes
+
+(* Is it said to be of another format? *)
+let other_format file doc =
+  match List.find_opt (key file "format") (pairs_of doc) with
+  | Some (_, Str start) -> characters_at file start <> codes "attncert/3"
+  | _ -> true
+
 (* [stale file text doc]: the first of "digest" and "input_sha256" that is not what it should be. *)
 let stale file text doc =
-  let pairs = match doc with Obj pairs -> pairs | _ -> [] in
-  let key name = let codes = List.init (String.length name) (fun i -> Char.code name.[i]) in fun (k, _) -> characters_at file k = codes in
+  let pairs = pairs_of doc and key = key file in
   let value name = snd (List.find (key name) pairs) in
   let given name = match value name with Str start -> characters_at file start | _ -> [] in
   let is name fresh = given name = List.init 64 (fun i -> Char.code fresh.[i]) in

@@ -262,7 +262,7 @@ Lemma domain_proved f p D x : domain_of f p = Got D -> check_whole p D = true ->
   of_data (whole id) (option_map (fun l => fst (fst l)) D) x.
 Proof.
   intros H W C. destruct D as [[[D contexts] queries]|]; [|exact I]. apply content_inputs in C.
-  unfold domain_of in H. destruct (negb (is_domain f p)); [discriminate|]. apply bind_got in H as (told & _ & H).
+  unfold domain_of in H. destruct (negb (of_kind f domain_kind p)); [discriminate|]. apply bind_got in H as (told & _ & H).
   destruct told as [|? [|[] [|[] [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
   cbn [option_map fst of_data]. destruct (data_of x) as [c|]; [|now destruct C as [_ [? C]]]. exists c. split; [reflexivity|].
   destruct C as [C (T & n & d & rest & E & HT & Hd)]. unfold check_whole in W. rewrite E in H, W.
@@ -272,9 +272,9 @@ Qed.
 
 Lemma rounding_of_any f test p r : rounding_of f test p = Got r -> rounding_of f (fun _ _ => true) p = Got r.
 Proof.
-  unfold rounding_of. destruct (is_null (rounding_part p) || is_domain f p); [auto|].
-  destruct (opened_rounding f p) as [told|]; cbn [bind]; [|discriminate].
-  destruct told as [|? [|? [|? [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
+  unfold rounding_of. destruct (is_null (origin_part p) || of_kind f domain_kind p); [auto|].
+  intros H. apply bind_got in H as (? & -> & H). apply bind_got in H as (told & -> & H). cbn [bind]. revert H.
+  destruct told as [|? [|? [|? [|? [|]]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
   destruct (dims p) as [|? [|? [|? ?]]]; try discriminate. intros H. apply bind_got in H as (before & -> & H). cbn [bind].
   apply bind_got in H as (grid & -> & H). apply bind_got in H as (change & -> & H). cbn [bind].
   apply bind_got in H as (? & -> & H). cbn [bind]. destruct before as [|? [|? [|? [|]]]]; try discriminate.

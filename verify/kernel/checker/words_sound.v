@@ -102,7 +102,7 @@ Proof.
   split; [exact (readout_okb_ok wval _ words_above_0_ok c H2)|]. exact (words_interpolates u c H3).
 Qed.
 
-(* Of attncert/2: saturation as for the other numbers, and rounding, entry by entry, over Z. *)
+(* Saturation as for the other numbers, and rounding, entry by entry, over Z. *)
 Theorem words_saturated u s c : CheckBig.check_saturation u s (cmap big c) = true -> saturates wval s c.
 Proof. intros H. apply (saturates_map big wval BigZ.to_Z big_ok). exact (SaturationBig.check_saturation_sound u s _ H). Qed.
 Theorem words_rounded r : check_rounding (rmap wval r) = true -> rounded wval r.
