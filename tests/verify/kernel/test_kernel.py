@@ -16,6 +16,7 @@ from support.requires import KERNEL, needed, verified_status
 from support.small_certificates import CASES, sealed, written
 
 from attncert.verify.checker import check_file
+from attncert.verify.coq.executable import check_file as verified
 from attncert.verify.fast import check as fast
 
 
@@ -43,6 +44,17 @@ def test_what_is_no_certificate_is_unusable(text: str, tmp_path: Path) -> None:
     path = written(text, tmp_path)
     assert check_file(path).status == "unusable"
     assert verified_status(path) in ("unusable", "over limit")
+
+
+@pytest.mark.usefixtures("executable")
+def test_another_format_is_refused_in_the_words_of_all_checkers(tmp_path: Path) -> None:
+    path = written(sealed(CASES["full-rank"]() | {"format": "attncert/2"}), tmp_path)
+    words = "format must be attncert/3"
+    assert verified(path).message == f"verified: {words}"
+    assert (check_file(path).message, fast.check_file(path).message) == (
+        words,
+        f"fast check: {words}",
+    )
 
 
 @pytest.mark.usefixtures("executable")
