@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import PageParts
+from attncert.reports.network.formula import formulas
+from attncert.reports.prove.figures import graph_of
+from attncert.reports.prove.sections import files, sections
 from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.proof import Voice
 from attncert.verify.claims.words import counted
 from attncert.verify.layer.error import interval
 from attncert.verify.network.prove import NetworkProof
@@ -27,12 +32,15 @@ MARGIN = (
 
 def page_parts(proof: NetworkProof) -> PageParts:
     network = proof.network
-    context = {
+    seed = getattr(proof.question, "seed", None)
+    context = sections(proof, "network", network is not None) | {
         "method": proof.construction,
-        "retrieves": isinstance(proof.built, Retrieval),
         "blocks": list(_rows(proof)),
+        "formulas": list(formulas(network)) if network else [],
         "price": proof.trace[ids.PARAMETERS].numbers if network else None,
-        "stored": proof.data.origin.stored(proof.data),
+        "voice": Voice(),
+        "inputs": _inputs(proof),
+        "run": [] if seed is None else [("random seed", seed)],
         "before": len(proof.data.origin.blocks),
         "tables": list(_tables(proof)),
     }
@@ -46,7 +54,16 @@ def page_parts(proof: NetworkProof) -> PageParts:
     }
     idle = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
     more = tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in idle if x)
-    return PageParts("network.md.j2", context, exhibits, more=more)
+    return PageParts(
+        "network.md.j2", context, exhibits, partial(graph_of, proof), partial(files, proof), more
+    )
+
+
+def _inputs(proof: NetworkProof) -> str:
+    """What the words of the command are, beside the data."""
+    if isinstance(proof.built, Retrieval):
+        return "Its distinct queries are the patterns; the SHA-256 is of these, as data."
+    return "WEIGHTS is the file of the network." if proof.question.command == "layer" else ""
 
 
 def _tables(proof: NetworkProof) -> Iterator[Table]:

@@ -22,6 +22,7 @@ from attncert.reports.prove.graph import graph
 from attncert.reports.prove.saturation import figure as against_c
 from attncert.reports.words.drawing import Drawing, Figure, Picture
 from attncert.reports.words.numbers import BEYOND
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import HeadSummary, Proof
 from attncert.verify.claims.words import counted
 
@@ -33,9 +34,14 @@ MOST_MARKS = 600  # heads with marks of their own: those of more lie on one anot
 WIDTH = 8.0  # inches
 
 
+def graph_of(proof: Answer) -> dict[str, Picture]:
+    """What each claim rests on, by its name among the figures."""
+    return {"graph": Drawing(graph(proof.trace, proof.conclusion))}
+
+
 def draw(proof: Proof) -> dict[str, Picture]:
     """Figures by name; those of the heads only where heads were built."""
-    drawn: dict[str, Picture] = {"graph": Drawing(graph(proof.trace, proof.conclusion))}
+    drawn = graph_of(proof)
     if not proof.heads:
         return drawn
     own = own_figure(proof.heads)

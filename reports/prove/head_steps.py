@@ -15,9 +15,9 @@ from attncert.reports.prove.rows import NONE
 from attncert.reports.prove.view import bundle, by_head
 from attncert.reports.words.claims import evidence
 from attncert.reports.words.numbers import indices, notation, words
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
-from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 
@@ -59,7 +59,7 @@ class HeadSteps:
     written: tuple[Claim, ...]
 
 
-def head_steps(proof: Proof) -> HeadSteps | None:
+def head_steps(proof: Answer) -> HeadSteps | None:
     """None where no claim is about a head."""
     heads = {h: claims for h, claims in by_head(proof.trace) if h is not None}
     if not heads:
@@ -163,7 +163,7 @@ def _premises(
 
 
 def _standings(
-    proof: Proof, of: dict[int, dict[str, Claim]], names: Sequence[str]
+    proof: Answer, of: dict[int, dict[str, Claim]], names: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
     """One row for all heads whose steps stand alike."""
     alike: dict[tuple[str, ...], list[int]] = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import canonical_bytes
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Steered
 
@@ -32,7 +33,7 @@ def exhibits(proof: Proof) -> dict[str, Any]:
     }
 
 
-def not_proved(proof: Proof) -> list[Claim]:
+def not_proved(proof: Answer) -> list[Claim]:
     """Every claim that is not proved, on its own or through what it rests on."""
     return [c for c in proof.trace if proof.trace.standing(c.id) < Level.PROVED]
 
@@ -48,7 +49,7 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
     return out
 
 
-def certificate_sha256(proof: Proof) -> str | None:
+def certificate_sha256(proof: Answer) -> str | None:
     """Of the bytes of certificate.json: keys sorted, no insignificant white space."""
     if proof.certificate is None:
         return None

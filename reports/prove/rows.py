@@ -25,8 +25,9 @@ from attncert.reports.words.numbers import (
     whole,
     words,
 )
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name
+from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name, promised
 from attncert.verify.claims.proof import HeadSummary, Proof
 from attncert.verify.claims.words import counted
 
@@ -48,7 +49,7 @@ class Hypothesis:
     used: str
 
 
-def hypotheses(proof: Proof) -> list[Hypothesis]:
+def hypotheses(proof: Answer, built: bool) -> list[Hypothesis]:
     return [
         Hypothesis(
             name=title(name),
@@ -56,19 +57,33 @@ def hypotheses(proof: Proof) -> list[Hypothesis]:
             demand=_demand(c),
             finding=_finding(c),
             level=level_words(proof, c),
-            used=_where_used(proof, c),
+            used=_where_used(proof, c, built),
         )
         for c in proof.trace
         if (name := hypothesis_name(c.id))
     ]
 
 
-def rested_on(proof: Proof) -> str:
+def rested_on(proof: Answer) -> str:
     """The hypotheses that the conclusion rests on."""
     below = proof.trace.ancestors(proof.conclusion)
     return "; ".join(
         title(name) for i in proof.trace.order if i in below and (name := hypothesis_name(i))
     )
+
+
+def promises(proof: Answer) -> list[tuple[str, str, str, str]]:
+    """What a theorem promises, by its formula, beside what was built, and how that is known."""
+    return [
+        (
+            words(what),
+            f"{'places' if what == 'examples' else 'at most'} {whole(claim.numbers['promised'])}",
+            whole(claim.numbers["built"]),
+            level_words(proof, claim),
+        )
+        for claim in proof.trace
+        if (what := promised(claim.id))
+    ]
 
 
 def construction(proof: Proof) -> list[tuple[str, str]]:
@@ -169,7 +184,7 @@ class Gap:
     why: str
 
 
-def gaps(proof: Proof) -> list[Gap]:
+def gaps(proof: Answer) -> list[Gap]:
     """Everything that is not proved; steps of many heads that lack the same are one line."""
     claims = not_proved(proof)
     of_heads = [c for c in claims if head_and_step(c.id)]
@@ -182,7 +197,7 @@ def gaps(proof: Proof) -> list[Gap]:
     return [_gap(proof, cs) for cs in lines.values()]
 
 
-def to_decide(proof: Proof) -> list[tuple[str, str, str]]:
+def to_decide(proof: Answer) -> list[tuple[str, str, str]]:
     """Of each hypothesis that was sampled where all subsets are within reach: its name, the command
     that decides it and the nominal seconds that this takes."""
     return [
@@ -196,7 +211,7 @@ def to_decide(proof: Proof) -> list[tuple[str, str, str]]:
     ]
 
 
-def level_words(proof: Proof, claim: Claim) -> str:
+def level_words(proof: Answer, claim: Claim) -> str:
     """The level, and the standing where what the claim rests on pulls it down."""
     standing = proof.trace.standing(claim.id)
     if standing is claim.level:
@@ -204,7 +219,7 @@ def level_words(proof: Proof, claim: Claim) -> str:
     return f"{claim.level.value} on its own; {standing.value} with what it rests on"
 
 
-def held_down(proof: Proof, claim: Claim) -> str:
+def held_down(proof: Answer, claim: Claim) -> str:
     """Why the standing is below the level: a clause, or nothing."""
     names = causes(proof.trace, claim)
     if not names:
@@ -223,7 +238,7 @@ def names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
     return "; ".join(parts[:limit]) + (f"; and {counted(more, 'other')}" if more > 0 else "")
 
 
-def _gap(proof: Proof, claims: list[Claim]) -> Gap:
+def _gap(proof: Answer, claims: list[Claim]) -> Gap:
     first = claims[0]
     why = held_down(proof, first)
     if not first.level < Level.PROVED:
@@ -268,7 +283,7 @@ def _finding(claim: Claim) -> str:
     return notation(rest) if rest else NONE
 
 
-def _where_used(proof: Proof, claim: Claim) -> str:
+def _where_used(proof: Answer, claim: Claim, built: bool) -> str:
     """Steps that name it in `uses`, by strength, then what else rests on it directly."""
     short = hypothesis_name(claim.id) or ""
     by_strength: dict[str, list[ClaimId]] = {}
@@ -282,8 +297,8 @@ def _where_used(proof: Proof, claim: Claim) -> str:
     if others:
         parts.append(names_of(others))
     text = "; ".join(parts[:6]) + (f"; and {counted(len(parts) - 6, 'other')}" if parts[6:] else "")
-    if not proof.heads and not text:
-        return NONE  # a refusal: nothing was built that could use it
+    if not built and not text:
+        return NONE  # nothing was built that could use it
     return text or "nowhere"
 
 

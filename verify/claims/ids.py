@@ -40,6 +40,7 @@ __test__ = {"ClaimId": ClaimId.__doc__, "Step": Step.__doc__}  # which doctest d
 _HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
 _HYPOTHESIS: Final = "hypothesis."
 _CLAIMED: Final = "claimed."
+_PROMISE: Final = "promise."
 
 
 def hypothesis(name: str) -> ClaimId:
@@ -68,7 +69,12 @@ def of_head(number: int, step: Step) -> ClaimId:
 
 
 def promise(what: str) -> ClaimId:
-    return ClaimId(f"promise.{what}")
+    return ClaimId(f"{_PROMISE}{what}")
+
+
+def promised(claim_id: str) -> str | None:
+    """What is promised; None for other claims."""
+    return claim_id[len(_PROMISE) :] if claim_id.startswith(_PROMISE) else None
 
 
 def claimed(what: str) -> ClaimId:

@@ -203,7 +203,7 @@ def test_the_report_says_what_each_block_is_for(name: str) -> None:
         assert f"| {key} | {number} |" in page
     assert f"attncert prove DATA --construction {name}" in page
     for step in STEPS[name]:
-        assert f"| `step.{step}` | proved |" in page
+        assert f"`step.{step}`**: proved" in page
 
 
 @pytest.mark.parametrize("name", STEPS)

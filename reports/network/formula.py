@@ -1,0 +1,73 @@
+r"""What a network computes, block by block, in LaTeX with the sizes of its matrices.
+
+$x_k$ is the query after block k, a row, and $X_k$ the matrix of the tokens, as rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from attncert.constructions.network.blocks import Attention, Block, FeedForward
+from attncert.constructions.network.network import Network
+
+_ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]"}
+
+
+def formulas(network: Network) -> Iterator[str]:
+    r"""A sentence for each block; blocks in a row that differ in their numbers alone share one.
+
+    >>> from flint import fmpq_mat
+    >>> from attncert import FeedForward
+    >>> block = FeedForward(fmpq_mat(2, 3), fmpq_mat(1, 3), activation="relu")
+    >>> list(formulas(Network((block,))))
+    ['Block 1: $x_{1} = \\max(0,\\;x_{0}W_{1} + b_{1})$, where $W_{1}$ is $2\\times3$.']
+    """
+    numbered = enumerate(network.blocks, 1)
+    for _, run in groupby(numbered, lambda pair: _sentence(pair[1], "k", "k-1")):
+        (first, block), *others = run
+        if others:
+            last = others[-1][0]
+            head = f"Blocks {first} to {last}, $k={first},\\dots,{last}$"
+            yield f"{head}: {_sentence(block, 'k', 'k-1')}"
+        else:
+            yield f"Block {first}: {_sentence(block, str(first), str(first - 1))}"
+
+
+def _sentence(block: Block, k: str, before: str) -> str:
+    if isinstance(block, Attention):
+        made, where = _attention(block, k, before)
+    else:
+        made, where = _fed(block, k, before)
+    kept = f"x_{{{before}}} + " if block.residual else ""
+    tokens = f", and each row of $X_{{{k}}}$ alike" if block.of == "all" else ""
+    return f"$x_{{{k}}} = {kept}{made}${tokens}, where {where}."
+
+
+def _fed(block: FeedForward, k: str, before: str) -> tuple[str, str]:
+    row = rf"(x_{{{before}}},\,X_{{{before}}})" if block.of == "row" else f"x_{{{before}}}"
+    made = _ACTIVATIONS[block.activation].format(f"{row}W_{{{k}}} + b_{{{k}}}")
+    return made, f"$W_{{{k}}}$ is {_size([block.weights])}"
+
+
+def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
+    h, X = f"{{{k},h}}", f"X_{{{before}}}"
+    logits = rf"x_{{{before}}}Q_{h}K_{h}^\top {X}^\top"
+    logits = rf"\ln 2\cdot {logits}" if block.unit == "ln 2" else logits
+    logits = rf"{logits}/\sqrt{{{block.root}}}" if block.root != 1 else logits
+    weights = f"({logits})" if block.rule == "linear" else rf"\mathrm{{{block.rule}}}({logits})"
+    made = rf"\big({weights}\,{X}V_{h}\big)_{{h=1}}^{{{len(block.heads)}}}\,O_{{{k}}}"
+    named = {"Q": "query", "K": "key", "V": "value"}
+    sizes = [
+        f"${x}_{h}$ is {_size(getattr(y, of) for y in block.heads)}" for x, of in named.items()
+    ]
+    mask = "; not every token is seen, by its mask" if block.mask else ""
+    where = f"{', '.join(sizes)}, $O_{{{k}}}$ is {_size([block.output])}"
+    return made, f"{where}, and heads stand side by side{mask}"
+
+
+def _size(matrices: Iterable[Any]) -> str:
+    """Rows times columns, of all that differ."""
+    sizes = dict.fromkeys(rf"${m.nrows()}\times{m.ncols()}$" for m in matrices)
+    return " or ".join(sizes)
