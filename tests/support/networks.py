@@ -254,7 +254,8 @@ def nearest(certificate: Certificate, margin: Any) -> Certificate:
 
 def behind(certificate: Certificate, seed: int) -> Certificate:
     """The same claim about a layer, behind two blocks: their input is chosen so that its data come
-    out. The first adds a mean of the tokens to the query, the second makes 2 x + b of each vector.
+    out. The first adds a mean of the tokens to the query, the second makes 2 x + b of each vector;
+    of odd seeds another one before them leaves out a coordinate.
     """
     draw = random.Random(seed)
     data, d = certificate["data"], certificate["dims"]["width"]
@@ -282,9 +283,15 @@ def behind(certificate: Certificate, seed: int) -> Certificate:
         tokens = contexts[t if len(contexts) > 1 else 0]
         more = attended(plain, query, tokens, [1] * len(tokens))
         queries.append([x - y for x, y in zip(query, more, strict=True)])
+    blocks = [plain, double, *certificate["network"]]
+    if seed % 2:
+        contexts = [[[*row, draw.randint(-3, 3)] for row in context] for context in contexts]
+        queries = [[*row, draw.randint(-3, 3)] for row in queries]
+        narrow = {"weights": [*one, ["0"] * d], "bias": ["0"] * d, "residual": False}
+        blocks = [double | narrow, *blocks]
     data = data | {"contexts": contexts, "queries": queries}
     data = {key: as_text(rows) for key, rows in data.items()}
-    return sealed(certificate | {"network": [plain, double, *certificate["network"]], "data": data})
+    return sealed(certificate | {"network": blocks, "data": data})
 
 
 def as_text(rows: Any) -> Any:

@@ -124,7 +124,7 @@ def test_layers_behind_blocks(count: int, tmp_path: Path) -> None:
 def test_data_in_front_of_the_blocks_are_what_is_judged(tmp_path: Path) -> None:
     """With the data of the layer itself the claim is false: two blocks more stand before it."""
     alone = layer_certificate("interpolation")
-    front = networks.behind(alone, 1)
+    front = networks.behind(alone, 2)
     assert both(sealed(front | {"data": alone["data"]}), tmp_path) == ("wrong", "wrong")
     assert both(sealed(front | {"network": alone["network"]}), tmp_path) == ("wrong", "wrong")
 

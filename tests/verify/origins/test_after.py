@@ -204,8 +204,7 @@ def test_blocks_before_may_change_the_width(question: Prove, check: Any, tmp_pat
             path = written(file, tmp_path)
             assert check_file(path).status == check(path).status == status, (kind, status)
             if EXECUTABLE.exists():
-                plain = certificate["claim"] == "network"  # all data are of the width in dims
-                assert verified_status(path) == (status if plain else "over limit")
+                assert verified_status(path) == status
 
 
 def test_a_block_before_and_rounding_are_not_one_run() -> None:

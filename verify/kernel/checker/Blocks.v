@@ -183,11 +183,11 @@ Definition nearest_labels (margin : frac Z) (blocks : list (block (mat Z))) (c :
     length outputs = length y /\ forall label, In label (labels c) -> let y' := reals label in
     y' <> y -> real (fun z => z) margin <= dot (difference y y') outputs - (dot y y - dot y' y') / 2.
 
-(* Behind blocks the data c are the data c', with the same labels and the same layer. *)
+(* Behind blocks the data c are the data c', perhaps of another width, with the same labels and the same layer. *)
 Definition behind (blocks : list (block (mat Z))) (c c' : cert Z) : Prop :=
   match blocks with
   | [] => c' = c
-  | _ => c' = Cert (dimT c) (dimn c) (dimd c) (dimm c) (dimH c) (dimk c) (dimv c) (contexts c') (queries c') (labels c) (heads c) (output c) /\
+  | _ => c' = Cert (dimT c) (dimn c) (dimd c') (dimm c) (dimH c) (dimk c) (dimv c) (contexts c') (queries c') (labels c) (heads c) (output c) /\
     forall t, (t < dimT c)%nat -> state blocks c t = Got (map reals (ctx c' t), reals (nth t (queries c') []))
   end.
 End Reals.

@@ -85,11 +85,13 @@ Definition inputs_okb (c : cert num) : bool :=
   (Nat.eqb (length (contexts c)) 1 || Nat.eqb (length (contexts c)) (dimT c)) &&
   forallb (fun M => between_1 (dimn c) (length M) && mat_okb (length M) (dimd c) M) (contexts c) &&
   mat_okb (dimT c) (dimd c) (queries c) && mat_okb (dimT c) (dimm c) (labels c).
-Definition data_okb (c : cert num) : bool :=
-  inputs_okb c && forallb (Nat.ltb 0) [dimH c; dimk c; dimv c] && Nat.eqb (length (heads c)) (dimH c) &&
-  forallb (fun x => mat_okb (dimd c) (dimk c) (key x) && mat_okb (dimd c) (dimk c) (query x)) (heads c).
-Definition readout_okb (c : cert num) : bool :=
-  forallb (fun x => mat_okb (dimd c) (dimv c) (value x)) (heads c) && mat_okb (dimH c * dimv c) (dimm c) (output c).
+Definition heads_okb (d : nat) (c : cert num) : bool :=
+  forallb (Nat.ltb 0) [dimH c; dimk c; dimv c] && Nat.eqb (length (heads c)) (dimH c) &&
+  forallb (fun x => mat_okb d (dimk c) (key x) && mat_okb d (dimk c) (query x)) (heads c).
+Definition data_okb (c : cert num) : bool := inputs_okb c && heads_okb (dimd c) c.
+Definition values_okb (d : nat) (c : cert num) : bool :=
+  forallb (fun x => mat_okb d (dimv c) (value x)) (heads c) && mat_okb (dimH c * dimv c) (dimm c) (output c).
+Definition readout_okb (c : cert num) : bool := values_okb (dimd c) c.
 End Shapes.
 Definition above_0 : Z -> bool := Z.ltb 0.
 
@@ -300,7 +302,7 @@ Definition sequences_of (n T : nat) (embedding positions texts ends : json) : re
   Got (Sequences E P texts ends).
 Definition with_data (p : parts) (data : list json) (tokens : json) l : parts :=
   Parts (name p) (own_parts p) data (dims p) (saturation_part p) (origin_part p) tokens l.
-Definition sequences_written (p : parts) : result parts :=
+Definition with_sequences (p : parts) : result parts :=
   match data p, dims p with
   | [embedding; positions; texts; ends; labels], T :: n :: _ =>
     let* _ := need Unusable (is_null (tokens_part p)) in
@@ -309,16 +311,14 @@ Definition sequences_written (p : parts) : result parts :=
     Got (with_data p [null; null; labels] null (Some (q, contexts, queries)))
   | _, _ => Got (with_data p (data p) (tokens_part p) None)
   end.
-(* Data of another width than the layer's, behind blocks that change it: too much for this checker. *)
-Definition of_layer_width (p : parts) : bool :=
+(* Width of the data, which a layer after blocks need not have. *)
+Definition layer_width (p : parts) : nat := nth 2 (dims p) 0%nat.
+Definition data_width (p : parts) : nat :=
   match own_parts p, dims p, sequenced p, data p with
-  | Arr (_ :: _ :: _) :: _, [_; _; d; _; _; _; _], Some (q, _, _), _ => Nat.eqb (width (embedding q)) d
-  | Arr (_ :: _ :: _) :: _, [_; _; d; _; _; _; _], None, _ :: Arr (Arr row :: _) :: _ => Nat.eqb (length row) d
-  | _, _, _, _ => true
+  | Arr (_ :: _ :: _) :: _, [_; _; _; _; _; _; _], Some (q, _, _), _ => width (embedding q)
+  | Arr (_ :: _ :: _) :: _, [_; _; _; _; _; _; _], None, _ :: Arr (Arr row :: _) :: _ => length row
+  | _, _, _, _ => layer_width p
   end.
-Definition with_sequences (p : parts) : result parts :=
-  let* p := sequences_written p in
-  let* _ := need Over (of_layer_width p) in Got p.
 Definition columns {A} (rows : list (list A)) : list (list A) :=
   fold_right (fun row columns => map (fun p => fst p :: snd p) (combine row columns)) (repeat [] (width rows)) rows.
 Definition without_bias (rows : mat Z) : mat Z := columns (rows ++ [repeat (Frac 0 1) (width rows)]).
@@ -455,11 +455,11 @@ Definition inputs_of (p : parts) : result (list (mat Z) * mat Z) :=
 (* Data and sizes, with these heads and this output. *)
 Definition with_heads (p : parts) (heads : list (head Z)) (output : mat Z) : result (cert Z) :=
   match data p, dims p with
-  | [_; _; labels], T :: n :: d :: m :: layer =>
+  | [_; _; labels], T :: n :: _ :: m :: layer =>
     let* (contexts, queries) := inputs_of p in
     let* labels := matrix labels in
     let '(H, dk, dv) := match layer with [H; dk; dv] => (H, dk, dv) | _ => (0, 0, 0)%nat end in
-    Got (Cert T n d m H dk dv contexts queries labels heads output)
+    Got (Cert T n (data_width p) m H dk dv contexts queries labels heads output)
   | _, _ => No Unusable
   end.
 
@@ -471,7 +471,8 @@ Definition layer_of {A} (readout : bool) (in_unit : text) (network : json) (firs
   let* heads := each head_of heads in
   let* output := match output with Some o => matrix o | None => Got [] end in
   let* c := with_heads p heads output in
-  let* _ := need Unusable (data_okb above_0 c && (negb readout || readout_okb above_0 c)) in Got (before, a, c).
+  let d := layer_width p in
+  let* _ := need Unusable (inputs_okb above_0 c && heads_okb above_0 d c && (negb readout || values_okb above_0 d c)) in Got (before, a, c).
 
 (* Saturation speaks of the groups, which are behind the layer. *)
 Definition saturation_of (p : parts) : result (option saturation) :=
@@ -652,7 +653,8 @@ Definition rounding_of (test : frac Z -> list (frac Z * frac Z) -> bool) (p : pa
     let* _ := need Unusable (of_kind rounded_kind p) in
     let* told := fields keys_rounded (origin_part p) in
     match told, data p, dims p with
-    | [_; grid; change; before], [contexts; queries; labels], T :: n :: d :: _ =>
+    | [_; grid; change; before], [contexts; queries; labels], T :: n :: _ =>
+      let d := data_width p in
       let* before := fields keys_inputs before in
       let* grid := number_of grid in
       let* change := number_of change in
@@ -685,7 +687,8 @@ Definition domain_of (p : parts) : result (option (domain Z * list (mat Z) * mat
   else
     let* told := fields keys_domain (origin_part p) in
     match told, data p, dims p with
-    | [_; Arr every; Arr all], [_; _; _], T :: _ :: d :: _ =>
+    | [_; Arr every; Arr all], [_; _; _], T :: _ =>
+      let d := data_width p in
       let* _ := need Unusable (forallb (fun j => match j with Arr _ | Obj _ | Str _ => true | _ => false end) every) in
       let* _ := need Wrong (Nat.eqb (length every * length all) T) in
       let* (contexts, queries) := inputs_of p in

@@ -147,19 +147,19 @@ Definition before_of (blocks : list (block exact_map)) (context : mat Z) : resul
   let* tokens := each clear_lowest context in tables_exact blocks tokens.
 Definition query_of (blocks : list (block exact_map)) (c : cert Z) before (t : nat) : result exact :=
   let* query := clear_lowest (nth t (queries c) []) in query_after_exact blocks before query.
-(* The data behind blocks. *)
+(* The data behind blocks, of width d. *)
 Definition fractions (v : exact) : vec Z := map (fun z => Frac z (snd v)) (fst v).
-Definition derived (blocks : list (block (mat Z))) (c : cert Z) : result (cert Z) :=
+Definition derived (d : nat) (blocks : list (block (mat Z))) (c : cert Z) : result (cert Z) :=
   match blocks with
   | [] => Got c
   | _ =>
     let* _ := need Unusable (forallb (fun E => match widths (length E) (dimd c) blocks with
-      | Some (token, query) => Nat.eqb token (dimd c) && Nat.eqb query (dimd c) | None => false end) (contexts c)) in
+      | Some (token, query) => Nat.eqb token d && Nat.eqb query d | None => false end) (contexts c)) in
     let* blocks := each clear_block blocks in
     let* states := each_example (before_of blocks) c (fun before t =>
       let* query := query_of blocks c before t in Got (fst (last before ([], [])), query)) in
     let tables := match contexts c with [_] => firstn 1 states | _ => states end in
-    Got (Cert (dimT c) (dimn c) (dimd c) (dimm c) (dimH c) (dimk c) (dimv c)
+    Got (Cert (dimT c) (dimn c) d (dimm c) (dimH c) (dimk c) (dimv c)
       (map (fun s => map fractions (fst s)) tables) (map (fun s => fractions (snd s)) states) (labels c) (heads c) (output c))
   end.
 End Exact.

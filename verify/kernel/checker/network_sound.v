@@ -268,7 +268,7 @@ Qed.
 
 Lemma fractions_ok v : reals (fractions v) = values v.
 Proof. unfold reals, fractions, values, over. now rewrite map_map. Qed.
-Theorem derived_sound blocks c c' : derived common gcd blocks c = Got c' -> behind blocks c c'.
+Theorem derived_sound d blocks c c' : derived common gcd d blocks c = Got c' -> behind blocks c c'.
 Proof.
   unfold derived. destruct blocks as [|b r]; [now intros [= <-]|]. set (blocks := b :: r). intros H.
   apply bind_got in H as (e & _ & H). apply bind_got in H as (exact_blocks & HB & H). apply bind_got in H as (all & H & E). injection E as <-.

@@ -32,13 +32,13 @@ Proof.
 Qed.
 Lemma data_okb_ok c : data_okb c = true -> data_ok toZ c.
 Proof.
-  unfold data_okb. rewrite !andb_true_iff, Nat.eqb_eq. intros [[[H1 H2] H3] H4].
+  unfold data_okb, heads_okb. rewrite !andb_true_iff, Nat.eqb_eq. intros [H1 [[H2 H3] H4]].
   split; [now apply inputs_okb_ok|]. split; [now apply positive_ok|]. split; [exact H3|].
   revert H4. apply forallb_Forall. intros x. rewrite andb_true_iff. intros [K Q]. split; now apply mat_okb_ok.
 Qed.
 Lemma readout_okb_ok c : readout_okb c = true -> readout_ok toZ c.
 Proof.
-  unfold readout_okb. rewrite andb_true_iff. intros [H1 H2]. split; [|now apply mat_okb_ok].
+  unfold readout_okb, values_okb. rewrite andb_true_iff. intros [H1 H2]. split; [|now apply mat_okb_ok].
   revert H1. apply forallb_Forall. intros x. apply mat_okb_ok.
 Qed.
 End Shapes.

@@ -110,16 +110,16 @@ Definition units_of (more : list (mat Z)) (c : cert Z) : units Z :=
 (* A common multiple of the numbers of tokens. *)
 Definition common_count (c : cert Z) : Z :=
   fold_left (fun L M => let n := Z.of_nat (length M) in L / gcd L n * n)%Z (contexts c) 1%Z.
-(* The claim about what the blocks before a layer make of the data. *)
-Definition advanced (x : claim) : result claim :=
+(* The claim about what the blocks before a layer of width d make of the data. *)
+Definition advanced (d : nat) (x : claim) : result claim :=
   match x with
-  | Interpolation before c => let* c' := derived common gcd before c in
+  | Interpolation before c => let* c' := derived common gcd d before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (Interpolation before c')
-  | FullRank before p c => let* c' := derived common gcd before c in
+  | FullRank before p c => let* c' := derived common gcd d before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (FullRank before p c')
-  | EveryLabelling before p c => let* c' := derived common gcd before c in
+  | EveryLabelling before p c => let* c' := derived common gcd d before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (EveryLabelling before p c')
-  | InterpolationNear before radius unknowns inverse c => let* c' := derived common gcd before c in
+  | InterpolationNear before radius unknowns inverse c => let* c' := derived common gcd d before c in
       let* _ := need Unusable (inputs_okb above_0 c') in Got (InterpolationNear before radius unknowns inverse c')
   | x => Got x
   end.
@@ -146,26 +146,26 @@ Definition check_steering (more : list (mat Z)) (s : option saturation) (x : cla
 Definition check_whole (p : parts) (D : option (domain Z * list (mat Z) * mat Z)) : bool :=
   match D, dims p with
   | None, _ => true
-  | Some (D, contexts, queries), T :: _ :: d :: _ =>
-    check_domain (common (contexts ++ all_contexts D)) (common [queries; all_queries D]) T d contexts queries D
+  | Some (D, contexts, queries), T :: _ =>
+    check_domain (common (contexts ++ all_contexts D)) (common [queries; all_queries D]) T (data_width p) contexts queries D
   | _, _ => false
   end.
 Definition check_rounded (r : option (rounding Z)) : bool := match r with None => true | Some r => check_rounding r end.
 
-Theorem checked more x y s r q D u : advanced x = Got y -> check_claim more y = Got u -> check_steering more s y = true -> check_rounded r = true ->
+Theorem checked d more x y s r q D u : advanced d x = Got y -> check_claim more y = Got u -> check_steering more s y = true -> check_rounded r = true ->
   of_data (prefixes id) q x -> of_data (whole id) D x -> states (Certificate x s r q D).
 Proof.
   intros Ha Hx Hs Hr Hq HD. unfold states. cbn [claimed steering of_rounded of_sequences of_domain]. split.
   2:{ split; [destruct r; [exact (rounding_proved _ Hr)|exact I]|now split]. }
   destruct x; cbn [advanced] in Ha.
   1,2: apply bind_got in Ha as (c' & Hc & Ha); apply bind_got in Ha as (v & _ & Ha); injection Ha as <-; cbn in Hx;
-    apply need_got in Hx; exists c'; split; [exact (derived_sound _ _ _ _ _ Hc)|]; split;
+    apply need_got in Hx; exists c'; split; [exact (derived_sound _ _ _ _ _ _ Hc)|]; split;
     [first [exact (interpolation_proved _ _ Hx) | exact (full_rank_proved _ _ _ Hx)]
     |destruct s; [exact (saturation_proved _ _ _ Hs)|exact I]].
   { apply bind_got in Ha as (c' & Hc & Ha). apply bind_got in Ha as (v & _ & Ha). injection Ha as <-. split; [|destruct s; [discriminate|reflexivity]].
-    cbn in Hx. apply need_got in Hx. exists c'. split; [exact (derived_sound _ _ _ _ _ Hc)|exact (every_labelling_proved _ _ _ _ Hx)]. }
+    cbn in Hx. apply need_got in Hx. exists c'. split; [exact (derived_sound _ _ _ _ _ _ Hc)|exact (every_labelling_proved _ _ _ _ Hx)]. }
   { apply bind_got in Ha as (c' & Hc & Ha). apply bind_got in Ha as (v & _ & Ha). injection Ha as <-. split; [|destruct s; [discriminate|reflexivity]].
-    exists c'. split; [exact (derived_sound _ _ _ _ _ Hc)|exact (near_proved _ _ _ _ _ _ Hx)]. }
+    exists c'. split; [exact (derived_sound _ _ _ _ _ _ Hc)|exact (near_proved _ _ _ _ _ _ Hx)]. }
   all: injection Ha as <-; split; [|destruct s; [discriminate|reflexivity]]; cbn in Hx.
   - apply need_got in Hx. exact (dependent_set_proved _ _ _ _ _ _ _ Hx).
   - apply need_got in Hx. exact (impossible_proved _ _ _ _ _ _ _ _ Hx).
@@ -185,7 +185,7 @@ Definition judge (f : file) : result certificate :=
   let* _ := need Wrong (check_whole p D) in
   let* x := content f p in
   let* _ := need Over (affordable x) in
-  let* y := advanced x in
+  let* y := advanced (layer_width p) x in
   let more := more_of (sequenced p) y in
   let* _ := check_claim more y in
   let* s := saturation_of f p in
@@ -194,12 +194,12 @@ Definition judge (f : file) : result certificate :=
 
 (* The data of the claim are those in the file, sequences written out. *)
 Definition inputs_are (f : file) (p : parts) (c : cert Z) : Prop :=
-  inputs_of f p = Got (contexts c, queries c) /\ exists T n d rest, dims p = T :: n :: d :: rest /\ dimT c = T /\ dimd c = d.
+  inputs_of f p = Got (contexts c, queries c) /\ exists T n rest, dims p = T :: n :: rest /\ dimT c = T /\ dimd c = data_width p.
 Lemma with_heads_inputs f p heads output c : with_heads f p heads output = Got c -> inputs_are f p c.
 Proof.
   unfold with_heads, inputs_are. destruct (data p) as [|? [|? [|labels [|]]]]; try discriminate. destruct (dims p) as [|T [|n [|d [|m sizes]]]]; try discriminate.
   intros H. apply bind_got in H as ([contexts queries] & I & H). steps. destruct (match sizes with [H; dk; dv] => _ | _ => _ end) as [[h dk] dv]. injection H as <-.
-  split; [exact I|]. now exists T, n, d, (m :: sizes).
+  split; [exact I|]. now exists T, n, (d :: m :: sizes).
 Qed.
 Lemma layer_of_inputs A f readout unit layer (first : result A) p before a c : layer_of f readout unit layer first p = Got (before, a, c) -> inputs_are f p c.
 Proof.
@@ -250,12 +250,12 @@ Qed.
 Lemma sequences_proved f p p' x : with_sequences f p = Got p' -> content f p' = Got x ->
   of_data (prefixes id) (option_map (fun l => fst (fst l)) (sequenced p')) x.
 Proof.
-  intros H C. apply content_inputs in C. unfold with_sequences in H. apply bind_got in H as (p0 & H & E). steps. subst p0. unfold sequences_written in H.
+  intros H C. apply content_inputs in C. unfold with_sequences in H.
   destruct (data p) as [|embedding [|positions [|texts [|ends [|labels [|]]]]]]; try (injection H as <-; exact I).
   destruct (dims p) as [|T [|n rest]] eqn:ED; try (injection H as <-; exact I).
   apply bind_got in H as (u & _ & H). apply bind_got in H as (q & Hq & H). destruct (written_out q) as [contexts queries] eqn:W. injection H as <-.
   cbn [sequenced with_data option_map fst of_data]. destruct (data_of x) as [c|]; [|now destruct C as [C _]]. exists c. split; [reflexivity|].
-  destruct C as [C (T' & n' & d & rest' & C' & HT & Hd)]. unfold inputs_of in C. cbn [sequenced with_data dims] in C, C'. injection C as HE HQ.
+  destruct C as [C (T' & n' & rest' & C' & HT & _)]. unfold inputs_of in C. cbn [sequenced with_data dims] in C, C'. injection C as HE HQ.
   rewrite ED in C'. injection C' as <- <- ->. apply sequences_of_ok in Hq. rewrite HE, HQ in W. apply (written_out_ok _ _ _ _ Hq c HT); now rewrite W.
 Qed.
 Lemma domain_proved f p D x : domain_of f p = Got D -> check_whole p D = true -> content f p = Got x ->
@@ -265,7 +265,7 @@ Proof.
   unfold domain_of in H. destruct (negb (of_kind f domain_kind p)); [discriminate|]. apply bind_got in H as (told & _ & H).
   destruct told as [|? [|[] [|[] [|]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
   cbn [option_map fst of_data]. destruct (data_of x) as [c|]; [|now destruct C as [_ [? C]]]. exists c. split; [reflexivity|].
-  destruct C as [C (T & n & d & rest & E & HT & Hd)]. unfold check_whole in W. rewrite E in H, W.
+  destruct C as [C (T & n & rest & E & HT & Hd)]. unfold check_whole in W. rewrite E in H, W.
   apply bind_got in H as (? & _ & H). apply bind_got in H as (? & _ & H). rewrite C in H. cbn [bind] in H. steps.
   exact (check_domain_sound _ _ _ _ _ _ _ W c HT Hd H3 H4).
 Qed.
@@ -275,7 +275,7 @@ Proof.
   unfold rounding_of. destruct (is_null (origin_part p) || of_kind f domain_kind p); [auto|].
   intros H. apply bind_got in H as (? & -> & H). apply bind_got in H as (told & -> & H). cbn [bind]. revert H.
   destruct told as [|? [|? [|? [|? [|]]]]]; try discriminate. destruct (data p) as [|? [|? [|? [|]]]]; try discriminate.
-  destruct (dims p) as [|? [|? [|? ?]]]; try discriminate. intros H. apply bind_got in H as (before & -> & H). cbn [bind].
+  destruct (dims p) as [|? [|? ?]]; try discriminate. intros H. apply bind_got in H as (before & -> & H). cbn [bind].
   apply bind_got in H as (grid & -> & H). apply bind_got in H as (change & -> & H). cbn [bind].
   apply bind_got in H as (? & -> & H). cbn [bind]. destruct before as [|? [|? [|? [|]]]]; try discriminate.
   apply bind_got in H as (? & -> & H). cbn [bind]. apply bind_got in H as (old & -> & H). cbn [bind].
