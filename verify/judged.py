@@ -1,54 +1,86 @@
-"""What the checkers say of a certificate of a layer, before the verdict: `prove` does not say
-"Proved" of what its own checker calls wrong.
+"""What a checker says of every certificate, before the verdict: no command answers with a file that
+its own checker calls wrong.
 
-The plain checker judges an interpolation that takes it at most PLAIN_SECONDS by
-`cost_of_checking`, an upper bound: 49 digits take it 5 % of the time of the paper's proof, 193 by
-heads of width one about a third. Of a rank its cost is about T²·H·d products modulo the prime: up
-to PLAIN_WORK it judges, up to FAST_WORK the fast check does. Beyond, neither does, since it would
-take more than a tenth of what the proof takes. The choice depends on sizes alone, never on a clock.
+`answers` hands each answer of a command to `judged`. Of an interpolation the plain checker judges
+what takes it at most PLAIN_SECONDS by `cost_of_checking`, an upper bound. Of ranks and of nearby
+weights `_work` counts the products of the elimination: up to PLAIN_WORK the plain checker judges,
+up to FAST_WORK the fast check. Relations take it no longer than reading them. Networks of up to
+`RECOMPUTED` products were judged when their file was written (verify/network/within.py). Beyond,
+nothing judges: it would take more than a tenth of the time of the command. The choice depends on
+sizes alone, never on a clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
 from attncert.verify import checker
-from attncert.verify.certificate import Certificate, DataFile, canonical_bytes
+from attncert.verify.certificate import DataFile, canonical_bytes, cost_of_checking
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.proof import Proof
 from attncert.verify.fast import check as fast
 
 PLAIN_SECONDS = 10.0
 PLAIN_WORK, FAST_WORK = 10**6, 10**8
+_RELATIONS = "dependent-set", "impossible"
+
+_Answer = TypeVar("_Answer", bound=Answer)
 
 
-def contradiction(certificate: Certificate, seconds: float) -> str:
-    """Why a checker does not accept the file, half a sentence; "" where it holds, or where nothing
-    judged it: it is too large, or beyond a limit of the checker.
+def judged(answer: _Answer) -> _Answer:
+    """The answer, or the same undecided, without certificates, if a checker does not accept one."""
+    for file in answer.files:
+        if reason := contradiction(file, judge_of(file, answer), answer.time_limit):
+            return answer.contradicted(reason)
+    return answer
 
-    certificate: of "interpolation" or "full-rank". seconds: of `cost_of_checking`. The file is
-    written to a folder of its own and read from there, as by `attncert check`. Arithmetic: that of
-    the checker, exact integers.
+
+def contradiction(file: Mapping[str, Any], judge: str, seconds: float | None = None) -> str:
+    """Why this judge does not accept the file, half a sentence; "" if it does, if there is none, or
+    if the file is beyond a limit of the checker.
+
+    The file is written to a folder of its own and read from there, as by `attncert check`.
+    Arithmetic: that of the checker.
     """
-    name = judge_of(certificate, seconds)
-    if not name:
+    if not judge:
         return ""
     with TemporaryDirectory() as folder:
-        path, beside = Path(folder, "certificate.json"), certificate.get("data_file")
-        path.write_bytes(canonical_bytes(certificate))
+        path, beside = Path(folder, "certificate.json"), file.get("data_file")
+        path.write_bytes(canonical_bytes(file))
         if isinstance(beside, DataFile):
             Path(folder, beside["name"]).write_bytes(beside.content)
-        verdict = (fast if name == "fast check" else checker).check_file(str(path))
+        by = fast if judge == "fast check" else checker
+        verdict = by.check_file(str(path), min(PLAIN_SECONDS, seconds or PLAIN_SECONDS))
     if verdict.status in ("holds", "over limit"):
         return ""
-    return f"the {name} says of its certificate: {verdict.status}, {verdict.message}"
+    return f"the {judge} says of its certificate: {verdict.status}, {verdict.message}"
 
 
-def judge_of(certificate: Certificate, seconds: float) -> str:
-    """ "plain checker", "fast check", or "" where the file is too large for both."""
-    dims = certificate["dims"]
-    if certificate["claim"] == "interpolation":
-        return "plain checker" if seconds <= PLAIN_SECONDS else ""
-    work = dims["examples"] ** 2 * dims["heads"] * dims["width"]
-    if work <= PLAIN_WORK:
+def judge_of(file: Mapping[str, Any], answer: Answer) -> str:
+    """ "plain checker", "fast check", or "" if the file is too large for both, or judged before."""
+    if file["claim"] in _RELATIONS:
         return "plain checker"
-    return "fast check" if work <= FAST_WORK else ""
+    if file["claim"] == "interpolation":
+        assert isinstance(answer, Proof) and answer.layer is not None
+        seconds, _ = cost_of_checking(answer.data, answer.layer)
+        return "plain checker" if seconds <= PLAIN_SECONDS else ""
+    work = _work(file)
+    if work is None or work > FAST_WORK:
+        return ""
+    return "plain checker" if work <= PLAIN_WORK else "fast check"
+
+
+def _work(file: Mapping[str, Any]) -> int | None:
+    """Products of the elimination, about; None for networks."""
+    claim, dims = file["claim"], file["dims"]
+    labels = dims["examples"] * dims["labels"]
+    if claim == "full-rank":
+        return int(dims["examples"] ** 2 * dims["heads"] * dims["width"])
+    if claim == "every-labelling":
+        widths = 2 * dims["head_width"] + dims["value_width"]
+        weights = dims["width"] * widths + dims["value_width"] * dims["labels"]
+        return int(labels**2 * dims["heads"] * weights)
+    return int(labels**3) if claim == "interpolation-near" else None

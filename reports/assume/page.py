@@ -92,7 +92,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
         most = max(answer.placed, key=lambda p: p.memorized)
         text.append(
             f"Every labelling of {counted(most.memorized, 'example')} is memorized by "
-            f"{counted(inputs.heads, 'head')} (proved: partition certificate and A2)."
+            f"{counted(inputs.heads or 0, 'head')} (proved: partition certificate and A2)."
             if most.memorized
             else "No example is proved to be memorized: no context of rank n is given."
         )

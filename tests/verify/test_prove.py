@@ -27,11 +27,10 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import feature_blocks
 from attncert.reports.answers import report_page
-from attncert.verify.certificate import Certificate, canonical_bytes, sealed
+from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.judged import judge_of
 from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
@@ -232,41 +231,6 @@ def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -
     assert proof.trace["interpolation.rational"].level is Level.PROVED
     assert proof.trace["interpolation.symbolic"].level is Level.REFUTED
     assert proof.standing is Level.REFUTED
-
-
-@pytest.mark.parametrize(
-    ("claim", "key", "value"), [("interpolation", "output", "1/977"), ("full-rank", "key", "1/3")]
-)
-def test_what_the_checker_calls_wrong_is_not_called_proved(
-    claim: Any, key: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every claim holds, and a file of other weights is written."""
-    honest = pipeline.certificate
-
-    def other(*args: Any, **options: Any) -> Certificate:
-        body = dict(honest(*args, **options))
-        body.pop("digest")
-        layer = body["network"][0] if key == "output" else body["network"][0]["heads"][0]
-        layer[key][0][0] = value
-        return sealed(body)
-
-    assert prove(SMALL, Prove(claim=claim)).certificate is not None
-    monkeypatch.setattr(pipeline, "certificate", other)
-    proof = prove(SMALL, Prove(claim=claim))
-    assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
-    assert proof.certificate is None
-    reason = proof.trace["memorization"].witness["reason"]
-    assert reason.startswith("the plain checker says of its certificate: wrong, ")
-
-
-def test_large_certificates_have_another_judge_or_none() -> None:
-    sizes = {"heads": 32, "width": 16}
-    judges = [
-        judge_of(Certificate(claim="full-rank", dims=sizes | {"examples": T}), 0)
-        for T in (40, 97, 500)
-    ]
-    assert judges == ["plain checker", "fast check", ""]
-    assert judge_of(Certificate(claim="interpolation", dims={}), 11.0) == ""
 
 
 # Anything at all.

@@ -18,6 +18,7 @@ from attncert.verify.attack.cases import Case
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
+from attncert.verify.judged import judged
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.registry import errors_of
 from attncert.verify.prove import prove_construction
@@ -90,7 +91,8 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
         return "refused", ""
     question = Prove(construction=construction.name, seed=int(case.option))
     try:
-        proof = prove_construction(_adapted(construction, case), question, construction, silent)
+        made = prove_construction(_adapted(construction, case), question, construction, silent)
+        proof = judged(made)
     except InputError as error:  # a third party's code that breaks
         return str(error), "theorem"
     if fault := _fault(proof):

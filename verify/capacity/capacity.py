@@ -10,7 +10,7 @@ both sides. The conclusion is about the last and widest of them: the largest ran
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attncert.constructions.construction import Bound
@@ -49,6 +49,14 @@ class DataCapacity(Answer):
     universal: Universal
     labelled: Labelling
     certificates: Mapping[About, Certificate] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[Certificate, ...]:
+        return tuple(self.certificates.values())
+
+    def contradicted(self, reason: str) -> DataCapacity:
+        """Without a table: its rows and the certificates say the same."""
+        return replace(super().contradicted(reason), notions=(), certificates={})
 
     @property
     def formulas(self) -> dict[str, int]:

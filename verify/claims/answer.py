@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
@@ -82,6 +82,23 @@ class Answer:
     def reason(self) -> str:
         """Why it does not hold, half a sentence; "" where the claim does not say."""
         return str((self.claim.witness or {}).get("reason", ""))
+
+    @property
+    def files(self) -> tuple[Mapping[str, Any], ...]:
+        """All certificates."""
+        return () if self.certificate is None else (self.certificate,)
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds that the question allows; None: no limit."""
+        return getattr(self.question, "time_limit", None)
+
+    def contradicted(self, reason: str) -> Self:
+        """The same, undecided and without certificates: a checker does not accept one."""
+        witness = {"reason": reason}
+        open_ = replace(self.claim, level=Level.UNDECIDED, rests_on=(), witness=witness)
+        claims = [open_ if claim.id == open_.id else claim for claim in self.trace]
+        return replace(self, trace=ProofTrace(claims), certificate=None, uncertified=reason)
 
     @property
     def proof_claim(self) -> Claim | None:

@@ -94,8 +94,8 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     layer, N = layer_of(weights, shape), data.T * data.m
     blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
     if shape.parameters < N:
-        weights = counted(shape.parameters, "weight")
-        why = f"the labels ask for {counted(N, 'unknown')}, and there are {weights}"
+        have = counted(shape.parameters, "weight")
+        why = f"the labels ask for {counted(N, 'unknown')}, and there are {have}"
         return Near(data, layer, (), *blank, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):

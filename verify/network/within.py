@@ -134,7 +134,7 @@ def products(network: Network, data: Dataset) -> int:
 
 
 def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
-    """By the checker's evaluation: refuted, or undecided where that is too long or too coarse."""
+    """By the checker's evaluation: refuted, or undecided if that is beyond its limits."""
     limits, witness = Limits(math.inf, math.inf), None
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "it comes to the same"
     try:
@@ -143,7 +143,7 @@ def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
             level = Level.ENCLOSED
     except Rejected as rejection:
         status, reason = rejection.args
-        level = Level.REFUTED if exact and status == "wrong" else Level.UNDECIDED
+        level = Level.UNDECIDED if status == "over limit" else Level.REFUTED
         witness = {"reason": reason}
     return Claim(
         ids.NETWORK_RECOMPUTED,

@@ -38,7 +38,6 @@ from attncert.verify.installed import versions
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
-from attncert.verify.judged import contradiction
 from attncert.verify.layer.attention import Attention
 from attncert.verify.pipeline.grids import estimated_seconds
 from attncert.verify.pipeline.run import Run
@@ -334,9 +333,6 @@ def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
     device = choose_device(question.device) if blocks else None
     trace = ProofTrace(claims)
     file = outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None
-    seconds, _ = cost_of_checking(data, outcome.layer) if outcome.layer.output else (0.0, 0.0)
-    if file and (reason := contradiction(file, seconds)):
-        trace, file = ProofTrace(conclusions.contradicted(claims, reason)), None
     return Proof(
         question=question,
         data=data,

@@ -11,14 +11,17 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.values import Rule, whole
 
+if TYPE_CHECKING:
+    from attncert.verify.claims.answer import Answer
+
 _Arguments = ParamSpec("_Arguments")
-_Answer = TypeVar("_Answer")
+_Answer = TypeVar("_Answer", bound="Answer")
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ def answers(
     record: type[Question], **kinds: type | tuple[type, ...]
 ) -> Callable[[Callable[_Arguments, _Answer]], Callable[_Arguments, _Answer]]:
     """A decorator for the function that answers such a question: a call that it cannot take is an
-    InputError of one line. kinds: the types of its arguments, by name.
+    InputError of one line, and a checker judges the certificates of the answer (verify/judged.py).
+    kinds: the types of its arguments, by name.
 
     >>> from attncert import load, prove
     >>> prove(load("digits"), heads=3)
@@ -157,7 +161,10 @@ of prove
             for name, argument in {**dict(zip(parameters, args, strict=False)), **named}.items():
                 if name in types and argument is not parameters[name].default:
                     _require_type(name, argument, types[name])
-            return function(*args, **named)
+            answer = function(*args, **named)
+            from attncert.verify.judged import judged  # loads the checkers
+
+            return judged(answer)
 
         return called
 

@@ -7,7 +7,6 @@ data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -199,16 +198,6 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Clai
             rests_on=(ids.RANK, ids.REDUCTION),
             source=_ANSWER,
         ),
-    ]
-
-
-def contradicted(claims: Sequence[Claim], reason: str) -> list[Claim]:
-    """The same, and the answer is not known: reason: a checker does not accept the certificate."""
-    return [
-        replace(claim, level=Level.UNDECIDED, rests_on=(), witness={"reason": reason})
-        if claim.id == ids.MEMORIZATION
-        else claim
-        for claim in claims
     ]
 
 
