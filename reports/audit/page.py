@@ -13,6 +13,7 @@ from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.strength import Use
 from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Level
 from attncert.verify.methods.registry import AnyMethod, method, title_of
 
@@ -56,16 +57,24 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
 def _sentence(examined: Examination) -> str:
     """For a terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
-        if proof.standing is Level.REFUTED:  # by what holds for all weights
+        if proof.standing is Level.REFUTED and proof.claim.about is not None:  # by any weights
             these = proof.claim.excludes(About.THESE_LABELS)
             what = _THESE if these else _UNIVERSAL
             statement = plain(sentence(proof.statement))
             return f"Your data ({examined.part}): {what} Refuted: {statement}"
     verdicts = "; ".join(
-        f"{title_of(method(name))}: {_WORDS.get(proof.standing, proof.standing.value)}"
-        for name, proof in examined.proofs.items()
+        f"{title_of(method(name))}: {_outcome(proof)}" for name, proof in examined.proofs.items()
     )
     return f"Your data ({examined.part}): {verdicts}."
+
+
+def _outcome(proof: Answer) -> str:
+    """In a word; with what is claimed, its margin or error, if it is not that outputs are equal."""
+    word = _WORDS.get(proof.standing, proof.standing.value)
+    if proof.conclusion == ids.MEMORIZATION:
+        return word
+    said = plain(sentence(proof.statement)).removesuffix(".")
+    return f"{word} ({said}{'; ' if proof.reason else ''}{proof.reason})"
 
 
 def data_tables(examined: Examination) -> Iterator[Table]:

@@ -178,11 +178,11 @@ def _run_case(method: AnyMethod, data: Dataset, seed: int) -> tuple[str, Level]:
         return f"a step fails: {proof.proof_claim.witness['reason']}", Level.REFUTED
     if proof.standing.holds:
         return proof.standing.value, Level.PROVED
-    if proof.standing is Level.REFUTED:
+    if proof.standing is Level.REFUTED and proof.claim.about is not None:  # by any weights
         return "no weights serve all labels", Level.PROVED
     open_ = [x for x in proof.trace if ids.hypothesis_name(x.id) and not x.level.holds]
     if not open_:
-        return "not proved, although every hypothesis holds", Level.REFUTED
+        return f"{proof.standing.value}, although every hypothesis holds", Level.REFUTED
     names = ", ".join(ids.hypothesis_name(x.id) or "" for x in open_)
     undecided = proof.standing is Level.UNDECIDED
     return f"{proof.standing.value}: {names}", Level.UNDECIDED if undecided else Level.PROVED

@@ -14,7 +14,7 @@ from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.inputs import conflict
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import OVER_Q, Claim, Level
+from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.network.within import balls
@@ -120,10 +120,11 @@ def refusal(
     reason = {"reason": failure.reason, **failure.witness}
     if not distinct.level.holds:
         words = "No function of query and context has these labels, so no network has them."
-        level, premises = Level.REFUTED, [distinct.id]
+        level, premises, about = Level.REFUTED, [distinct.id], About.THESE_LABELS
     else:
         words = f"The construction ({title}) does not apply to these data."
         level = Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED
-        premises = []
-    conclusion = Claim(ids.MEMORIZATION, words, level, witness=reason, rests_on=tuple(premises))
+        premises, about = [], None
+    on = tuple(premises)
+    conclusion = Claim(ids.MEMORIZATION, words, level, witness=reason, rests_on=on, about=about)
     return [*known, distinct, conclusion]

@@ -1,0 +1,61 @@
+"""An audit of one's own network says what it does, and nothing of all weights."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+from flint import fmpq_mat
+
+from attncert import Audit, Construction, Dataset, Exact, Nearest, Network, Request, audit
+from attncert.constructions.network.blocks import FeedForward
+from attncert.reports.answers import sentences_of
+from attncert.verify.claims.evidence import Level
+
+NEARER = "the output is nearer to its own label than to any other"
+DATA = Dataset.of([[1]], [[0], [1], [2]], [0, 2, 5])
+
+
+def times(factor: int) -> Construction:
+    """The outputs are so many times the first number of the query. Claimed: that they are nearest,
+    or for 0 that they are exact."""
+
+    def build(data: Dataset, request: Request) -> Network:
+        weights = [[factor * (i == 0)] * data.m for i in range(data.d)]
+        return Network((FeedForward(fmpq_mat(weights), fmpq_mat(1, data.m)),))
+
+    claims = [Nearest()] if factor else [Exact()]
+    return Construction(name="own", title="own", source="ours", build=build, claims=claims)
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    module = ModuleType("own_constructions")
+    module.zero, module.one, module.double = times(0), times(1), times(2)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
+
+
+def test_outputs_that_are_wrong_are_not_laid_to_all_weights(named: ModuleType) -> None:
+    """An audit said "Proved", since "no weights serve all labels", of a network that outputs 0."""
+    answer = audit(DATA, Audit(construction="own_constructions:zero", quick=True))
+    assert answer.standing is Level.REFUTED
+    assert {case.level for case in answer.cases} == {Level.REFUTED}
+    assert {case.words for case in answer.cases} == {"refuted, although every hypothesis holds"}
+    assert "no one choice" not in sentences_of(answer)
+    assert "own: refuted" in sentences_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("double", "own: proved (On all 3 examples {}; the least margin is 1.5, of example 2"),
+        ("one", "own: refuted (On all 3 examples {}; not on 1, 2; the least margin is -4.5, of "),
+    ],
+)
+def test_the_margin_is_told(named: ModuleType, name: str, said: str) -> None:
+    answer = audit(DATA, Audit(construction=f"own_constructions:{name}", quick=True))
+    assert said.format(NEARER) in sentences_of(answer)
+    assert "What is claimed of outputs by own is true of all 3 examples" in answer.statement
+    assert "memorized" not in answer.statement
