@@ -102,7 +102,7 @@ def check(text: str, target: Path) -> KernelCheck:
 
 
 def theorem_of(cert: dict[str, Any]) -> str:
-    """What the certificate claims, true or not, as a Coq file. A layer is under `layer`."""
+    """What the certificate claims, true or not, as a Coq file."""
     claim = cert["claim"]
     stated = [_THEOREMS[claim](cert), *_further(cert)]
     statement = " /\\\n  ".join(part.statement for part in stated)
@@ -211,7 +211,8 @@ Definition r := Rounding {grid} {change}
 
 
 def _cert(cert: dict[str, Any], written: Callable[[Number], str]) -> str:
-    data, layer, dims = cert["data"], cert.get("layer", {}), list(cert["dims"].values())
+    data, dims = cert["data"], list(cert["dims"].values())
+    [layer] = cert.get("network", [{}])
     sizes = " ".join(f"{size}%nat" for size in [*dims, 0, 0, 0][:7])
     contexts = [_matrix(context) for context in data["contexts"]]
     heads = [
@@ -229,7 +230,7 @@ _PARTS = ("key", "query", "value")
 
 def _units(cert: dict[str, Any]) -> list[int]:
     """Common denominators of contexts, queries, key, query, value, output, labels: hints."""
-    data, layer = cert["data"], cert["layer"]
+    data, [layer] = cert["data"], cert["network"]
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     heads = [
         [row for head in layer["heads"] for row in _matrix(head[part] or [])] for part in _PARTS
