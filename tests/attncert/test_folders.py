@@ -15,6 +15,7 @@ from support.shell import Shell
 
 import attncert
 from attncert.commands.certificates import compared
+from attncert.constructions.network.file import as_json
 from attncert.reports.html import html_page
 from attncert.verify.certificate import sealed
 
@@ -169,3 +170,46 @@ def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: She
     assert found["status"] == "holds" and len(found["folder"]) == 3
     assert again[0][:4] == ["prove", again[0][1], "--heads", "2"]
     assert Path(again[0][1]).name == "tiny.json"
+
+
+WRITTEN = {  # data, and what the report of them is not compared for; "" if it is
+    "kruskal [[1, 0], [0, 1], [2, 0]]": "",
+    'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples, or some, of the vectors",
+    "kruskal [[1, 2], [0, 0]] --columns": "its certificate holds multiples, or some, of the vect",
+    "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, and it is about",
+    "network": "",
+    "layer": "its certificate holds blocks, and it is about weights in another form",
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_reports_of_other_commands_are_compared_or_it_is_said_why_not(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    """Written again in this process, which is quicker."""
+
+    def run(command: list[str], **_: Any) -> None:
+        assert attncert.main(command[3:]) in (0, 1)
+
+    monkeypatch.setattr(compared.subprocess, "run", run)
+    folder, trained = tmp_path / "out", ROOT / "examples" / "trained"
+    if case == "network":
+        data, blocks = str(ROOT / "examples" / "tiny.json"), tmp_path / "network.json"
+        proof = attncert.prove(attncert.load(data), attncert.Prove(construction="relu"))
+        blocks.write_text(json.dumps({"network": as_json(proof.network)}))
+        line = ["layer", str(blocks), data]
+    elif case == "layer":
+        line = ["layer", str(trained / "after.npz"), str(trained / "data.npz"), "--heads", "3"]
+    else:
+        command, _, rest = case.partition(" ")
+        vectors, end, options = rest.partition("]]")
+        (tmp_path / "v.json").write_text(f'{{"vectors": {vectors}{end}}}')
+        line = [command, str(tmp_path / "v.json"), *options.split()]
+    attncert.main([*line, "--out", str(folder)])
+    printed = shell.runs("check", folder, status=3 if WRITTEN[case] else 0).out
+    assert f"The report was not compared: {WRITTEN[case]}" in printed or not WRITTEN[case]
+    assert WRITTEN[case] or "The report is what attncert" in printed
+    if not WRITTEN[case]:
+        page = folder / "report.md"
+        page.write_text(page.read_text().replace("Proved.", "Proved!"))
+        assert "writes: report.md." in shell.runs("check", folder, status=1).out

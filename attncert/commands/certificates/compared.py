@@ -25,10 +25,14 @@ from attncert.reports.folder import CHECKER
 from attncert.reports.report import FIGURES, HTML_PAGE, PAGE, figure_file
 from attncert.verify.installed import version
 from attncert.verify.questions.fit import Capacity, Fit
+from attncert.verify.questions.kruskal import Assume, Kruskal
+from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question, flag, options
 
-_AGAIN: dict[str, type[Question]] = {x.command: x for x in (Prove, Fit, Capacity)}
+_AGAIN: dict[str, type[Question]] = {
+    x.command: x for x in (Prove, Fit, Capacity, Kruskal, Assume, LayerQuestion)
+}
 _APART = ("timings.json", "checker")
 _TRUST = "Believe attncert explain and this installation's checker, not the text of a report."
 
@@ -109,13 +113,14 @@ def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float)
     if by.get("version") != version("attncert"):
         raise _Apart(f"it is of another version, {printable(by.get('version'), 20)}")
     words = _words(str(by.get("command")))
+    _require_whole(words[0], certificate, folder)
     file = certificate.get("data_file") or {"name": "certificate.json"}
     source = folder / Path(str(file["name"])).name
     with TemporaryDirectory() as temporary:
         data = Path(temporary, f"{_name(folder)}{source.suffix}")
         shutil.copyfile(source, data)
         place = Path(temporary, "again")
-        line = [str(data) if word == "DATA" else word for word in words]
+        line = [str(data) if word in ("DATA", "WEIGHTS") else word for word in words]
         command = [sys.executable, "-m", "attncert", *line, "--out", str(place)]
         try:
             subprocess.run(command, capture_output=True, timeout=limit_seconds, cwd=temporary)
@@ -146,8 +151,10 @@ def _is_figure(name: str) -> bool:
 def _words(command: str) -> list[str]:
     """The command line, read by the rules of its question and written again."""
     try:
-        program, name, data, *rest = shlex.split(command)
+        program, name, *rest = shlex.split(command)
         record = _AGAIN[name]
+        while rest and not rest[0].startswith("--"):
+            rest.pop(0)  # compared below, with the whole line
         meanings = {flag(x): (x, o) for x, o in options(record).items() if o.repeats}
         settings: dict[str, Any] = {}
         while rest:
@@ -156,12 +163,26 @@ def _words(command: str) -> list[str]:
             settings[field] = True if kind is bool else kind(rest.pop(0))
         line = record(**settings).line()
     except (KeyError, ValueError, IndexError):  # InputError is one
-        raise _Apart("the certificate does not hold all that the report is about") from None
-    if (program, data) != ("attncert", "DATA") or line != command:
+        raise _Apart("its command is none that attncert writes") from None
+    if program != "attncert" or line != command:
         raise _Apart("its command is none that attncert writes")
     if ":" in line:
-        raise _Apart("its construction is not one of attncert")
+        raise _Apart("its construction is code of a third party, which is not run here")
     return shlex.split(line)[1:]
+
+
+def _require_whole(command: str, certificate: Mapping[str, Any], folder: Path) -> None:
+    """Raises _Apart if the certificate does not hold all that the report is about."""
+    if command == Assume.command:
+        raise _Apart("its certificate holds vectors, and it is about contexts, too")
+    if command == LayerQuestion.command and certificate["construction"] != "given-network":
+        raise _Apart("its certificate holds blocks, and it is about weights in another form")
+    if command == Kruskal.command:
+        page = (folder / PAGE).read_text("utf-8", "replace")
+        columns = "--columns" in certificate["produced_by"]["command"]
+        whole = "stored as integers, exactly." in page and "only those of the relation" not in page
+        if columns or not whole:
+            raise _Apart("its certificate holds multiples, or some, of the vectors it is about")
 
 
 def _name(folder: Path) -> str:
