@@ -34,9 +34,17 @@ def page_parts(answer: AuditAnswer) -> PageParts:
         "quick": answer.question.quick,
         "titles": "; ".join(map(title_of, answer.methods)),
         "of_data": [] if examined is None else list(data_tables(examined)),
+        "sharpened": [
+            (x.construction.name, x.hypothesis, x.used, x.words, x.level.value)
+            for x in answer.sharpened
+        ],
         "cases": cases_table(answer.cases, answer.methods),
     }
-    more = () if examined is None else (_sentence(examined),)
+    more: tuple[str, ...] = () if examined is None else (_sentence(examined),)
+    more += tuple(
+        f"{x.construction.name} without {x.hypothesis}: {x.words} ({x.level.value})."
+        for x in answer.sharpened
+    )
     return PageParts("audit.md.j2", context, exhibits(answer), more=more)
 
 

@@ -3,6 +3,7 @@ a refusal with two equal inputs that have different labels."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -47,6 +48,12 @@ class NetworkCase(Case):
         own = [rows[:count] for rows, count in zip(contexts, self.tokens, strict=False)]
         return Dataset.of(contexts[0] if len(contexts) == 1 else own, queries, labels, "attack")
 
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Entries, their sum in absolute value, and what they are divided by."""
+        tables = [getattr(self, name) for name in self.tables]
+        return sum(x.size for x in tables), sum(int(abs(x).sum()) for x in tables), self.denominator
+
     def without(self, t: int) -> NetworkCase:
         less = super().without(t)
         tokens = (*self.tokens[:t], *self.tokens[t + 1 :])
@@ -81,6 +88,24 @@ def draw(rng: np.random.Generator) -> NetworkCase:
     )
 
 
+def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
+    """These data as a case, with the rest of another."""
+    data = data.expanded()
+    arrays = (data.contexts, data.queries, data.labels)
+    one = math.lcm(*(x.denominator for x in arrays))
+    contexts, queries, labels = (
+        x.numerators.astype(object) * (one // x.denominator) for x in arrays
+    )
+    return replace(
+        like,
+        contexts=contexts,
+        queries=queries,
+        labels=labels,
+        denominator=one,
+        tokens=tuple(data.tokens(t) for t in range(data.T)),
+    )
+
+
 def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
     """What went wrong (None: nothing), by `prove` itself, and "theorem" if every hypothesis holds.
 
@@ -91,7 +116,7 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
         return "refused", ""
     question = Prove(construction=construction.name, seed=int(case.option))
     try:
-        made = prove_construction(_adapted(construction, case), question, construction, silent)
+        made = prove_construction(adapted(construction, case), question, construction, silent)
         proof = judged(made)
     except InputError as error:  # a third party's code that breaks
         return str(error), "theorem"
@@ -114,16 +139,24 @@ def _fault(proof: Answer) -> str | None:
     return None
 
 
-def _adapted(construction: Construction, case: Case) -> Dataset:
+def adapted(construction: Construction, case: Case) -> Dataset:
     with errors_of(construction, "adapt", case.dataset):
         return construction.adapt(case.dataset)
 
 
 def owed(construction: Construction, case: Case) -> str:
     """Whether the construction owes a network: "theorem", or ""."""
-    data = _adapted(construction, case)
-    holds = all(x.claim(name, data).level.holds for name, x in construction.hypotheses.items())
-    return "theorem" if holds else ""
+    known = levels(construction, adapted(construction, case))
+    return "theorem" if all(level.holds for level in known.values()) else ""
+
+
+def levels(construction: Construction, data: Dataset) -> dict[str, Level]:
+    """How each hypothesis is known on these data."""
+    known = {}
+    for name, hypothesis in construction.hypotheses.items():
+        with errors_of(construction, f"hypothesis {name}", data):
+            known[name] = hypothesis.claim(name, data).level
+    return known
 
 
 def _collinear(rng: np.random.Generator, count: int, d: int, bound: int) -> IntArray:

@@ -273,9 +273,11 @@ def _failure(number: int, reason: str, case: Case, attacked: Attacked) -> Failur
     return Failure(number, reason, case, smallest, attacked.trial(smallest)[0] or reason)
 
 
-def shrink(case: C, fails: Callable[[C], bool]) -> C:
-    """A case that `fails`, a step of `smaller` from none that does."""
-    while (less := next(filter(fails, smaller(case)), None)) is not None:
+def shrink(
+    case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
+) -> C:
+    """A case that `fails`, a step of `smaller`, or of `less_of`, from none that does."""
+    while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
         case = less
     return case
 

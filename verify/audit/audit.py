@@ -13,12 +13,14 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.audit import edge_cases, user_data
+from attncert.verify.audit.sharpen import Sharpened, sharpen
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
+from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.question import answers
@@ -26,13 +28,14 @@ from attncert.verify.questions.question import answers
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):
-    """methods: the constructions audited. cases: what each did with each edge case. examined: the
-    user's data, if any."""
+    """methods: the constructions audited. cases: what each did with each edge case. sharpened: what
+    each hypothesis of a record is for. examined: the user's data, if any."""
 
     question: Audit
     data: Dataset | Subject
     methods: tuple[AnyMethod, ...]
     cases: tuple[edge_cases.CaseVerdict, ...]
+    sharpened: tuple[Sharpened, ...] = ()
     examined: user_data.Examination | None = None
 
     @property
@@ -67,15 +70,26 @@ def audit(
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
     judged = edge_cases.claim(cases)
+    records = [method for method in methods if isinstance(method, Construction)]
+    found = [x for record in records for x in sharpen(record, quick, seed, progress)]
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
         question=question,
         data=data or Subject("bundled cases"),
-        trace=ProofTrace([*limits, *about, judged, _conclusion(about[-1:], judged, cases)]),
+        trace=ProofTrace(
+            [
+                *limits,
+                *about,
+                *(x.claim() for x in found),
+                judged,
+                _conclusion(about[-1:], judged, cases),
+            ]
+        ),
         conclusion=ids.AUDIT,
         uncertified="an audit has no file",
         methods=methods,
         cases=cases,
+        sharpened=tuple(found),
         examined=examined,
     )
 

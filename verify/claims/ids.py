@@ -11,6 +11,7 @@ An id goes by dots from general to particular. These forms are made here and now
     placed.<what>          of the largest part that can be placed, as partition.<what> of all
     sampled.<k>            random subsets of k vectors
     audit.data.<name>      the answer of one construction on the data of an audit
+    audit.<name>.<what>    what breaks if that hypothesis of the construction alone is false
 
 All else is one constant each. Types alone: at run time an id is a string, and another construction
 makes its own, as `hypothesis("even")`, `of_head(2, Step("alone"))` or `ClaimId("parity")`.
@@ -95,6 +96,10 @@ def placed(partition: ClaimId) -> ClaimId:
 
 def sampled(k: int) -> ClaimId:
     return ClaimId(f"sampled.{k}")
+
+
+def sharpened(construction: str, hypothesis_: str) -> ClaimId:
+    return ClaimId(f"audit.{construction}.{hypothesis_}")
 
 
 def audited(construction: str) -> ClaimId:

@@ -1,0 +1,172 @@
+"""What each hypothesis is for: data on which it alone is false, and what breaks on them first.
+
+Small data are drawn as for an attack, adapted by the construction, and spoilt a little, since what
+is adapted meets every hypothesis. Where exactly one is false, the construction builds: the first
+step, promise or claim that is refuted shows what that one was for, and the data are shrunk. That
+nothing breaks is a count of what was tried; it never shows that a hypothesis is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress
+from attncert.verify.attack import networks
+from attncert.verify.attack.networks import NetworkCase
+from attncert.verify.attack.search import shrink, smaller
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
+from attncert.verify.methods.construction import Construction
+from attncert.verify.prove import prove
+from attncert.verify.questions.prove import Prove
+
+DRAWN, QUICK_DRAWN = 200, 40  # cases, each of which is also spoilt
+_SPOILT = 4  # times
+_OWN = ("step", "head", "group", "block", "promise", "claimed")  # how ids of statements begin
+_OPEN = "the builder refuses, or a statement stays undecided"
+
+
+@dataclass
+class Sharpened:
+    """What came of one hypothesis. tried: data sets on which it alone is false; open: those of them
+    that show nothing. broken: what fails first on the smallest data found. level: of all this."""
+
+    construction: Construction
+    hypothesis: str
+    tried: int = 0
+    open: int = 0
+    broken: Claim | None = None
+    smallest: NetworkCase | None = None
+    level: Level = Level.UNDECIDED
+
+    @property
+    def used(self) -> str:
+        """The steps that rest on it."""
+        steps = self.construction.steps.items()
+        return ", ".join(name for name, step in steps if self.hypothesis in step.rests_on)
+
+    @property
+    def words(self) -> str:
+        """What was found."""
+        if self.broken is not None:
+            return f"{self.broken.id} breaks"
+        if not self.tried:
+            return "no data set was found on which it alone is false"
+        if self.open == self.tried:
+            return f"on {counted(self.tried, 'data set', 'all')} tried {_OPEN}"
+        rest = f"; on {self.open} more {_OPEN}" if self.open else ""
+        return f"not needed on {counted(self.tried - self.open, 'data set')} tried{rest}"
+
+    def claim(self) -> Claim:
+        """Proved or enclosed by a counterexample, else sampled; undecided without data."""
+        witness = None if self.tried else {"reason": self.words}
+        if self.broken is not None and self.smallest is not None:
+            shown = self.broken.witness or {}
+            reason = shown.get("relation") or shown.get("reason") or self.broken.statement
+            reason = f"{self.broken.id} is refuted: {reason}"
+            witness = {"reason": reason} | self.smallest.as_dict()
+        name, hypothesis = self.construction.name, self.hypothesis
+        return Claim(
+            ids.sharpened(name, hypothesis),
+            f"If {hypothesis} alone of the hypotheses of {name} is false: {self.words}.",
+            self.level,
+            {"tried": self.tried, "open": self.open},
+            witness,
+            arithmetic="small data, as `prove` decides each",
+            source="ours; verify/audit/sharpen.py",
+        )
+
+
+def sharpen(
+    construction: Construction, quick: bool, seed: int, progress: StageProgress
+) -> list[Sharpened]:
+    """Each of its hypotheses, until something breaks. Raises InputError for an error in `adapt`."""
+    found = {name: Sharpened(construction, name) for name in construction.hypotheses}
+    cases = QUICK_DRAWN if quick else DRAWN
+    for number in range(cases if found else 0):
+        progress(f"hypotheses of {construction.name}", number, cases)
+        for case in _spoilt(construction, seed, number):
+            one = found.get(_false_alone(construction, case))
+            if one is not None and one.broken is None:
+                _try(one, case)
+    return [*found.values()]
+
+
+def _try(one: Sharpened, case: NetworkCase) -> None:
+    """Build for this case; if something breaks, for smaller ones too."""
+    construction = one.construction
+
+    def broken(less: NetworkCase) -> Claim | None:
+        same = _false_alone(construction, less) == one.hypothesis
+        return _broken(_said(construction, less)) if same else None
+
+    said = _said(construction, case)
+    one.tried, one.level = one.tried + 1, Level.SAMPLED
+    if _broken(said):
+        one.smallest = shrink(case, lambda x: broken(x) is not None, partial(_less, construction))
+        one.broken = known = broken(one.smallest)
+        levels = networks.levels(construction, one.smallest.dataset)
+        levels[one.hypothesis] = (
+            Level.ENCLOSED if known and "ball" in known.arithmetic else Level.PROVED
+        )
+        one.level = min(levels.values())
+    elif not all(claim.level.holds for claim in said):
+        one.open += 1
+
+
+def _said(construction: Construction, case: NetworkCase) -> list[Claim]:
+    """The statements of the proof that are not vacuous, then the conclusion."""
+    try:
+        proof = prove(case.dataset, Prove(construction=construction.name, seed=int(case.option)))
+    except InputError as error:  # code that relies on what is false
+        return [Claim(ids.PROOF, str(error), Level.UNDECIDED)]
+    own = [x for x in proof.trace if x.id.partition(".")[0] in _OWN]
+    return [*(x for x in own if x.level is not Level.VACUOUS), proof.claim]
+
+
+def _broken(said: Sequence[Claim]) -> Claim | None:
+    return next((claim for claim in said if claim.level is Level.REFUTED), None)
+
+
+def _false_alone(construction: Construction, case: NetworkCase) -> str:
+    """The one hypothesis that is false; "" if that are none or several, or one is undecided."""
+    try:
+        levels = networks.levels(construction, case.dataset)
+    except InputError:  # data of a shape that no hypothesis expects
+        return ""
+    failing = [name for name, level in levels.items() if not level.holds]
+    return failing[0] if len(failing) == 1 and levels[failing[0]] is Level.REFUTED else ""
+
+
+def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[NetworkCase]:
+    """A drawn case, as it is and adapted, and the latter with a row or an entry changed."""
+    drawn = networks.draw(np.random.default_rng([seed, number]))
+    adapted = networks.of_dataset(networks.adapted(construction, drawn), drawn)
+    yield from (drawn, adapted)
+    rng = np.random.default_rng([seed, number, 1])
+    for _ in range(_SPOILT):
+        name = str(rng.choice(adapted.tables))
+        table = getattr(adapted, name).copy()
+        rows = table.reshape(-1, table.shape[-1])
+        a, b = rng.integers(len(rows), size=2)
+        rows[a] = rows[b]
+        if a == b:
+            rows[a, rng.integers(rows.shape[1])] += adapted.denominator
+        yield replace(adapted, **{name: table})
+
+
+def _less(construction: Construction, case: NetworkCase) -> Iterator[NetworkCase]:
+    """Smaller cases, and each adapted if it stays smaller: what the others ask for is restored."""
+    for less in smaller(case):
+        yield less
+        with suppress(InputError):
+            again = networks.of_dataset(networks.adapted(construction, less), less)
+            if again.size < case.size:
+                yield again
