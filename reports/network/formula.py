@@ -7,42 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
+
+from flint import fmpq_mat
 
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
-from attncert.constructions.network.network import Network
 
 _ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]"}
 
 
-def formulas(network: Network) -> Iterator[str]:
-    r"""A sentence for each block; blocks in a row that differ in their numbers alone share one.
+def formulas(blocks: Iterable[tuple[Block, str]]) -> Iterator[tuple[str, str, str]]:
+    r"""Numbers, formula and purpose of each block; blocks in a row that differ in their numbers
+    alone share one.
 
-    >>> from flint import fmpq_mat
     >>> from attncert import FeedForward
     >>> block = FeedForward(fmpq_mat(2, 3), fmpq_mat(1, 3), activation="relu")
-    >>> list(formulas(Network((block,))))
-    ['Block 1: $x_{1} = \\max(0,\\;x_{0}W_{1} + b_{1})$, where $W_{1}$ is $2\\times3$.']
+    >>> list(formulas([(block, "It bends.")]))
+    [('1', '$x_{1} = \\max(0,\\;x_{0}W_{1} + b_{1})$, where $W_{1}$ is $2\\times3$', 'It bends.')]
     """
-    numbered = enumerate(network.blocks, 1)
-    for _, run in groupby(numbered, lambda pair: _sentence(pair[1], "k", "k-1")):
-        (first, block), *others = run
-        if others:
-            last = others[-1][0]
-            head = f"Blocks {first} to {last}, $k={first},\\dots,{last}$"
-            yield f"{head}: {_sentence(block, 'k', 'k-1')}"
-        else:
-            yield f"Block {first}: {_sentence(block, str(first), str(first - 1))}"
+    numbered = enumerate(blocks, 1)
+    alike = groupby(numbered, lambda x: (_formula(x[1][0], "k", "k-1"), x[1][1]))
+    for (general, purpose), run in alike:
+        (first, (block, _)), *others = run
+        last = others[-1][0] if others else first
+        own = general if others else _formula(block, str(first), str(first - 1))
+        yield f"{first}–{last}" if others else str(first), own, purpose
 
 
-def _sentence(block: Block, k: str, before: str) -> str:
-    if isinstance(block, Attention):
-        made, where = _attention(block, k, before)
-    else:
-        made, where = _fed(block, k, before)
+def _formula(block: Block, k: str, before: str) -> str:
+    made, where = (
+        _attention(block, k, before) if isinstance(block, Attention) else _fed(block, k, before)
+    )
     kept = f"x_{{{before}}} + " if block.residual else ""
     tokens = f", and each row of $X_{{{k}}}$ alike" if block.of == "all" else ""
-    return f"$x_{{{k}}} = {kept}{made}${tokens}, where {where}."
+    return f"$x_{{{k}}} = {kept}{made}${tokens}, where {where}"
 
 
 def _fed(block: FeedForward, k: str, before: str) -> tuple[str, str]:
@@ -59,15 +56,12 @@ def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
     weights = f"({logits})" if block.rule == "linear" else rf"\mathrm{{{block.rule}}}({logits})"
     made = rf"\big({weights}\,{X}V_{h}\big)_{{h=1}}^{{{len(block.heads)}}}\,O_{{{k}}}"
     named = {"Q": "query", "K": "key", "V": "value"}
-    sizes = [
-        f"${x}_{h}$ is {_size(getattr(y, of) for y in block.heads)}" for x, of in named.items()
-    ]
+    sizes = [f"${x}_{h}$ {_size(getattr(y, of) for y in block.heads)}" for x, of in named.items()]
     mask = "; not every token is seen, by its mask" if block.mask else ""
-    where = f"{', '.join(sizes)}, $O_{{{k}}}$ is {_size([block.output])}"
-    return made, f"{where}, and heads stand side by side{mask}"
+    sizes.append(f"$O_{{{k}}}$ {_size([block.output])}")
+    return made, f"heads stand side by side, {', '.join(sizes)}{mask}"
 
 
-def _size(matrices: Iterable[Any]) -> str:
+def _size(matrices: Iterable[fmpq_mat]) -> str:
     """Rows times columns, of all that differ."""
-    sizes = dict.fromkeys(rf"${m.nrows()}\times{m.ncols()}$" for m in matrices)
-    return " or ".join(sizes)
+    return " or ".join(dict.fromkeys(rf"${m.nrows()}\times{m.ncols()}$" for m in matrices))

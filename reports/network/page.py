@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 
-from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import PageParts
 from attncert.reports.network.formula import formulas
@@ -14,11 +13,9 @@ from attncert.reports.prove.figures import graph_of
 from attncert.reports.prove.sections import files, sections
 from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
-from attncert.reports.words.numbers import size
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Voice
-from attncert.verify.claims.words import counted
 from attncert.verify.layer.error import interval
 from attncert.verify.network.prove import NetworkProof
 
@@ -32,11 +29,12 @@ MARGIN = (
 
 def page_parts(proof: NetworkProof) -> PageParts:
     network = proof.network
+    served = proof.construction.purposes_of(network) if network else ()
+    blocks = list(formulas((block, purpose) for some, purpose in served for block in some))
     seed = getattr(proof.question, "seed", None)
     context = sections(proof, "network", network is not None) | {
         "method": proof.construction,
-        "blocks": list(_rows(proof)),
-        "formulas": list(formulas(network)) if network else [],
+        "blocks": blocks,
         "price": proof.trace[ids.PARAMETERS].numbers if network else None,
         "voice": Voice(),
         "inputs": _inputs(proof),
@@ -47,10 +45,7 @@ def page_parts(proof: NetworkProof) -> PageParts:
     exhibits = {
         "data": about(proof.data),
         "construction": proof.construction.name,
-        "blocks": [
-            {"block": _kind(block), "of": block.of, "hidden units": block.units}
-            for block in (network.blocks if network else ())
-        ],
+        "blocks": blocks,
     }
     idle = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
     more = tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in idle if x)
@@ -95,22 +90,3 @@ def _of_patterns(proof: NetworkProof) -> dict[str, Sequence[object]]:
     gaps = proof.trace[ids.RETRIEVAL_SEPARATED].numbers["gaps"]
     bounds = proof.trace[ClaimId("step.bound")].numbers["bounds"]
     return {"example": proof.built.examples, r"$\Delta_i$": gaps, "bound": bounds}
-
-
-def _rows(proof: NetworkProof) -> Iterator[tuple[str, ...]]:
-    """A part of the network in each: which blocks, what they are, what they are for."""
-    stop = 0
-    network = proof.network
-    for blocks, purpose in proof.construction.purposes_of(network) if network else ():
-        first, stop = stop + 1, stop + len(blocks)
-        number = str(stop) if first == stop else f"{first} to {stop}"
-        what = ", ".join(dict.fromkeys(map(_kind, blocks)))
-        units = sum(block.units for block in blocks)
-        yield number, what, size(units) if units else "", purpose
-
-
-def _kind(block: Block) -> str:
-    if isinstance(block, Attention):
-        return f"attention by {block.rule}, {counted(len(block.heads), 'head')}"
-    plain = block.activation == "identity"
-    return "affine map" if plain else f"affine map and {block.activation}"

@@ -58,8 +58,7 @@ def test_a_referee_finds_all_of_a_proof() -> None:
     page, files = page_of(TWICE)
     assert "The construction is the theorem of two blocks; its proof is in `my-paper.pdf" in page
     assert "| **narrow**: Queries have one entry. | as stated | – | proved | " in page
-    assert "- Block 1: $x_{1} = x_{0}W_{1} + b_{1}$" not in page  # both are said together
-    assert "- Blocks 1 to 2, $k=1,\\dots,2$: $x_{k} = x_{k-1}W_{k} + b_{k}$, where" in page
+    assert "| 1–2 | $x_{k} = x_{k-1}W_{k} + b_{k}$, where $W_{k}$ is $1\\times1$ |  |" in page
     assert "| parameters | at most 2 | 2 | proved |" in page
     assert "| blocks | at most 1 | 2 | refuted |" in page
     assert "**3. `block.2.doubles`**: refuted" in page
@@ -99,30 +98,28 @@ HEADS = (Head(M(2, 1), M(3, 1), M(2, 4)), Head(M(2, 2), M(3, 2), M(2, 5)))
         (
             FeedForward(M(3, 4), M(1, 4), "row", "threshold", True),
             r"$x_{1} = x_{0} + \mathbb{1}[(x_{0},\,X_{0})W_{1} + b_{1}\ge 0]$, "
-            r"where $W_{1}$ is $3\times4$.",
+            r"where $W_{1}$ is $3\times4$",
         ),
         (
             FeedForward(M(3, 4), M(1, 4), "all", "relu"),
             r"$x_{1} = \max(0,\;x_{0}W_{1} + b_{1})$, and each row of $X_{1}$ alike, "
-            r"where $W_{1}$ is $3\times4$.",
+            r"where $W_{1}$ is $3\times4$",
         ),
         (
             Attention(HEADS, M(9, 3), rule="linear", unit=None, mask=((True, False),)),
             r"$x_{1} = \big((x_{0}Q_{1,h}K_{1,h}^\top X_{0}^\top)\,X_{0}V_{1,h}\big)_{h=1}^{2}"
-            r"\,O_{1}$, where $Q_{1,h}$ is $3\times1$ or $3\times2$, $K_{1,h}$ is $2\times1$ or "
-            r"$2\times2$, $V_{1,h}$ is $2\times4$ or $2\times5$, $O_{1}$ is $9\times3$, and heads "
-            "stand side by side; not every token is seen, by its mask.",
+            r"\,O_{1}$, where heads stand side by side, $Q_{1,h}$ $3\times1$ or $3\times2$, "
+            r"$K_{1,h}$ $2\times1$ or $2\times2$, $V_{1,h}$ $2\times4$ or $2\times5$, $O_{1}$ $9\times3$; "
+            "not every token is seen, by its mask",
         ),
         (
             Attention(HEADS[:1], M(4, 3), unit="1", root=2),
             r"$x_{1} = \big(\mathrm{softmax}(x_{0}Q_{1,h}K_{1,h}^\top X_{0}^\top/\sqrt{2})\,X_{0}"
-            r"V_{1,h}\big)_{h=1}^{1}\,O_{1}$, where $Q_{1,h}$ is $3\times1$, $K_{1,h}$ is "
-            r"$2\times1$, $V_{1,h}$ is $2\times4$, $O_{1}$ is $4\times3$, and heads stand side by "
-            "side.",
+            r"V_{1,h}\big)_{h=1}^{1}\,O_{1}$, where heads stand side by side, "
+            r"$Q_{1,h}$ $3\times1$, $K_{1,h}$ $2\times1$, $V_{1,h}$ $2\times4$, $O_{1}$ $4\times3$",
         ),
     ],
 )
 def test_the_formula_of_every_kind_of_block(block: Any, formula: str) -> None:
-    (line,) = formulas(Network((block,)))
-    assert line == f"Block 1: {formula}"
-    assert not any("<code>" in mathml(part) for part in line.split("$")[1::2])
+    assert list(formulas([(block, "why")])) == [("1", formula, "why")]
+    assert not any("<code>" in mathml(part) for part in formula.split("$")[1::2])
