@@ -12,121 +12,111 @@ Block 3 rounds: a letter is 1 if it has half of the attention.
 
 With hardmax everything is exact. With softmax of base e the others have at most (n-1)e^(-s) of a
 token's attention, and thresholds make the balls behind them the numbers 0 and 1.
-
-    python examples/induction_head.py [FOLDER]
 """
 
-import sys
 from functools import partial
 from itertools import product
 
 from flint import arb, fmpq, fmpq_mat
 
-from attncert import (
-    Attention,
-    Construction,
-    Dataset,
-    FeedForward,
-    Head,
-    Hypothesis,
-    Network,
-    Prove,
-    Step,
-    prove,
-    register,
-    write_report,
-)
+from attncert import Attention, Construction, Dataset, FeedForward, Head, Hypothesis, Network, Step
 
 
 def units(width, *places):  # width×len(places): the columns are unit vectors
     return fmpq_mat([[int(i == place) for place in places] for i in range(width)])
 
 
-def build(data, request, rule="hardmax", scale=1):
+def build(data, request, rule, scale):
     V, n, d = data.m, data.n, data.d
-    letter, room = units(d, *range(V)), units(d, *range(V + n, d))
+    letter, room, one = units(d, *range(V)), units(d, *range(V + n, d)), units(V, *range(V))
     place, before = units(d, *range(V, V + n)), units(d, *range(V + 1, V + n), V)
     before[V, 0], before[V, n - 1] = 1, 0  # the first token sees itself
+    previous, match = Head(place, before * fmpq(scale), letter), Head(room, letter * scale, letter)
     unit = "1" if rule == "softmax" else None
-    previous = Head(place, before * fmpq(scale), letter)
-    match = Head(room, letter * fmpq(scale), letter)
     return Network((
         Attention((previous,), room.transpose(), "all", rule, unit, residual=True),
-        Attention((match,), units(V, *range(V)), "query", rule, unit),
-        FeedForward(units(V, *range(V)), fmpq_mat([["-1/2"] * V]), activation="threshold"),
+        Attention((match,), one, "query", rule, unit),
+        FeedForward(one, fmpq_mat([["-1/2"] * V]), activation="threshold"),
     ))  # fmt: skip
 
 
-def letters(data, t):
-    rows = [row[: data.m] for row in data.context(t).tolist()]
-    return [row.index(max(row)) for row in rows]
+def words(data):  # of each example the letters, and the place after the copy of the last one
+    for t in range(data.T):
+        rows = [row[: data.m] for row in data.context(t).tolist()]
+        word = [row.index(max(row)) for row in rows]
+        yield t, word, min(word.index(word[-1]) + 1, len(word) - 1)
+
+
+def encoded(word, V):
+    return [[int(j in (x, V + i)) for j in range(2 * V + len(word))] for i, x in enumerate(word)]
 
 
 def tokens(data):
-    for t, query in enumerate(data.query_matrix.tolist()):
-        word = letters(data, t)
-        yield data.context(t).tolist(), "==", tokens_of(word, data.m), t
-        yield query, "==", tokens_of(word, data.m)[-1], t
-
-
-def copied_once(data):
-    for t in range(data.T):
-        *earlier, last = letters(data, t)
-        yield earlier.count(last), "==", 1, t
-
-
-def first_is_not_last(data):
-    for t in range(data.T):
-        word = letters(data, t)
-        yield word[0], "!=", word[-1], t
-
-
-def successor(data, t):  # its place
-    word = letters(data, t)
-    return word.index(word[-1]) + 1
+    for t, word, _ in words(data):
+        yield data.d, "==", 2 * data.m + len(word), t
+        if data.d == 2 * data.m + len(word):
+            yield data.context(t).tolist(), "==", encoded(word, data.m), t
+        yield data.query_matrix.tolist()[t], "==", data.context(t).tolist()[-1], t
 
 
 def follows(data):
-    for t, label in enumerate(data.label_matrix.tolist()):
-        letter = letters(data, t)[successor(data, t)]
-        yield label, "==", [int(letter == j) for j in range(data.m)], t
+    for t, word, after in words(data):
+        yield data.label_matrix.tolist()[t], "==", [int(word[after] == j) for j in range(data.m)], t
 
 
 def looks_back(at, scale):
-    most = (at.data.n - 1) * arb(-scale).exp() if scale else 0
+    rest = (at.data.n - 1) * arb(-scale).exp() if scale > 1 else 0
     for t, rows in enumerate(at.token_weights(1)):
-        for i, row in enumerate(rows):
-            yield 1 - row[max(i - 1, 0)], "<=", most, t, i
+        yield [1 - row[max(i - 1, 0)] for i, row in enumerate(rows)], "<=", rest, t
 
 
-def finds_the_successor(at):
-    for t, row in enumerate(at.weights(2)):
-        yield row[successor(at.data, t)], ">", fmpq(9, 10), t
+def spelled(words, V=3):
+    """The strings as data, each with its label."""
+    contexts = [encoded(word, V) for word in words]
+    after = [word[min(word.index(word[-1]) + 1, len(word) - 1)] for word in words]
+    labels = [[int(x == j) for j in range(V)] for x in after]
+    return Dataset.of(contexts, [context[-1] for context in contexts], labels, "strings")
 
 
-def copies(at):
-    for t, (row, label) in enumerate(zip(at.query[2], at.labels, strict=True)):
-        for x, y in zip(row, label, strict=True):
-            yield abs(x - y), "<", fmpq(1, 10), t
+def some(data):
+    """Three words or fewer, of two letters more than tokens, spelled by the numbers of the data."""
+    queries = data.query_matrix.tolist()[:3]
+    rows = [(*query, *data.context(t).entries()) * 3 for t, query in enumerate(queries)]
+    return spelled([[int(x.p) % 3 for x in row[: data.n + 2]] for row in rows])
 
 
-def induction(rule, scale=0):
-    """scale: s of a softmax; 0 for hardmax, whose logits are 0 and 1."""
+once = Hypothesis(
+    "The last letter stands once before.",
+    lambda data: ((word.count(word[-1]), "==", 2, t) for t, word, _ in words(data)),
+)
+first = Hypothesis(
+    "The first letter is not the last.",
+    lambda data: ((word[0], "!=", word[-1], t) for t, word, _ in words(data)),
+)
+successor = Step(
+    "The successor of the copy gets more than 9/10.",
+    lambda at: ((at.weights(2)[t][after], ">", fmpq(9, 10), t) for t, _, after in words(at.data)),
+    rests_on=("previous", "once", "first"),
+    where=("example",),
+)
+copied = Step("What is attended to is within 1/10 of the label.", lambda at: (
+    (abs(x - at.labels[t][j]), "<", fmpq(1, 10), t)
+    for t, row in enumerate(at.query[2]) for j, x in enumerate(row)),
+    rests_on=("successor", "labels"), where=("example",))  # fmt: skip
+
+
+def induction(rule, scale=1):  # s of a softmax; the logits of hardmax are 0 and 1
     return Construction(
         name=f"induction-{rule}",
         title=f"an induction head with {rule}",
         theorem="the induction head's theorem",
         source="examples/induction_head.py",
-        build=partial(build, rule=rule, scale=scale or 1),
+        build=partial(build, rule=rule, scale=scale),
         hypotheses={
             "tokens": Hypothesis("A token is a letter, a place, and room.", tokens, ("example",)),
-            "once": Hypothesis("The last letter stands once before.", copied_once, ("example",)),
-            "first": Hypothesis(
-                "The first letter is not the last.", first_is_not_last, ("example",)
-            ),
-            "labels": Hypothesis(
-                "The label is what followed the earlier copy.", follows, ("example",)
-            ),
+            "once": once,
+            "first": first,
+            "labels": Hypothesis("The label follows the earlier copy.", follows, ("example",)),
         },
         steps={
             "previous": Step(
@@ -135,50 +125,19 @@ def induction(rule, scale=0):
                 rests_on=("tokens",),
                 where=("example", "token"),
             ),
-            "successor": Step(
-                "The successor of the copy gets more than 9/10.",
-                finds_the_successor,
-                rests_on=("previous", "once", "first"),
-                where=("example",),
-            ),
-            "copied": Step(
-                "What is attended to is within 1/10 of the label.",
-                copies,
-                rests_on=("successor", "labels"),
-                where=("example",),
-            ),
+            "successor": successor,
+            "copied": copied,
         },
         promises={"parameters": lambda sizes: 8 * sizes.m + 2 * sizes.n, "heads": lambda _: 2},
         options=(),
+        adapt=some,
     )
 
 
 HARDMAX, SOFTMAX = induction("hardmax"), induction("softmax", 8)
 
 
-def tokens_of(word, V):
-    places = range(len(word))
-    return [[*(int(x == j) for j in range(V)), *(int(i == j) for j in places), *[0] * V]
-            for i, x in enumerate(word)]  # fmt: skip
-
-
 def strings(length, V=3):
     """All strings of V letters on which the hypotheses hold."""
-    words = [w for w in product(range(V), repeat=length)
-             if w[:-1].count(w[-1]) == 1 and w[0] != w[-1]]  # fmt: skip
-    contexts = [tokens_of(word, V) for word in words]
-    after = [word[word.index(word[-1]) + 1] for word in words]
-    labels = [[int(x == j) for j in range(V)] for x in after]
-    return Dataset.of(contexts, [context[-1] for context in contexts], labels, "strings")
-
-
-def main(folder="."):
-    for construction in (HARDMAX, SOFTMAX):
-        register(construction)
-        proof = prove(strings(5), Prove(construction.name))
-        write_report(proof, f"{folder}/{construction.name}")
-        print(f"{construction.name}: {proof.standing.value}, exit status {proof.exit_status}.")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    every = product(range(V), repeat=length)
+    return spelled([w for w in every if w.count(w[-1]) == 2 and w[0] != w[-1]])

@@ -19,7 +19,21 @@ from flint import fmpq
 from support.memory_cases import blocks, wrong
 from support.paths import EXAMPLES
 
-from attncert import ClaimId, Construction, Dataset, Proof, Prove, check, load, prove, register
+from attncert import (
+    Attack,
+    ClaimId,
+    Construction,
+    Dataset,
+    Proof,
+    Prove,
+    attack,
+    check,
+    load,
+    prove,
+    register,
+)
+from attncert.constructions.progress import silent
+from attncert.verify.audit.sharpen import sharpen
 
 quiet = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -140,8 +154,7 @@ def test_an_induction_head_is_audited(induction: dict[str, Any]) -> None:
 
 def test_a_hypothesis_of_the_induction_head_is_needed(induction: dict[str, Any]) -> None:
     strings = induction["strings"](4)
-    tokens = induction["tokens_of"]([1, 0, 2, 1], 3)  # the first letter is the last
-    data = Dataset.of([tokens], [tokens[-1]], [[1, 0, 0]])
+    data = induction["spelled"]([[1, 0, 2, 1]])  # the first letter is the last
     register(induction["HARDMAX"])
     proof = prove(data, Prove("induction-hardmax"))
     assert proof.trace["hypothesis.first"].level.value == "refuted"
@@ -153,12 +166,13 @@ def test_a_hypothesis_of_the_induction_head_is_needed(induction: dict[str, Any])
     assert proof.trace["step.successor"].level.value == "refuted" and proof.exit_status == 1
 
 
-def test_the_script_of_the_induction_head(
-    induction: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    induction["main"](str(tmp_path))
-    assert "induction-softmax: enclosed, exit status 0." in capsys.readouterr().out
-    assert check(tmp_path / "induction-softmax" / "certificate.json").status == "holds"
+def test_what_the_hypotheses_of_the_induction_head_are_for(induction: dict[str, Any]) -> None:
+    for name in ("HARDMAX", "SOFTMAX"):
+        register(induction[name])
+        answer = attack(Attack(induction[name].name, cases=20))
+        assert answer.standing.value == "sampled" and answer.built.total()
+    found = {x.hypothesis: x.words for x in sharpen(induction["HARDMAX"], True, 0, silent)}
+    assert found["once"] == found["first"] == "step.successor breaks"
 
 
 # The rank-one contextual mapping.
