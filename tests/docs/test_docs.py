@@ -34,7 +34,9 @@ def test_the_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "my-report" / "report.md").exists()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/models-and-layers.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/models-and-layers.md", "docs/constructions.md"]
+)
 def test_the_commands_print_what_a_page_shows(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
