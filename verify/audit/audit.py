@@ -70,7 +70,8 @@ def audit(
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
     judged = edge_cases.claim(cases)
-    records = [method for method in methods if isinstance(method, Construction)]
+    named = methods if question.construction else ()  # of all it would take minutes
+    records = [method for method in named if isinstance(method, Construction)]
     found = [x for record in records for x in sharpen(record, quick, seed, progress)]
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(

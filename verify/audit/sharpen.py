@@ -21,6 +21,7 @@ from attncert.verify.attack import networks
 from attncert.verify.attack.networks import NetworkCase
 from attncert.verify.attack.search import shrink, smaller
 from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.methods.construction import Construction
@@ -105,28 +106,33 @@ def _try(one: Sharpened, case: NetworkCase) -> None:
 
     def broken(less: NetworkCase) -> Claim | None:
         same = _false_alone(construction, less) == one.hypothesis
-        return _broken(_said(construction, less)) if same else None
+        return _broken(_said(_proof(construction, less))) if same else None
 
-    said = _said(construction, case)
+    said = _said(_proof(construction, case))
     one.tried, one.level = one.tried + 1, Level.SAMPLED
     if _broken(said):
         one.smallest = shrink(case, lambda x: broken(x) is not None, partial(_less, construction))
         one.broken = known = broken(one.smallest)
-        levels = networks.levels(construction, one.smallest.dataset)
-        levels[one.hypothesis] = (
-            Level.ENCLOSED if known and "ball" in known.arithmetic else Level.PROVED
-        )
+        levels = _levels(construction, one.smallest)
+        balls = known is not None and "ball" in known.arithmetic
+        levels[one.hypothesis] = Level.ENCLOSED if balls else Level.PROVED
         one.level = min(levels.values())
     elif not all(claim.level.holds for claim in said):
         one.open += 1
 
 
-def _said(construction: Construction, case: NetworkCase) -> list[Claim]:
-    """The statements of the proof that are not vacuous, then the conclusion."""
+def _proof(construction: Construction, case: NetworkCase) -> Answer | None:
+    """None for an error in code that relies on what is false."""
     try:
-        proof = prove(case.dataset, Prove(construction=construction.name, seed=int(case.option)))
-    except InputError as error:  # code that relies on what is false
-        return [Claim(ids.PROOF, str(error), Level.UNDECIDED)]
+        return prove(case.dataset, Prove(construction=construction.name, seed=int(case.option)))
+    except InputError:
+        return None
+
+
+def _said(proof: Answer | None) -> list[Claim]:
+    """The statements of the proof that are not vacuous, then the conclusion."""
+    if proof is None:
+        return [Claim(ids.PROOF, "Something is built.", Level.UNDECIDED)]
     own = [x for x in proof.trace if x.id.partition(".")[0] in _OWN]
     return [*(x for x in own if x.level is not Level.VACUOUS), proof.claim]
 
@@ -137,12 +143,23 @@ def _broken(said: Sequence[Claim]) -> Claim | None:
 
 def _false_alone(construction: Construction, case: NetworkCase) -> str:
     """The one hypothesis that is false; "" if that are none or several, or one is undecided."""
+    levels = _levels(construction, case)
+    failing = [name for name, level in levels.items() if not level.holds]
+    return failing[0] if len(failing) == 1 and levels[failing[0]] is Level.REFUTED else ""
+
+
+def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
+    """Of the hypotheses; of those that no relation decides as `prove` decides them, if it does."""
     try:
         levels = networks.levels(construction, case.dataset)
     except InputError:  # data of a shape that no hypothesis expects
-        return ""
-    failing = [name for name, level in levels.items() if not level.holds]
-    return failing[0] if len(failing) == 1 and levels[failing[0]] is Level.REFUTED else ""
+        return {}
+    if Level.VACUOUS in levels.values():
+        proof = _proof(construction, case)
+        claims = {} if proof is None else {x.id: x.level for x in proof.trace}
+        named = {name: ids.hypothesis(name) for name in levels}
+        levels = {name: claims[own] for name, own in named.items() if own in claims}
+    return levels
 
 
 def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[NetworkCase]:
