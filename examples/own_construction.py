@@ -51,40 +51,30 @@ def parity(at):
     for h in range(1, at.data.T + 1):
         for s, weights in enumerate(at.weights(head=h)):
             share = at.data.n * weights[0]
-            yield share.q % 2, "==", 1, s, h
-            yield share.p % 2, "==", s == h - 1, s, h
+            yield [share.q % 2, share.p % 2], "==", [1, int(s == h - 1)], s, h
 
 
+HYPOTHESES = {
+    "even": Hypothesis("The number of tokens $n$ is even.", lambda data: [(data.n % 2, "==", 0)]),
+    "marked": Hypothesis("Some $u$ marks all first tokens.", lambda data: [
+        (mark(data) is not None, "==", True)]),
+    "apart": Hypothesis("No query is zero or parallel to another.", no_two_parallel),
+}  # fmt: skip
+STEPS = {
+    "alone": each_head(Step(
+        "Every example has logits $(a,0,\\dots,0)$, and $a=0$ for one of them alone.",
+        alone, rests_on=("marked", "apart"), where=("example",))),
+    "parity": Step(
+        "All $n\\,u\\cdot z_s$ are the identity modulo 2: rank $Z=T$.",
+        parity, rests_on=("even", "alone"), where=("example", "head")),
+}  # fmt: skip
 PARITY = Construction(
     name="parity",
     title="heads that single out one example each",
     theorem="the parity theorem",
     source="examples/own_construction.py",
     build=build,
-    hypotheses={
-        "even": Hypothesis(
-            "The number of tokens $n$ is even.", lambda data: [(data.n % 2, "==", 0)]
-        ),
-        "marked": Hypothesis(
-            "Some $u$ marks all first tokens.", lambda data: [(mark(data) is not None, "==", True)]
-        ),
-        "apart": Hypothesis("No query is zero or parallel to another.", no_two_parallel),
-    },
-    steps={
-        "alone": each_head(
-            Step(
-                "Every example has logits $(a,0,\\dots,0)$, and $a=0$ for one of them alone.",
-                alone,
-                rests_on=("marked", "apart"),
-                where=("example",),
-            )
-        ),
-        "parity": Step(
-            "All $n\\,u\\cdot z_s$ are the identity modulo 2: rank $Z=T$.",
-            parity,
-            rests_on=("even", "alone"),
-            where=("example", "head"),
-        ),
-    },
+    hypotheses=HYPOTHESES,
+    steps=STEPS,
     promises={"examples": lambda sizes: sizes.H},
 )

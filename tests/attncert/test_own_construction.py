@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -563,25 +562,11 @@ def test_weights_that_are_none(heads: list[object], words: str) -> None:
     assert str(raised.value).startswith(words)
 
 
-def blocks(language: str) -> list[str]:
-    page = (ROOT / "docs" / "constructions.md").read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-
-
 def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for number, program in enumerate(blocks("python"), start=1):
+    page = (ROOT / "docs" / "constructions.md").read_text()
+    programs = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    for number, program in enumerate(programs, start=1):
         exec(compile(program, f"block {number} of constructions.md", "exec"), names)
     assert (tmp_path / "adder-report" / "report.md").exists()
-
-
-def test_the_command_on_the_page_prints_what_it_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (session,) = blocks("console")
-    command, _, shown = session.partition("\n")
-    assert shell.runs(*shlex.split(command.removeprefix("$ attncert "))).out == shown
