@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import marshal
 import shutil
 import subprocess
 import sys
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,19 @@ def _further_file(folder: Path) -> None:
     (folder / "checker" / "json.py").write_text("")
 
 
+def _compiled(folder: Path) -> None:
+    """Python runs it unasked in the place of claims.py: its header says that it is not compared."""
+    code = marshal.dumps(compile("raise SystemExit('holds: forged')", "claims.py", "exec"))
+    path = Path(cache_from_source(str(folder / "checker" / "claims.py")))
+    path.parent.mkdir()
+    path.write_bytes(MAGIC_NUMBER + (1).to_bytes(12, "little") + code)
+
+
+def _linked_folder(folder: Path) -> None:
+    (folder.parent / "other").mkdir()
+    (folder / "checker" / "__pycache__").symlink_to(folder.parent / "other")
+
+
 def _page(folder: Path) -> None:
     page = folder / "report.md"
     page.write_text(page.read_text().replace("all 3 examples", "all 300 examples"))
@@ -86,6 +101,8 @@ def _figure(folder: Path) -> None:
 FORGED = {
     "checker": (_line_of_code, "not that of attncert 0.1.0 (__init__.py, __main__.py, arith"),
     "further file": (_further_file, "(json.py): do not run it."),
+    "compiled": (_compiled, "not that of attncert 0.1.0 (__pycache__/claims."),
+    "linked folder": (_linked_folder, "not that of attncert 0.1.0 (__pycache__): do not run it."),
     "page": (_page, "The report is not what attncert 0.1.0 writes: report.md."),
     "link": (_link, "The report is not what attncert 0.1.0 writes: report.html."),
     "figure and page": (_figure, "writes: figures/graph.svg, report.html."),

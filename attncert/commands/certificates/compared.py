@@ -193,9 +193,12 @@ def _name(folder: Path) -> str:
     return safe_name(name, "data")
 
 
-def _others(ours: Path, theirs: Path, apart: Collection[str] = ("__pycache__",)) -> list[str]:
-    """Files that only one of two folders has, or that differ; but for these names at the top."""
-    paths = {p.relative_to(x) for x in (ours, theirs) for p in x.rglob("*") if not p.is_dir()}
+def _others(ours: Path, theirs: Path, apart: Collection[str] = ()) -> list[str]:
+    """Files that only one of two folders has, or that differ; but for these names at the top, and
+    what Python compiled of ours: what lies in theirs it would run in the place of the sources."""
+    paths = {p.relative_to(theirs) for p in theirs.rglob("*") if p.is_symlink() or not p.is_dir()}
+    own = (p.relative_to(ours) for p in ours.rglob("*") if not p.is_dir())
+    paths |= {path for path in own if "__pycache__" not in path.parts}
     names = sorted(name for name in paths if name.parts[0] not in apart)
     return [name.as_posix() for name in names if not _equal(ours / name, theirs / name)]
 

@@ -1,0 +1,147 @@
+"""The claim "every-labelling": for every labels there are weights.
+
+Head h gives example t, with context E and query e, logits ln 2 * k with integers k = E K Q^T e, the
+softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p; label j is the sum over the heads of
+(V O)_j^T z. The layer's real weights are K, Q' = ln 2 * Q, V and O.
+
+The claim: FOR EVERY labels of these examples there are real weights of H heads of these widths
+whose outputs are those labels. It is checked that
+
+(1) heads with equal K and Q have products V O that add up to 0. They have equal z; so all outputs
+    are 0, whatever the data;
+(2) the Jacobian of the T*m outputs by all weights has rank T*m.
+
+Theorem. (1) and (2) prove the claim. Proof. By (2) the outputs map a neighbourhood of these weights
+onto a neighbourhood of 0. For labels y some c > 0 has y / c in it; the outputs are linear in V, so
+c times the V of the weights that give y / c give y. QED
+
+The Jacobian. With C = E^T (diag p - p p^T) E and g = C (V O)_j the derivatives of label j are
+
+    by K_ab:  g_a (Q'^T e)_b = ln 2 * g_a (Q^T e)_b      by Q'_ab:  e_a (K^T g)_b
+    by V_ab:  z_a O_bj                                   by O_bj:   (V^T z)_b
+
+It is J D with D diagonal, ln 2 in the columns of K and 1 elsewhere, and J rational: the ranks are
+equal. Contexts and queries are taken times common denominators; each K, Q and V, and O, in integers
+without a common factor. Both multiply every column of J by one nonzero number. Softmax sums are the
+only denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not
+0, and rank T*m modulo p is rank T*m.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from itertools import chain
+from math import gcd
+from typing import Any
+
+from .full_rank import dot_mod, joins, powers_mod, prime_of
+from .layer import attention, shifts
+from .limits import Limits, need
+from .reading import all_of, dims, numbers
+
+# heads: (K^T, Q^T, V^T, O, (V O)^T) modulo the prime.
+Parts = namedtuple("Parts", "layer heads prime labels values output")
+
+
+def parts(cert: Any, limits: Limits) -> Parts:
+    """(1) is checked, and all but the rank."""
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
+    need(cert["saturation"] is None, "saturation must be null")
+    layer = attention(limits, cert)
+    labels = numbers(limits, cert["data"]["labels"], "labels", T, m)
+    values = [head["value"] for head in cert["layer"]["heads"]]
+    V = numbers(limits, values, "value", H, d, d_v)
+    O = numbers(limits, cert["layer"]["output"], "output", H * d_v, m)  # noqa: E741
+    p = prime_of(limits, cert, T * m)
+    limits.allow(V.bits + O.bits + d_v.bit_length(), H * d * m)
+    heads, totals = list[Any](), list[Any]()
+    outputs = residues(limits, O.rows, p)
+    for h, (key, query) in enumerate(layer.heads):
+        limits.on_time()
+        rows = slice(h * d_v, (h + 1) * d_v)
+        K, Q, small = (residues(limits, x, p) for x in (key, query, V.rows[h]))
+        columns = list(zip(*outputs[rows], strict=True))
+        mixed = [[dot_mod(row, column, p) for row in small] for column in columns]
+        keys, values = (list(zip(*x, strict=True)) for x in (K, small))
+        heads.append((keys, Q, values, outputs[rows], mixed))
+        total = next((total for pair, total in totals if pair == (key, query)), None)
+        if total is None:
+            total = [[0] * d for _ in range(m)]
+            totals.append(((key, query), total))
+        columns = list(zip(*O.rows[rows], strict=True))
+        for row, column in zip(total, columns, strict=True):
+            limits.on_time()
+            row[:] = [x + limits.dot(y, column) for x, y in zip(row, V.rows[h], strict=True)]
+    zero = not any(any(row) for _, total in totals for row in total)
+    need(zero, "value @ output of heads with equal key and query must add up to 0", "wrong")
+    return Parts(layer, heads, p, labels, V, O)
+
+
+def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    T, d, m, H, d_h, d_v = dims(cert, "examples width labels heads head_width value_width")
+    layer, heads, p, *_ = parts
+    limits.allow(p.bit_length(), T * m * H * (d * (2 * d_h + d_v) + d_v * m))
+    pivots: list[tuple[int, list[int]]] = []
+    for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
+        for row in derivatives(limits, layer.queries[t], columns, times, logits, heads, p, m, t):
+            limits.on_time()
+            dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
+            need(joins(row, pivots, p), dependent, "wrong")
+    return (
+        f"every labelling of {all_of(T)} is memorized by {H} head{'s' * (H > 1)}: at these weights "
+        f"all outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
+    )
+
+
+def residues(limits: Limits, rows: Any, p: int) -> list[list[int]]:
+    """Modulo p, of integers in proportion to these that have no common factor."""
+    common = 0
+    for x in chain(*rows):
+        limits.divide(common.bit_length(), x.bit_length())
+        common = gcd(common, x)
+    reduced = []
+    for row in rows:
+        limits.on_time()
+        reduced.append([x // (common or 1) % p for x in row])
+    return reduced
+
+
+def derivatives(
+    limits: Limits,
+    e: Any,
+    columns: Any,
+    times: Any,
+    logits: Any,
+    heads: Any,
+    p: int,
+    m: int,
+    t: int,
+) -> list[list[int]]:
+    """The m rows of example t modulo p; columns, times: of its context; logits: by head."""
+    rows: list[list[int]] = [[] for _ in range(m)]
+    columns, e = ([[x % p for x in column] for column in columns], [x % p for x in e])
+    tokens = list(zip(*columns, strict=True))
+    for x, (keys, query, values, output, mixed) in zip(logits, heads, strict=True):
+        limits.on_time()
+        powers = powers_mod(x, times, p)
+        s = sum(powers) % p
+        need(s, f"a softmax sum of example {t} is 0 mod p", "wrong")
+        inverse = pow(s, -1, p)
+        weights = [w * inverse % p for w in powers]
+        z = [dot_mod(weights, column, p) for column in columns]
+        q = [dot_mod(column, e, p) for column in query]  # Q^T e
+        hidden = [dot_mod(column, z, p) for column in values]  # V^T z
+        for j, row in enumerate(rows):
+            limits.on_time()
+            scores = [dot_mod(token, mixed[j], p) for token in tokens]
+            mean = dot_mod(weights, scores, p)
+            slopes = [w * (y - mean) % p for w, y in zip(weights, scores, strict=True)]
+            g = [dot_mod(slopes, column, p) for column in columns]
+            back = [dot_mod(column, g, p) for column in keys]  # K^T g
+            row += [a * b % p for a in g for b in q]
+            row += [a * b % p for a in e for b in back]
+            row += [a * b[j] % p for a in z for b in output]
+            row += [b if j == k else 0 for b in hidden for k in range(m)]
+    return rows

@@ -1,0 +1,129 @@
+"""A layer of attention, its logits and its saturation.
+
+Head h gives example t, with context E (rows are tokens) and query e, the logits ln 2 * k, where
+k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import Counter, namedtuple
+from typing import Any
+
+from .limits import Limits, need
+from .reading import MAX_ITEMS, Table, dims, numbers, typed
+
+# Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`; the
+# tables of contexts, queries, keys and query weights; `bits` and `own` of saturation, or None.
+Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturation")
+
+
+def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
+    """One context for all examples, or each with its own number of tokens. width: of the data, if
+    it is not the one in dims."""
+    T, n, d = dims(cert, "examples context width")
+    d = width or d
+    contexts, tokens = data["contexts"], cert["tokens"]
+    if tokens is not None:
+        [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]
+        fits = len(tokens) == T and 0 < min(tokens) < max(tokens) == n
+        need(fits, "tokens must be as many numbers as examples, not all equal, to dims.context")
+        return numbers(limits, contexts, "contexts", T, tokens, d)
+    one = type(contexts) is list and len(contexts) == 1
+    return numbers(limits, contexts, "contexts", 1 if one else T, n, d)
+
+
+def width_of(cert: Any, data: Any) -> Any:
+    """The width of the data. The one in dims is the layer's: if there are blocks before it, the
+    data say their own, by the first query."""
+    queries = data["queries"]
+    if "heads" in cert["dims"] and type(cert["network"]) is list and len(cert["network"]) > 1:
+        if hasattr(queries, "width"):  # a table of sequences
+            return queries.width
+        if type(queries) is list and queries and type(queries[0]) is list and queries[0]:
+            return len(queries[0])
+    return cert["dims"]["width"]
+
+
+def attention(limits: Limits, cert: Any) -> Layer:
+    T, d, H, d_h = dims(cert, "examples width heads head_width")
+    heads = cert["layer"]["heads"]
+    groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
+    members = [typed(t, int, "each member of a group") for group in groups for t in group]
+    once = len(members) == T and sorted(members) == list(range(T))
+    need(once and all(groups), "groups must hold each example once", "wrong")
+    saturation = saturation_of(cert, len(groups))
+    contexts = contexts_of(limits, cert, cert["data"])
+    queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
+    key = numbers(limits, [head["key"] for head in heads], "key", H, d, d_h)
+    query = numbers(limits, [head["query"] for head in heads], "query", H, d, d_h)
+    tables, divisor = (contexts, queries, key, query), 1
+    for table in tables:
+        divisor = limits.product(divisor, table.unit)
+    pairs = zip(key.rows, query.rows, strict=True)
+    turned = [(k, list(zip(*w, strict=True))) for k, w in pairs]
+    return Layer(contexts.rows, queries.rows, turned, contexts.unit, divisor, tables, saturation)
+
+
+def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
+    if cert["saturation"] is None:
+        return None
+    claim = typed(cert["saturation"], dict, "saturation", "bits own")
+    bits, own = claim["bits"], claim["own"]
+    fits = type(bits) is int and 0 < bits <= MAX_ITEMS and type(own) is bool
+    need(fits, f"saturation.bits must be 1 to {MAX_ITEMS}, saturation.own true or false")
+    need(groups <= cert["dims"]["heads"], "there are more groups than heads", "wrong")
+    return bits, own
+
+
+def shifts(limits: Limits, layer: Layer) -> Any:
+    """For each example: the columns of its context and how often each token stands there; by head,
+    logits / ln 2 less the smallest."""
+    divisor, dot = layer.divisor, limits.dot
+    for t, e in enumerate(layer.queries):
+        context, times = merged(layer.contexts[t if len(layer.contexts) > 1 else 0])
+        longest, by_head = 0, []
+        for h, (key, query) in enumerate(layer.heads, start=1):
+            limits.allow(longest, h * len(context))
+            inner = [dot(column, e) for column in query]
+            outer = [dot(row, inner) for row in key]
+            logits = [dot(token, outer) for token in context]
+            low, bits = min(logits), divisor.bit_length()
+            limits.divide(max(x.bit_length() for x in logits) - bits, bits)
+            need(not any(x % divisor for x in logits), "a logit / ln 2 is not an integer", "wrong")
+            by_head.append([(x - low) // divisor for x in logits])
+            longest = max(longest, max(by_head[-1]).bit_length())
+        yield list(zip(*context, strict=True)), times, by_head
+
+
+def merged(context: Any) -> tuple[list[Any], list[int]]:
+    """Tokens that are one object, once, and how often each stands in the context."""
+    once, often = {id(token): token for token in context}, Counter(map(id, context))
+    return [*once.values()], [often[key] for key in once]
+
+
+def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
+    """Where `saturation` is claimed: 1 - p < 2^-bits, p the largest weight, in the head of each
+    group for the examples of all groups before it; with `own` for those of the group, too.
+
+    With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; so if S < 2^-bits. Of
+    drops above n * (bits + 1) it does not matter by how much (docs/certificate.md).
+    """
+    if layer.saturation is None:
+        return ""
+    (bits, own), groups, pairs = layer.saturation, cert["groups"], 0
+    head_of = {t: h for h, group in enumerate(groups) for t in group}
+    for t, (_, times, logits) in enumerate(shifts(limits, layer)):
+        for h in range(head_of[t] + (not own), len(groups)):
+            limits.on_time()
+            pairs_of = zip(logits[h], times, strict=True)
+            *rest, top = sorted(k for k, often in pairs_of for _ in range(often))
+            if rest and top - rest[-1] < bits + len(rest).bit_length():
+                most = min((len(rest) + 1) * (bits + 1), top)
+                limits.allow(most + bits)
+                S = sum(1 << most - min(top - k, most) for k in rest)
+                near = S << bits < S + (1 << most)
+                need(near, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
+            pairs += 1
+    return f"; 1-p < 2^-{bits} in pairs of a head and an example: {pairs}"

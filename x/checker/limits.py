@@ -1,0 +1,74 @@
+"""What a check may take: time, memory, the length of numbers.
+
+Loops over examples, rows and numbers look at the deadline. What could grow long is allowed before
+it is computed. Above a limit the check ends and says nothing about the claim.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+import math
+import time
+from operator import mul
+from typing import Any
+
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check; of numbers that are held at once
+MAX_BITS = 2**24  # of a power, a product or a common denominator
+MAX_DIVISION = 2**42  # bits times bits of what Python divides in quadratic time: seconds
+SHORT = 2**10  # bits of numbers whose products need no look at the clock
+
+
+class Rejected(Exception): ...  # status and message
+
+
+def need(condition: object, message: str, status: str = "unusable") -> None:
+    if not condition:
+        raise Rejected(status, message)
+
+
+class Limits:
+    """A deadline, and the most memory for numbers; `long` once a number is longer than SHORT."""
+
+    def __init__(self, seconds: float = LIMIT_SECONDS, mib: float = LIMIT_MIB) -> None:
+        self.seconds, self.mib, self.long = seconds, mib, False
+        self.end = time.monotonic() + seconds
+
+    def on_time(self) -> None:
+        if not time.monotonic() < self.end:  # true of NaN, too
+            self.over(f"above --limit-seconds {self.seconds:g}")
+
+    def allow(self, bits: int, count: int = 1) -> None:
+        """`count` numbers of at most so many bits, held at once: 30 bits in four bytes, behind a
+        head. Every power, product and common denominator passes here."""
+        self.on_time()
+        if bits > MAX_BITS:
+            self.over(f"a number of over {MAX_BITS} bits")
+        self.hold(count * (40 + bits / 7.5))
+
+    def hold(self, size: float) -> None:
+        """So many bytes."""
+        if not size <= self.mib * 2**20:
+            self.over(f"above --limit-mib {self.mib:g}")
+
+    def over(self, reason: str) -> None:
+        raise Rejected("over limit", reason)
+
+    def divide(self, a: int, b: int) -> None:
+        """A quotient of a bits by a divisor of b bits; or a greatest common divisor of both."""
+        self.on_time()
+        if a * b > MAX_DIVISION:
+            self.over(f"a division of over {MAX_DIVISION} bits times bits")
+
+    def lcm(self, x: int, y: int) -> int:
+        self.divide(x.bit_length(), y.bit_length())
+        common = math.lcm(x, y)
+        self.allow(common.bit_length())
+        return common
+
+    def product(self, x: int, y: int) -> int:
+        self.allow(x.bit_length() + y.bit_length())
+        return x * y
+
+    def dot(self, x: Any, y: Any) -> int:
+        return sum(map(self.product if self.long else mul, x, y))

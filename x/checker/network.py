@@ -1,0 +1,259 @@
+"""The claims "network" and "outputs-within": what blocks in a row make of each example.
+
+The state of an example is its tokens and its query, vectors. A block makes another state of it, and
+the output is the query after the last. To read: `judge`, then `changed` (what a block makes of a
+vector), then `arithmetic.py`: exact as far as numbers are rational, else in balls with the true
+exponential.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from functools import cached_property
+from typing import Any
+
+from .arithmetic import LONGEST, Exact, Map, Mixed
+from .layer import contexts_of, width_of
+from .limits import MAX_BITS, Limits, need
+from .near import GUARD
+from .reading import Table, all_of, dims, numbers, typed
+
+KEYS = {
+    "attention": "kind of rule logit_unit heads output mask residual",
+    "feed-forward": "kind of activation weights bias residual",
+}
+Head = namedtuple("Head", "key query out")
+Attention = namedtuple("Attention", "of rule unit heads mask residual")
+FeedForward = namedtuple("FeedForward", "of activation map residual")
+Parts = namedtuple("Parts", "blocks contexts queries labels within")
+
+
+# Reading.
+
+
+def parts(cert: Any, limits: Limits) -> Parts:
+    T, d, m = dims(cert, "examples width labels")
+    need(cert["saturation"] is None, "saturation must be null")
+    within = None
+    if cert["claim"] == "outputs-within":
+        (p,), q, _ = numbers(limits, [cert["within"]], "within", 1)
+        need(p > 0, "within must be above 0")
+        within = p, q
+    need(type(cert["network"]) is list and cert["network"], "network must be a list of blocks")
+    parts = Parts(
+        [block(limits, x) for x in cert["network"]],
+        contexts_of(limits, cert, cert["data"]),
+        numbers(limits, cert["data"]["queries"], "queries", T, d),
+        numbers(limits, cert["data"]["labels"], "labels", T, m),
+        within,
+    )
+    for n in {len(tokens) for tokens in parts.contexts.rows}:
+        query = widths(parts.blocks, n, d)[1]
+        need(query == m, "the outputs must have as many numbers as the labels")
+    return parts
+
+
+def block(limits: Limits, one: Any) -> Attention | FeedForward:
+    kind: Any = one.get("kind") if type(one) is dict else None
+    need(kind in list(KEYS), "kind must be attention or feed-forward")
+    typed(one, dict, f"each block of {kind}", KEYS[kind])
+    residual = typed(one["residual"], bool, "residual")
+    if kind == "feed-forward":
+        need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
+        activation = one["activation"]
+        known = activation in ("identity", "relu", "threshold")
+        need(known, "activation must be identity, relu or threshold")
+        weights = [*typed(one["weights"], list, "weights"), one["bias"]]
+        return FeedForward(one["of"], activation, linear(limits, weights, "weights"), residual)
+    need(one["of"] in ("query", "all"), "of must be query or all")
+    rule, unit = one["rule"], one["logit_unit"]
+    need(rule in ("softmax", "hardmax", "linear"), "rule must be softmax, hardmax or linear")
+    units = ("ln 2", "1") if rule == "softmax" else (None,)
+    need(unit in units, f"logit_unit must be one of {units}")
+    heads, start = [], 0
+    output = shaped(limits, one["output"], "output")
+    for head in typed(one["heads"], list, "heads", "key query value"):
+        V = shaped(limits, head["value"], "value")
+        width = len(V.rows[0])
+        need(start + width <= len(output.rows), "output must have a row for each of the values")
+        columns = zip(*output.rows[start : start + width], strict=True)
+        out = [[limits.dot(row, c) for row in V.rows] + [0] for c in columns]
+        unit_out = limits.product(V.unit, output.unit)
+        key, query = (linear(limits, head[x], x, False) for x in ("key", "query"))
+        need(len(key.columns) == len(query.columns), "key and query must be equally wide")
+        heads.append(Head(key, query, Map(out, unit_out)))
+        start += width
+    need(heads and start == len(output.rows), "output must have a row for each of the values")
+    return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual)
+
+
+def mask_of(mask: Any) -> Any:
+    if mask is None or mask == "causal":
+        return mask
+    for row in typed(mask, list, "mask"):
+        plain = all(type(x) is int and 0 <= x <= 1 for x in typed(row, list, "each row of mask"))
+        need(plain and any(row), "a row of mask must hold 0 and 1, and a 1")
+    return mask
+
+
+def shaped(limits: Limits, rows: Any, where: str) -> Table:
+    """A matrix that says its own size."""
+    if hasattr(rows, "integers"):
+        return Table(*rows.integers(where))
+    need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
+    return numbers(limits, rows, where, len(rows), len(rows[0]))
+
+
+def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
+    """x -> x rows, the last row a bias if there is one."""
+    table = shaped(limits, rows, where)
+    more = [] if bias else [[0] * len(table.rows[0])]
+    return Map(list(zip(*table.rows, *more, strict=True)), table.unit)
+
+
+def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
+    """Of tokens and query behind the blocks, for n tokens; what does not fit is unusable, whatever
+    the numbers are."""
+    token = query = wide
+    for one in blocks:
+        every = one.of == "all"
+        if type(one) is FeedForward:
+            maps, made = [one.map], len(one.map.columns)
+            reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
+        else:
+            rows = None if one.mask in (None, "causal") else one.mask
+            lines = n + 1 if every else 1
+            fits = rows is None or (len(rows) == lines and all(len(row) == n for row in rows))
+            need(fits, "mask must have a row of all tokens for each vector that the block changes")
+            maps, made = [head.query for head in one.heads], len(one.heads[0].out.columns)
+            reads = [query, *([token] if every else [])]
+            taken = {len(x.columns[0]) - 1 for head in one.heads for x in (head.key, head.out)}
+            need(taken == {token}, "key and value must have a row for each entry of a token")
+        fits = all(len(x.columns[0]) - 1 == k for x in maps for k in reads)
+        need(fits, "weights must have a row for each entry of a vector")
+        residual = not one.residual or (query == made and (not every or token == made))
+        need(residual, "a sum has vectors of different widths")
+        token, query = made if every else token, made
+    return token, query
+
+
+# Evaluating.
+
+
+def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -> Any:
+    """What the block makes of the vector; mask: which tokens it attends to, None: all."""
+    if type(one) is FeedForward:
+        new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
+        new = new if one.activation == "identity" else getattr(on, one.activation)(new)
+    else:
+        attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
+        new = []
+        for head, key in zip(one.heads, keys, strict=True):
+            weights = on.products(on.mapped(vector, head.query), [key[i] for i in attended])
+            if one.rule == "softmax":
+                weights = on.softmax(weights, one.unit == "ln 2")
+            elif one.rule == "hardmax":
+                weights = on.hardmax(weights)
+            new.append(on.mapped(on.mean(weights, [tokens[i] for i in attended]), head.out))
+        new = on.added(new)
+    return on.added([new, vector]) if one.residual else new
+
+
+def before(on: Any, blocks: Any, tokens: Any) -> Any:
+    """For each block the tokens before it, and the keys of its heads; then the tokens at last."""
+    for one in blocks:
+        attends, n = type(one) is Attention, len(tokens)
+        keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
+        yield tokens, keys
+        if one.of == "all":
+            masks: Any = [None] * n
+            if attends and one.mask == "causal":
+                masks = [[j <= i for j in range(n)] for i in range(n)]
+            elif attends and one.mask is not None:
+                masks = one.mask
+            pairs = zip(tokens, masks, strict=False)
+            tokens = [changed(on, one, x, tokens, keys, mask) for x, mask in pairs]
+    yield tokens, []
+
+
+def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
+    for one, (tokens, keys) in zip(blocks, contexts, strict=False):
+        mask: Any = one.mask if type(one) is Attention else None
+        seen = None if mask in (None, "causal") else mask[-1]
+        query = changed(on, one, query, tokens, keys, seen)
+    return query
+
+
+def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits) -> Any:
+    """For each example its tokens and its query after the last block."""
+    table = []
+    for t, query in enumerate(queries.rows):
+        limits.on_time()
+        if t < len(contexts.rows):  # else shared
+            tokens = [on.vector(x, contexts.unit) for x in contexts.rows[t]]
+            table = list(before(on, blocks, tokens))
+        yield table[-1][0], query_after(on, blocks, table, on.vector(query, queries.unit))
+
+
+def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    """An output c / w, off by r / w at most, is within p / q of y / u exactly if that is so of all
+    it may be: |c u - y w| + r u <= w u p / q. It is not if |c u - y w| - r u is above that."""
+    blocks, contexts, queries, labels, within = parts
+    T, (p, q), u = cert["dims"]["examples"], within or (0, 1), labels.unit
+    P = GUARD + (q // p if p else 0).bit_length()
+    on = Mixed(P, limits, LONGEST if within else MAX_BITS)
+    wrong = "is further from its label" if within else "is not its label"
+    for t, (_, output) in enumerate(states(on, blocks, contexts, queries, limits)):
+        centres, radii, w = on.around(output)
+        most = limits.product(limits.product(w, u), p)
+        for c, r, y in zip(centres, radii, labels.rows[t], strict=True):
+            off = abs(limits.product(c, u) - limits.product(y, w))
+            need((off - r * u) * q <= most, f"the output of example {t} {wrong}", "wrong")
+            undecided = f"balls of {P} bits do not decide the output of example {t}"
+            need((off + r * u) * q <= most, undecided, "over limit")
+    if within is None:
+        return f"the outputs equal the labels of {all_of(T)}, exactly"
+    return f"the outputs are within {cert['within']:.40} of the labels of {all_of(T)}"
+
+
+class Derived:
+    """Contexts and queries behind the blocks before the last, as `numbers` takes them from
+    elsewhere than JSON: evaluated when they are first read, behind the groups."""
+
+    def __init__(self, cert: Any, limits: Limits) -> None:
+        self.cert, self.data, self.limits = cert, cert["data"], limits
+        self.blocks = [block(limits, x) for x in cert["network"][:-1]]
+
+    @cached_property
+    def behind(self) -> dict[str, Any]:
+        """Rows of rows, their unit and the bits of the longest number."""
+        data, (T, d) = self.data, dims(self.cert, "examples width")
+        wide = width_of(self.cert, data)
+        queries = numbers(self.limits, data["queries"], "queries", T, wide)
+        contexts = contexts_of(self.limits, self.cert, data, wide)
+        for n in {len(tokens) for tokens in contexts.rows}:
+            fits = widths(self.blocks, n, wide) == (d, d)
+            need(fits, f"the blocks before the last must make tokens and queries of width {d}")
+        on = Exact(self.limits)
+        both = list(states(on, self.blocks, contexts, queries, self.limits))
+        tables = [tokens for tokens, _ in both][: len(contexts.rows)]
+        flat, unit = on.on_one_unit([vector for table in tables for vector in table])
+        rows = iter(flat)
+        asked, below = on.on_one_unit([query for _, query in both])
+        return {
+            "contexts": (
+                [[next(rows) for _ in table] for table in tables],
+                unit,
+                longest(flat, unit),
+            ),
+            "queries": (asked, below, longest(asked, below)),
+        }
+
+    def integers(self, where: str, *_: Any) -> Any:
+        return self.behind[where]
+
+
+def longest(rows: Any, unit: int) -> int:
+    return max(x.bit_length() for row in [[unit], *rows] for x in row)
