@@ -16,6 +16,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.layer import Head, Layer
+from attncert.constructions.network.arithmetic import Inexact
 from attncert.verify.tables import Outer, Table, dense
 
 
@@ -27,7 +28,7 @@ def usable_primes(data: Dataset) -> tuple[int, ...]:
 _TOGETHER = 2**22  # numbers of the contexts looked at together
 
 
-class NotIntegral(ValueError):
+class NotIntegral(Inexact):
     """A logit is not an integral multiple of ln 2, so the softmax weights are not rational."""
 
     def __init__(self, example: int, row: int, logit: str) -> None:

@@ -2,17 +2,14 @@
 
 Every stage (verify/pipeline/stages.py) looks at the run and returns the claims that it can make.
 None changes what another one said; the trace joins them at the end, and must obey the rules of
-verify/claims/rules.py before it is returned. A network has a page of its own,
-verify/network/prove.py: no theorem promises it steps, so no rule asks for them.
+verify/claims/rules.py before it is returned. The outputs of a network are judged in
+verify/network/prove.py: its values are not solved for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -23,19 +20,14 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.network.file import loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
-from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.given_layer import method_of, of_construction
+from attncert.verify.methods.given_layer import construction_of
 from attncert.verify.methods.goals import Exact
-from attncert.verify.methods.judged import judged
-from attncert.verify.methods.request import Request
-from attncert.verify.network.prove import NetworkProof, concluded
+from attncert.verify.methods.judged import Judged, judged
+from attncert.verify.network.prove import concluded
 from attncert.verify.origins.after import after
-from attncert.verify.origins.rounded import on_grid
-from attncert.verify.origins.sequences import by_class
 from attncert.verify.pipeline import stages
 from attncert.verify.pipeline.grids import rounded
 from attncert.verify.pipeline.refusal import refused
@@ -71,54 +63,22 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     """
     question = question or Prove()
     choose_device(question.device)  # raises InputError where it is not there
-    method = registry.method(question.construction)
+    construction = registry.method(question.construction)
     with limited(question.time_limit):
-        data = _subject(data, question)
-        if isinstance(method, Construction):
-            return prove_construction(data.expanded(), question, method, progress)
-        return _proved(rounded(Run.of(_of_layer(data, question), question, method, progress)))
+        return proved(Run.of(_subject(data, question), question, construction, progress))
 
 
-def prove_construction(
-    data: Dataset, question: Prove, construction: Construction, progress: StageProgress
-) -> Proof | NetworkProof:
-    """By a construction that is a record of statements: a network, or a layer.
-
-    data: as the construction sees them, after what stands before it. Raises InputError for options
-    that the construction does not take, and for errors of a third party's code.
-    """
-    _require_own_options(question, construction)
-    if ":" not in question.construction:
-        question = replace(question, construction=construction.name)
-    if question.round:
-        data, _ = on_grid(data, Fraction(question.round))
-    request = Request(
-        heads=question.heads,
-        head_width=question.head_width or 1,
-        value_width=question.value_width or data.m,
-        beta=Fraction(question.beta) if question.beta else None,
-        seed=question.seed,
-        progress=partial(progress, "building"),
-    )
-    known = judged(construction, data, request, progress)
-    if known.layer is None:
-        return concluded(question, construction, known)
-    if tuple(construction.claims) != (Exact(),):
-        must = "[Exact()] for a layer, whose values are solved for"
-        raise InputError("construction: claims", must, construction.claims)
-    method = of_construction(construction, known)
-    return _proved(Run.of(known.data, question, method, progress), known.claims)
-
-
-def _require_own_options(question: Prove, construction: Construction) -> None:
-    """Raises InputError for options that the construction does not take."""
-    for option in ("heads", "head_width", "vertices", "saturate", "beta", "round", "before"):
-        setting = getattr(question, option)
-        if setting and option not in construction.options:
-            raise InputError(option, f"left out with construction {construction.name}", setting)
-    if question.round == "auto":
-        must = f"a step, such as 1/64, with construction {construction.name}"
-        raise InputError("round", must, "auto")
+def proved(run: Run) -> Proof:
+    """By a construction that is a record of statements: a network, or a layer. Raises InputError
+    for errors of a third party's code."""
+    with _threads(run):
+        run = rounded(run)
+        stages.afford(run)
+        work, construction = run.question.a1_work, run.construction
+        known = judged(construction, run.data, run.request, run.progress, work)
+        if known.layer is None and construction.layer is None:
+            return concluded(run.question, construction, known)
+        return _of_layer(run, known)
 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
@@ -131,12 +91,6 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
         return chosen
     front = mean(data.d) if question.before == "mean" else loaded(question.before)
     return after(chosen.expanded(), front)
-
-
-def _of_layer(data: Dataset, question: Prove) -> Dataset:
-    """One example of each class. Generic weights alone are drawn for contexts with repeats."""
-    counted = question.construction == "generic"
-    return by_class(data if counted else data.expanded())
 
 
 @answers(Prove, data=Dataset, layer=Layer)
@@ -164,22 +118,16 @@ def prove_layer(
     for name in ("round", "before"):
         if option := getattr(question, name):
             raise InputError(name, "left out: the layer is for these data", option)
-    method, call = method_of(layer, data), "attncert.prove_layer(DATA, LAYER)"
+    construction, call = construction_of(layer), "attncert.prove_layer(DATA, LAYER)"
     own = replace(
         question,
-        construction=method.name,
+        construction=construction.name,
         heads=len(layer.heads),
         head_width=layer.head_width,
     )
     with limited(question.time_limit):
-        subject = by_class(_subject(data, own).expanded())
-        return _proved(Run.of(subject, own, method, progress, call))
-
-
-def _proved(run: Run, known: Sequence[Claim] = ()) -> Proof:
-    """known: claims about the construction's statements, if it is a record of them."""
-    with _threads(run):
-        return _prove(run, known)
+        run = Run.of(_subject(data, own), own, construction, progress, call)
+        return proved(run)
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:
@@ -189,24 +137,26 @@ def _threads(run: Run) -> AbstractContextManager[object]:
     return nullcontext() if large else threadpool_limits(1, "blas")
 
 
-def _prove(run: Run, known: Sequence[Claim]) -> Proof:
-    stages.afford(run)
-    claims = run.data.origin.claims(run.data) + stages.check_hypotheses(run) + [*known]
+def _of_layer(run: Run, known: Judged) -> Proof:
+    """What is known of the statements, and of rank, saturation and outputs."""
+    if tuple(run.construction.claims) != (Exact(),):
+        must = "[Exact()] for a layer, whose values are solved for"
+        raise InputError("construction: claims", must, run.construction.claims)
+    origin = run.data.origin.claims(run.data)
+    claims = [*origin, *stages.check_value_width(run), *known.claims]
     try:
-        built = stages.build(run)
+        built = stages.require_values(run, known)
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:
         plan = stages.plan(run, built)
         claims += stages.check_premises(run, built, claims)
-        claims += stages.check_steps(run, built)
         claims += stages.check_saturation(run, built)
         rank, prime = stages.check_rank(run, built)
         claims += rank
         claims += stages.check_consequences(run, built)
         outcome = stages.outcome(run, built, plan, prime)
         claims += outcome.claims
-        claims += [] if known else stages.check_proof(claims)
         proof = stages.proof_of(run, built, outcome, claims)
     require_rules(proof)
     return proof

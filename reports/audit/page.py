@@ -15,7 +15,8 @@ from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Level
-from attncert.verify.methods.registry import AnyMethod, method, title_of
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.registry import method, title_of
 
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
 _THESE = "impossible, no weights output exactly these labels."
@@ -112,7 +113,7 @@ def _used(uses: Iterable[Use], none: str = "0") -> tuple[tuple[str, ...], ...]:
     )
 
 
-def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[AnyMethod]) -> Table:
+def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Construction]) -> Table:
     """Each case against each construction."""
     words = {(x.case, x.construction): x.words for x in cases}
     rows = tuple(

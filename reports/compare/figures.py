@@ -23,7 +23,8 @@ def figure(answer: Comparison) -> Figure:
                       if x.method is row.method and x.exact and x.costs.get(cost)]  # fmt: skip
             if not any(x.exact for x in answer.table if x.method is row.method):
                 continue
-            axes.plot(*_columns(points), "s--" if row.network else "o-", markersize=4, linewidth=1,
+            style = "o-" if row.method.layer else "s--"
+            axes.plot(*_columns(points), style, markersize=4, linewidth=1,
                       color=_COLOURS[number % len(_COLOURS)], label=row.method.name)  # fmt: skip
         points = [(f.examples, getattr(f, name)) for f in answer.floors if getattr(f, name)]
         if points:

@@ -114,7 +114,7 @@ def _bits(entry: Entry, key: str) -> str:
 
 
 def _from(answer: Comparison, entry: Entry) -> str:
-    if entry.growth is None:
+    if entry.method.growth is None:
         return ""
     start = answer.cheaper_from(entry)
     return "at no $T$ up to $2^{40}$" if start is None else f"from $T$ about {start:,}"
@@ -123,8 +123,8 @@ def _from(answer: Comparison, entry: Entry) -> str:
 def sentences(answer: Comparison) -> Iterator[str]:
     """Each only where there are constructions to compare, exact on all examples."""
     exact = [entry for entry in answer.rows if entry.exact]
-    layers = [x for x in exact if x.network is None]
-    networks = [x for x in exact if x.network and x.method.name != LONG]
+    layers = [x for x in exact if x.method.layer]
+    networks = [x for x in exact if not x.method.layer and x.method.name != LONG]
     alone, relus = _least("parameters", layers), _least("bits in all", networks)
     if alone:
         yield f"Attention alone takes {_words(alone)}{_saturation(layers)}."

@@ -15,7 +15,7 @@ from flint import arb
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.numerals import numeral, short
 from attncert.reports.answers import PageParts
-from attncert.reports.network.page import MARGIN
+from attncert.reports.prove.blocks import MARGIN
 from attncert.reports.prove.figures import heat_map
 from attncert.reports.report import Table
 from attncert.reports.words.claims import lines

@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 
 from attncert.reports.answers import PageParts
-from attncert.reports.prove import rows, saturation
-from attncert.reports.prove.figures import caption_saturation, draw, own_figure
+from attncert.reports.prove import blocks, rows, saturation
+from attncert.reports.prove.figures import caption_saturation, draw, graph_of, own_figure
 from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
 from attncert.reports.prove.records import exhibits
 from attncert.reports.prove.sections import files, sections
@@ -17,7 +17,7 @@ from attncert.reports.words.numbers import indices
 from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.proof import Proof, Setup
 from attncert.verify.claims.words import counted
 
 KNOWN = (
@@ -28,33 +28,37 @@ KNOWN = (
 
 
 def page_parts(proof: Proof) -> PageParts:
+    """The same sections of every proof; what was built is a layer, or blocks."""
+    if proof.setup is None:
+        own, shown = blocks.context(proof), blocks.exhibits(proof)
+    else:
+        own, shown = _of_layer(proof, proof.setup), exhibits(proof, proof.setup)
     return PageParts(
-        "prove.md.j2",
-        _context(proof),
-        exhibits(proof),
-        partial(draw, proof),
+        "proof.md.j2",
+        sections(proof) | own,
+        shown,
+        partial(graph_of if proof.setup is None else draw, proof),
         partial(files, proof),
-        _instead(proof),
+        _instead(proof) + blocks.idle(proof),
     )
 
 
 def _instead(proof: Proof) -> tuple[str, ...]:
     """Where a rank is the answer and nobody asked for one: why, and what else could be had."""
-    if proof.question.claim != "auto" or ids.READOUT not in proof.trace:
+    asked = getattr(proof.question, "claim", "") != "auto"
+    if asked or ids.READOUT not in proof.trace:
         return ()
     return (plain(proof.trace[ids.READOUT].statement),)
 
 
-def _context(proof: Proof) -> dict[str, object]:
-    setup = proof.setup
+def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
     head_columns, head_rows = rows.without_empty(rows.HEAD_COLUMNS, rows.heads(proof))
-    return sections(proof, "layer", proof.layer is not None) | {
+    return {
         "setup": setup,
         "heads_words": counted(setup.heads, "head") if setup.heads else "",
         "still_known": _still_known(proof),
         "left_out": _left_out(proof),
-        "construction": rows.construction(proof),
-        "voice": setup.voice,
+        "construction": rows.construction(proof, setup),
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,

@@ -12,19 +12,19 @@ from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.proof import HeadSummary, Proof, Steered
+from attncert.verify.claims.proof import HeadSummary, Proof, Setup, Steered
 
 # Of one kind, for every head and example, that answer.json holds; above it, the worst of each head.
 MOST_NUMBERS = 50_000
 
 
-def exhibits(proof: Proof) -> dict[str, Any]:
+def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
     """The data, what was built, each head's numbers, what fails and what is not proved."""
     trace = proof.trace
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
         "data": about(proof.data),
-        "setup": proof.setup.as_dict() | dict(proof.data.origin.settings),
+        "setup": setup.as_dict() | dict(proof.data.origin.settings),
         "groups": proof.groups,
         "heads": _heads(proof),
         "failures": [claim.id for claim in failing],

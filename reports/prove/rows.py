@@ -28,7 +28,7 @@ from attncert.reports.words.numbers import (
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name, promised
-from attncert.verify.claims.proof import HeadSummary, Proof
+from attncert.verify.claims.proof import HeadSummary, Proof, Setup
 from attncert.verify.claims.words import counted
 
 NONE = "–"
@@ -86,9 +86,9 @@ def promises(proof: Answer) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def construction(proof: Proof) -> list[tuple[str, str]]:
+def construction(proof: Proof, s: Setup) -> list[tuple[str, str]]:
     """(what, how much), the construction in numbers."""
-    data, s = proof.data, proof.setup
+    data, theorem = proof.data, proof.construction.layer
     contexts = "one, shared by all examples" if data.shared else "one for each example"
     rows = [
         ("construction", _construction(proof)),
@@ -101,8 +101,8 @@ def construction(proof: Proof) -> list[tuple[str, str]]:
     ]
     if s.usable_width:
         rows.append((f"usable width $r = {s.usable_width}$", whole(s.r)))
-    if s.voice.placed:
-        rows.append((s.voice.placed, notation(s.capacity)))
+    if theorem and theorem.voice.placed:
+        rows.append((theorem.voice.placed, notation(s.capacity)))
     rows += [
         ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", notation(s.parameters)),
     ]
@@ -259,11 +259,8 @@ def _gap(proof: Answer, claims: list[Claim]) -> Gap:
 
 
 def _construction(proof: Proof) -> str:
-    s = proof.setup
-    other = proof.heads and s.certificate_name not in ("", s.construction)
-    same = f"; certificate.json calls it {s.certificate_name}" if other else ""
     option = "" if proof.call else f" (--construction {notation(proof.question.construction)})"
-    return f"{s.voice.title}{option}{same}"
+    return f"{proof.construction.title or proof.construction.name}{option}"
 
 
 def _idle(proof: Proof, busy: int) -> bool:

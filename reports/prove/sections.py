@@ -24,7 +24,7 @@ from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
-from attncert.verify.network.prove import NetworkProof
+from attncert.verify.methods.layer_theorem import LayerTheorem
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"
@@ -52,15 +52,17 @@ class WrittenPart:
     steps: list[WrittenStep]
 
 
-def sections(proof: Proof | NetworkProof, thing: str, built: bool) -> dict[str, object]:
-    """What the templates of these sections use. thing: "layer" or "network"; built: whether there
-    is one."""
+def sections(proof: Proof) -> dict[str, object]:
+    """What the templates of these sections use."""
+    built = proof.layer is not None or proof.network is not None
     trace, command = proof.trace, printable(proof.command)
     view, anchor = diagram(trace), anchors(trace)
     standings = Counter(trace.standing(c.id) for c in trace)
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
-        "thing": thing,
+        "thing": "network" if proof.setup is None else "layer",
+        "method": proof.construction,
+        "voice": (proof.construction.layer or LayerTheorem()).voice,
         "built": built,
         "linked": partial(_linked, trace),
         "standing": proof.standing.value,

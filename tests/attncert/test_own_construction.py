@@ -457,10 +457,10 @@ def test_a_file_beside_it_stands_in_for_no_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The current folder comes first while the module is read, and last from then on."""
-    (tmp_path / "beside.py").write_text("from attncert.verify.methods.paper import METHOD\n")
+    (tmp_path / "beside.py").write_text("from attncert.verify.methods.paper import CONSTRUCTION\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    assert registry.method("beside:METHOD") is registry.method("paper")
+    assert registry.method("beside:CONSTRUCTION") is registry.method("paper")
     assert sys.path[-1] == str(tmp_path) and sys.path.count(str(tmp_path)) == 1
 
 

@@ -100,7 +100,7 @@ def test_a_wheel_holds_one_package(distributions: tuple[Path, Path]) -> None:
         "constructions/data/digits.json",
         "verify/checker/__main__.py",
         "verify/schema/attncert-3.schema.json",
-        "reports/templates/prove.md.j2",
+        "reports/templates/proof.md.j2",
     )
     assert {f"attncert/{name}" for name in needed} <= set(names)
 

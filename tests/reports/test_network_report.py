@@ -25,7 +25,7 @@ from attncert import (
 from attncert.constructions.layer import Head
 from attncert.reports.answers import report
 from attncert.reports.html import mathml
-from attncert.reports.network.formula import formulas
+from attncert.reports.prove.formula import formulas
 
 M = fmpq_mat
 DATA = Dataset.of([[0], [1]], [[1], [2]], [1, 2])

@@ -197,14 +197,15 @@ def test_a_refusal_says_first_what_fails_and_shows_the_witness(
     assert all(c.id in body for c in failures if c.id != proof.conclusion)
     assert "certificate.json" not in files
     assert "](certificate.json)" not in page(kind) and "attncert check" not in page(kind)
-    assert exhibits(proof)["failures"]
+    assert exhibits(proof, proof.setup)["failures"]
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if KINDS[k]().standing.holds])
 def test_what_holds_has_no_section_on_failures(kind: str) -> None:
+    proof = rendered(kind)[0]
     assert "## What" in page(kind)
     assert "## What fails" not in page(kind) and "## What is not" not in page(kind)
-    assert exhibits(rendered(kind)[0])["failures"] == []
+    assert exhibits(proof, proof.setup)["failures"] == []
 
 
 # --- structure ----------------------------------------------------------------------------------
@@ -269,10 +270,10 @@ def test_answer_json_leaves_out_what_grows_with_the_square_of_the_heads(
 ) -> None:
     """The rows that earlier examples are steered to are H(T - 1)/2 numbers or so."""
     proof = prove(random(3, 2, 3, seed=1), Prove("width-one", saturate=1))
-    steered = exhibits(proof)["heads"][1]["steered"]
+    steered = exhibits(proof, proof.setup)["heads"][1]["steered"]
     assert len(steered["limit_rows"]) == 2
     monkeypatch.setattr(records, "MOST_NUMBERS", 1)
-    left = exhibits(proof)["heads"][1]
+    left = exhibits(proof, proof.setup)["heads"][1]
     assert left["steered"] == {k: x for k, x in steered.items() if k != "limit_rows"}
     assert "log2_off_peak" not in left and "own_weights" not in left
 

@@ -28,7 +28,9 @@ from attncert.constructions.width_one import affine as of_affine
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.methods import registry
-from attncert.verify.steps.shared import lead, placement
+from attncert.verify.methods.judged import views_of
+from attncert.verify.methods.statements import nothing_raised, step_claims
+from attncert.verify.steps.heads import lead
 from attncert.verify.tables import dense, leads
 
 HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
@@ -137,9 +139,8 @@ paper, width_one, affine, generic = (partial(run, name) for name in RUNS)
 
 def claims(built: Built) -> list[Claim]:
     """All claims about groups and heads, by the checks of the construction that was run."""
-    method = registry.method(built.construction.name)
-    heads = method.steps(built.data, built.construction, with_ranks=True)
-    return [placement(built.data, built.construction), *heads]
+    steps = registry.method(built.construction.name).steps
+    return step_claims(steps, views_of(built.construction, built.data), nothing_raised, "")
 
 
 # Ways of spoiling.

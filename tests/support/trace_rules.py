@@ -12,7 +12,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -22,8 +22,21 @@ from attncert.constructions.numerals import fraction
 from attncert.verify.claims import ids, rules, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, Step, of_head
-from attncert.verify.claims.proof import Outline, Proof
+from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What every trace of one construction must hold. first: steps of every head that places
+    examples; later: of all of these but the first. short_heads: a head may do without the later."""
+
+    first: tuple[Step, ...] = ()
+    later: tuple[Step, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    partition: bool = False
+    short_heads: bool = False
+
 
 RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
 ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
@@ -47,7 +60,7 @@ _WHOLE = {
 }
 _SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
                ids.SATURATION_LEAST, ids.SATURATION_ASKED)  # fmt: skip
-_ALWAYS = (ids.VALUE_WIDTH, ids.GROUPS, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERSAL,
+_ALWAYS = (ids.VALUE_WIDTH, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERSAL,
            ids.MEMORIZATION)  # fmt: skip
 
 # What a trace must look like, by construction, written apart from the constructions themselves. Of
@@ -69,8 +82,6 @@ _OUTLINES = {
     "generic": Outline(
         (ids.SMALL, ids.INTEGRAL, ids.LOGITS),
         hypotheses=_HYPOTHESES,
-        whole=(ids.ALMOST_ALL,),
-        rests_on={ids.ALMOST_ALL: (ids.RANK,)},
     ),
 }
 _STRENGTHS: dict[str, Callable[[int, int], int]] = {
@@ -97,7 +108,7 @@ def broken(proof: Proof) -> dict[str, list[str]]:
 
 
 def require_all_rules(proof: Proof) -> None:
-    """In the place of `rules.require_rules`: raises TraceError for these rules, too."""
+    """Raises TraceError for these rules, beside those of `rules.require_rules`."""
     rules.require_rules(proof)
     for name, violations in broken(proof).items():
         raise TraceError(f"trace.{name}: {violations[0]}")
@@ -111,23 +122,24 @@ def _missing(proof: Proof) -> Iterator[str]:
     always += [] if ids.RATIONAL in trace else [ids.READOUT]  # the equality, or why there is none
     always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
     always += _SATURATION if proof.saturation else ()
-    always += [ids.THEOREM] if proof.setup.voice.theorem else []
-    if proof.data.T <= RANKS_EACH_HEAD and proof.setup.construction in (*_OUTLINES, "given-layer"):
-        for h in range(1, len(proof.groups) + 1):
-            steered = h > 1 and any(of_head(h, step) in trace for step in _STEERS)
-            limit = [ids.INDEPENDENCE] if steered and outline.later == _STEERS else []
-            always += [of_head(h, step) for step in (ids.RANK_SO_FAR, *limit)]
+    always += [ids.THEOREM] if proof.construction.theorem else []
+    always += [ids.GROUPS] if outline.first else []
+    always += [ids.ALMOST_ALL] if proof.setup.construction == "generic" else []
+    always += [ids.hypothesis(name) for name in outline.hypotheses]
+    always += [ids.PARTITION] if outline.partition else []
+    ranks = proof.data.T <= RANKS_EACH_HEAD
+    for h in range(1, len(proof.groups) + 1):
+        steered = h > 1 and any(of_head(h, step) in trace for step in _STEERS)
+        later = outline.later if h > 1 and (steered or not outline.short_heads) else ()
+        limit = [ids.INDEPENDENCE] if steered and outline.later == _STEERS and ranks else []
+        so_far = [ids.RANK_SO_FAR] if ranks and outline.first else []
+        always += [of_head(h, step) for step in (*outline.first, *later, *limit, *so_far)]
     yield from (f"{name} is missing" for name in always if name not in trace)
-    yield from rules.missing(proof, replace(outline, rests_on=proof.setup.outline.rests_on))
 
 
 def _outline(proof: Proof) -> Outline:
-    """The rules for our constructions, else what the author of a third-party one promises."""
-    ours = _OUTLINES.get(proof.setup.construction)
-    outline = ours or proof.setup.outline
-    steps: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]]
-    steps = _STEPS if ours else {ids.LOGITS: (ids.INTEGRAL,)}
-    return replace(outline, rests_on={**steps, **outline.rests_on})
+    """The rules for our constructions; nothing is asked of a third-party one."""
+    return _OUTLINES.get(proof.setup.construction, Outline())
 
 
 def _lost_edges(proof: Proof) -> Iterator[str]:
@@ -142,8 +154,11 @@ def _lost_edges(proof: Proof) -> Iterator[str]:
 
 def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     trace, outline = proof.trace, _outline(proof)
-    if promised := rules.promised(claim, trace, outline):
-        return promised
+    if (of := ids.head_and_step(claim.id)) and outline.first:
+        own = ((of_head(of[0], Step(x)), ClaimId(x)) for x in _STEPS.get(of[1], ()))
+        return [first if first in trace else other for first, other in own]
+    if claim.id == ids.ALMOST_ALL:
+        return [ids.RANK]
     if claim.id == ids.THEOREM:
         return [*map(ids.hypothesis, outline.hypotheses)]
     if claim.id in (ids.SATURATION_LEAST, ids.SATURATION_ASKED):

@@ -19,15 +19,13 @@ from attncert.reports.certificate.explain import explain, text
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.methods import paper, registry
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.construction import Construction
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
 EXAMPLE = "examples.own_construction:PARITY"
 DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
-OURS = {
-    "paper": "mahdavi2024", "width-one": "rank-one", "affine": "affine", "generic": "generic",
-}  # fmt: skip
+OURS = ("paper", "width-one", "affine", "generic")
 NETWORKS = tuple(x.name for x in registry.network_methods())
 NAMES = (*OURS, "borrowed")
 
@@ -37,7 +35,7 @@ def registered() -> Iterator[None]:
     """Beside ours the example's, and the paper's under another name, as a third-party one."""
     before = dict(registry._registered)
     registry.method(EXAMPLE)
-    registry.register(replace(paper.METHOD, name="borrowed", certificate=None))
+    registry.register(replace(paper.CONSTRUCTION, name="borrowed"))
     yield
     registry._registered.clear()
     registry._registered.update(before)
@@ -51,9 +49,7 @@ def proved(name: str) -> tuple[Proof, dict[str, bytes]]:
 
 def test_these_are_all() -> None:
     assert registry.names() == (*OURS, *NETWORKS, "retrieval", "parity", "borrowed")
-    assert {m.name: m.certificate_name for m in registry.methods()} == {
-        **OURS, "borrowed": "borrowed",
-    }  # fmt: skip
+    assert tuple(x.name for x in registry.methods()) == (*OURS, "borrowed")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,10 +59,9 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
     assert proof.standing is Level.PROVED and proof.exit_status == 0
     assert broken(proof) == {}
     report = files["report.md"].decode()
-    voice = proof.setup.voice
-    assert report.splitlines()[1].endswith(f", {method.voice.title}")
+    assert report.splitlines()[1].endswith(f", {method.title}")
     assert f"--construction {name}" in report
-    assert f"The construction is that of {voice.theorem}" in report and voice.source in report
+    assert f"The construction is that of {method.theorem}" in report and method.source in report
     assert method.theorem in proof.trace["theorem"].statement
     weights = "own-weights" if "figures/own-weights.svg" in files else "largest-weights"
     assert {f"figures/{f}.svg" for f in ("graph", "saturation", "heads", weights)} < {*files}
@@ -75,17 +70,15 @@ def test_proved_told_and_certified(name: str, tmp_path: Path) -> None:
     certificate = tmp_path / "certificate.json"
     certificate.write_bytes(files["certificate.json"])
     assert attncert.check(certificate).status == "holds"
-    assert json.loads(certificate.read_text())["construction"] == method.certificate_name
-    assert method.certificate_name in "\n".join(text(explain(str(certificate))))
+    assert json.loads(certificate.read_text())["construction"] == name
+    assert name in "\n".join(text(explain(str(certificate))))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_trace_holds_the_hypotheses_of_the_outline_and_no_other(name: str) -> None:
+def test_the_trace_holds_the_hypotheses_of_the_record_and_no_other(name: str) -> None:
     proof, _ = proved(name)
-    outline = proof.setup.outline
     found = {c.id.removeprefix("hypothesis.") for c in proof.trace if c.id.startswith("hypothesis")}
-    also = {"value-width"} | ({"partition"} if outline.partition else set())
-    assert found - {"A1-at-r"} == {*outline.hypotheses, *also}
+    assert found - {"A1-at-r"} == {*registry.method(name).hypotheses, "value-width"}
 
 
 @pytest.mark.parametrize(("decided", "level"), [(True, "not applicable"), (False, "undecided")])
@@ -95,9 +88,7 @@ def test_a_builder_that_says_no(name: str, decided: bool, level: str) -> None:
         raise HypothesisFails("search", "it was not found", {}, decided=decided)
 
     method = registry.method(name)
-    saying_no: Method = replace(
-        method, name="saying-no", certificate=None, build=build  # type: ignore[arg-type]
-    )  # fmt: skip
+    saying_no: Construction = replace(method, name="saying-no", build=build)
     registry.register(saying_no)
     proof = prove(DATA, Prove("saying-no"))
     assert proof.standing.value == level and proof.exit_status == 3

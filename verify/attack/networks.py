@@ -14,15 +14,16 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.progress import silent
 from attncert.verify.attack.cases import Case
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.judged import judged
 from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.judged import levels_of_hypotheses
 from attncert.verify.methods.registry import errors_of
-from attncert.verify.prove import prove_construction
+from attncert.verify.pipeline.run import Run
+from attncert.verify.prove import proved
 from attncert.verify.questions.prove import Prove
 
 
@@ -116,8 +117,7 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
         return "refused", ""
     question = Prove(construction=construction.name, seed=int(case.option))
     try:
-        made = prove_construction(adapted(construction, case), question, construction, silent)
-        proof = judged(made)
+        proof = judged(proved(Run.of(adapted(construction, case), question, construction)))
     except InputError as error:  # a third party's code that breaks
         return str(error), "theorem"
     if fault := _fault(proof):
@@ -146,17 +146,8 @@ def adapted(construction: Construction, case: Case) -> Dataset:
 
 def owed(construction: Construction, case: Case) -> str:
     """Whether the construction owes a network: "theorem", or ""."""
-    known = levels(construction, adapted(construction, case))
+    known = levels_of_hypotheses(construction, adapted(construction, case))
     return "theorem" if all(level.holds for level in known.values()) else ""
-
-
-def levels(construction: Construction, data: Dataset) -> dict[str, Level]:
-    """How each hypothesis is known on these data."""
-    known = {}
-    for name, hypothesis in construction.hypotheses.items():
-        with errors_of(construction, f"hypothesis {name}", data):
-            known[name] = hypothesis.claim(name, data).level
-    return known
 
 
 def _collinear(rng: np.random.Generator, count: int, d: int, bound: int) -> IntArray:

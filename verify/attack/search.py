@@ -5,8 +5,9 @@ a search can be resumed at any k. For each case it is decided here, by exhaustin
 whether A1 holds, and if not, whether the partition condition does; a construction with hypotheses
 of its own says by itself what it promises. Then the construction must build, and the features of
 the layer that it returns must have rank T, by the check of `prove`, which looks at the weights
-alone. A network must output the labels, and a refusal must name two equal inputs with different
-ones. A failure is shrunk to a data set from which nothing can be taken away.
+alone, and no step may be false. A network must output the labels, and a refusal must name two
+equal inputs with different ones. A failure is shrunk to a data set from which nothing can be taken
+away.
 
 That no failure is found proves nothing beyond the cases counted.
 """
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from attncert.constructions.construction import Construction as Placed
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
@@ -42,11 +44,14 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.judged import placed_by, views_of
+from attncert.verify.methods.request import Request
+from attncert.verify.methods.statements import nothing_raised, step_claims
 from attncert.verify.questions.audit import Attack
 from attncert.verify.questions.question import answers
 from attncert.verify.steps.conclusions import full_rank
 
-Build = Callable[[Case], Layer]
+Build = Callable[[Case], Any]  # a layer, or what holds one as `layer`
 Draw = Callable[[np.random.Generator], Case]
 Promise = Callable[[Case], str]
 Trial = Callable[[Case], tuple[str | None, str]]  # what went wrong, and what was promised
@@ -115,7 +120,7 @@ class AttackAnswer(Answer):
 def attack(question: Attack | None = None, progress: StageProgress = silent) -> AttackAnswer:
     """Draw the cases of the question and try the construction on each, up to the first failure.
 
-    Arithmetic: exact. Source: what the construction's `Method` promises. Raises InputError.
+    Arithmetic: exact. Source: what the construction's record promises. Raises InputError.
 
     >>> from attncert import Attack, attack
     >>> answer = attack(Attack("paper", cases=3))
@@ -205,31 +210,48 @@ class Attacked:
     own: bool = False
 
 
-def _attacked(construction: str) -> Attacked:
-    method = registry.method(construction)
-    if isinstance(method, Construction):
-        trial, owed = partial(networks.trial, method), partial(networks.owed, method)
-        return Attacked(method.name, trial, owed, networks.draw, own=True)
-    if method.attack is None:
-        attacked = [m.name for m in registry.methods() if m.attack is not None]
-        attacked += [m.name for m in registry.network_methods()]
-        *most, last = attacked
-        raise InputError("construction", f"{', '.join(most)} or {last}", construction)
-    attack, promises = method.attack, method.attack.promises
-
-    def build(case: Case) -> Layer:
-        return attack.build(case.dataset, case.heads, case.width, case.option)
-
-    def promised(case: Case) -> str:
-        if promises is None:
-            return _hypothesis(case)
-        return "theorem" if promises(case.dataset) else ""
-
-    trial, drawn = (
-        partial(examine, build=build, promised=promised),
-        partial(draw, width_one=attack.width_one),
+def _attacked(name: str) -> Attacked:
+    construction = registry.method(name)
+    if construction.layer is None:
+        trial, owed = partial(networks.trial, construction), partial(networks.owed, construction)
+        return Attacked(construction.name, trial, owed, networks.draw, own=True)
+    owes = construction.layer.owes
+    if owes is None and not construction.assumes_a1_a2:
+        must = "one that promises to place data, such as paper or affine"
+        raise InputError("construction", must, name)
+    promised = _hypothesis if owes is None else lambda case: "theorem" if owes(case.dataset) else ""
+    return Attacked(
+        construction.name,
+        partial(
+            examine,
+            build=partial(_built, construction),
+            promised=promised,
+            refuted=partial(_refuted, construction),
+        ),
+        promised,
+        partial(draw, width_one="head_width" not in construction.options),
+        lambda case: case.of(construction.adapt(case.dataset)),
+        own=owes is not None,
     )
-    return Attacked(method.name, trial, promised, drawn, attack.adapt, own=promises is not None)
+
+
+def _built(construction: Construction, case: Case) -> Placed:
+    """By one of two variants: paper with or without targets inside; width one with or without short
+    heads, which place as many examples as their values are wide."""
+    request = Request(
+        heads=case.heads if construction.assumes_a1_a2 else None,
+        head_width=case.width,
+        value_width=int(case.option),
+        vertices=not case.option,
+    )
+    return placed_by(construction, case.dataset, request)
+
+
+def _refuted(construction: Construction, data: Dataset, built: Placed) -> str | None:
+    """The first step that is false."""
+    claims = step_claims(construction.steps, views_of(built, data), nothing_raised, "")
+    false = [claim for claim in claims if claim.level is Level.REFUTED]
+    return f"{false[0].id}: {(false[0].witness or {}).get('relation')}" if false else None
 
 
 def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:
@@ -237,15 +259,23 @@ def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:
     return drawn(np.random.default_rng([seed, number]))
 
 
-def examine(case: Case, build: Build, promised: Promise = _hypothesis) -> tuple[str | None, str]:
+def examine(
+    case: Case,
+    build: Build,
+    promised: Promise = _hypothesis,
+    refuted: Callable[[Dataset, Any], str | None] = lambda data, built: None,
+) -> tuple[str | None, str]:
     """What went wrong (None: nothing), and which hypothesis holds: "A1", "partition" or "" (where
     the construction itself says what it promises: "theorem" or "").
 
-    An exception of the construction other than HypothesisFails is something that went wrong, too.
+    refuted: which step is false of what was built. An exception of the construction other than
+    HypothesisFails is something that went wrong, too.
     """
     holds = promised(case)
     try:
-        reason = _fault(case.dataset, build(case))
+        data, built = case.dataset, build(case)
+        layer: Any = getattr(built, "layer", built)
+        reason = refuted(data, built) or _fault(data, layer)
     except HypothesisFails as failure:
         return (f"refused: {failure}" if holds else "refused"), holds
     except _ERRORS as e:

@@ -21,7 +21,6 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.questions.audit import Audit
 from attncert.verify.questions.question import answers
 
@@ -33,7 +32,7 @@ class AuditAnswer(Answer):
 
     question: Audit
     data: Dataset | Subject
-    methods: tuple[AnyMethod, ...]
+    methods: tuple[Construction, ...]
     cases: tuple[edge_cases.CaseVerdict, ...]
     sharpened: tuple[Sharpened, ...] = ()
     examined: user_data.Examination | None = None
@@ -71,8 +70,7 @@ def audit(
     cases = edge_cases.run(methods, quick, seed, progress)
     judged = edge_cases.claim(cases)
     named = methods if question.construction else ()  # of all it would take minutes
-    records = [method for method in named if isinstance(method, Construction)]
-    found = [x for record in records for x in sharpen(record, quick, seed, progress)]
+    found = [x for method in named for x in sharpen(method, quick, seed, progress)]
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
         question=question,
@@ -95,11 +93,11 @@ def audit(
     )
 
 
-def methods_of(question: Audit) -> tuple[AnyMethod, ...]:
+def methods_of(question: Audit) -> tuple[Construction, ...]:
     """The one that is named; else those that use A1 and A2."""
     if question.construction is not None:
         return (registry.method(question.construction),)
-    return tuple(method for method in registry.methods() if method.uses_a1_a2)
+    return tuple(method for method in registry.methods() if method.assumes_a1_a2)
 
 
 def _conclusion(

@@ -18,8 +18,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.methods.method import Method
-from attncert.verify.methods.registry import AnyMethod
+from attncert.verify.methods.construction import Construction
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
 
@@ -132,7 +131,7 @@ class CaseVerdict:
 
 
 def run(
-    methods: Sequence[AnyMethod], quick: bool, seed: int, progress: StageProgress
+    methods: Sequence[Construction], quick: bool, seed: int, progress: StageProgress
 ) -> tuple[CaseVerdict, ...]:
     """Every case (quick: every second) by each construction. Exact."""
     names, outcomes = list(CASES)[:: 2 if quick else 1], []
@@ -162,14 +161,14 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
     )
 
 
-def _outcome(method: AnyMethod, name: str, seed: int) -> CaseVerdict:
+def _outcome(method: Construction, name: str, seed: int) -> CaseVerdict:
     words, level = _run_case(method, CASES[name](), seed)
     return CaseVerdict(name, method.name, words, level)
 
 
-def _run_case(method: AnyMethod, data: Dataset, seed: int) -> tuple[str, Level]:
+def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Level]:
     """What came out, in words; refuted if the construction promised more, or a step is false."""
-    claim: ClaimChoice = "full-rank" if isinstance(method, Method) else "auto"
+    claim: ClaimChoice = "full-rank" if method.layer else "auto"
     try:
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
     except InputError as error:  # a third-party construction that breaks

@@ -25,6 +25,8 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.judged import levels_of_hypotheses
+from attncert.verify.methods.known import Known
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
@@ -88,8 +90,13 @@ class Sharpened:
 def sharpen(
     construction: Construction, quick: bool, seed: int, progress: StageProgress
 ) -> list[Sharpened]:
-    """Each of its hypotheses, until something breaks. Raises InputError for an error in `adapt`."""
-    found = {name: Sharpened(construction, name) for name in construction.hypotheses}
+    """Each of its hypotheses about the data, until something breaks. Raises InputError for an error
+    in `adapt`."""
+    found = {
+        name: Sharpened(construction, name)
+        for name, hypothesis in construction.hypotheses.items()
+        if not (isinstance(hypothesis, Known) and hypothesis.of_groups)
+    }
     cases = QUICK_DRAWN if quick else DRAWN
     for number in range(cases if found else 0):
         progress(f"hypotheses of {construction.name}", number, cases)
@@ -149,17 +156,11 @@ def _false_alone(construction: Construction, case: NetworkCase) -> str:
 
 
 def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
-    """Of the hypotheses; of those that no relation decides as `prove` decides them, if it does."""
+    """How each hypothesis stands; nothing for data of a shape that none expects."""
     try:
-        levels = networks.levels(construction, case.dataset)
-    except InputError:  # data of a shape that no hypothesis expects
+        return levels_of_hypotheses(construction, case.dataset)
+    except InputError:
         return {}
-    if Level.VACUOUS in levels.values():
-        proof = _proof(construction, case)
-        claims = {} if proof is None else {x.id: x.level for x in proof.trace}
-        named = {name: ids.hypothesis(name) for name in levels}
-        levels = {name: claims[own] for name, own in named.items() if own in claims}
-    return levels
 
 
 def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[NetworkCase]:

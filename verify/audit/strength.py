@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
+
+# The steps that place a group, and that give it its logits.
+_PLACING = {"paper": ("duals", "steering"), "width-one": ("coefficients", "curve")}
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,11 @@ class Use:
 
 def uses(data: Dataset, built: Construction, value_width: int) -> tuple[Use, ...]:
     """Counted over the heads of a proof. For short heads, and for weights that follow no proof, no
-    step is claimed: their rank is certified alone, and only the readout asks for something. No
-    arithmetic."""
+    step is claimed: their rank is certified alone. No arithmetic."""
     readout = Use("d_v ≥ m", "readout", "columns of values that a head needs", value_width, data.m)
-    method = registry.known(built.name)
-    if not isinstance(method, Method) or method.strength is None:
+    if built.name not in _PLACING:
         return (readout,)
-    placing, own = method.strength
+    placing, own = _PLACING[built.name]
     n, least = data.n, min(data.n, data.T)
     heads = [h for h in built.heads if isinstance(h, SteeringHead) and not getattr(h, "short", 0)]
     sizes = [len(head.group) for head in heads]

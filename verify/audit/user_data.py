@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress
 from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
-from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.proof import Setup
 from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
-from attncert.verify.methods.registry import AnyMethod
-from attncert.verify.pipeline.run import Run
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.judged import placed_by
+from attncert.verify.methods.request import Request
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
 from attncert.verify.tightness.relations.rows import row_bound
@@ -59,7 +59,7 @@ class Examination:
 
 
 def examine(
-    whole: Dataset, methods: Sequence[AnyMethod], quick: bool, seed: int, progress: StageProgress
+    whole: Dataset, methods: Sequence[Construction], quick: bool, seed: int, progress: StageProgress
 ) -> Examination:
     """Exact where `prove` is."""
     data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
@@ -67,21 +67,21 @@ def examine(
     proofs, strengths = dict[str, Answer](), dict[str, Strength]()
     for number, method in enumerate(methods):
         progress("your data", number, len(methods))
-        ours = isinstance(method, Method)
-        asked = Prove(construction=method.name, claim=claim if ours else "auto", seed=seed)
-        proof = proofs[method.name] = prove(data, asked)
-        if isinstance(method, Method) and proof.layer is not None and method.strength is not None:
-            strengths[method.name] = _strength(method, proof)
+        kind = claim if method.layer else "auto"
+        proof = prove(data, Prove(construction=method.name, claim=kind, seed=seed))
+        proofs[method.name] = proof
+        if method.assumes_a1_a2 and proof.setup and proof.layer is not None:
+            strengths[method.name] = _strength(method, proof.data, proof.setup, seed)
     return Examination(whole, data, proofs, strengths)
 
 
-def _strength(method: Method, proof: Proof) -> Strength:
-    """Of the proof's own data: of token sequences, one example of each class."""
-    data = proof.data
-    run = Run.of(data, proof.question, method)
-    built = method.build(data, run.request, silent)
+def _strength(construction: Construction, data: Dataset, setup: Setup, seed: int) -> Strength:
+    """data: the proof's own; of token sequences, one example of each class."""
+    width = setup.value_width
+    request = Request(head_width=setup.head_width, value_width=width, seed=seed)
+    built = placed_by(construction, data, request)
     short = any(getattr(head, "short", False) for head in built.heads)
-    return Strength(uses(data, built, run.value_width), short)
+    return Strength(uses(data, built, width), short)
 
 
 def claims(examined: Examination) -> list[Claim]:

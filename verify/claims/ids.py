@@ -140,7 +140,7 @@ PLACED_MAXIMUM: Final = ClaimId("placed.maximum")
 PLACED_MEMORIZES: Final = ClaimId("placed.memorizes")
 
 # Steps of a head.
-DIMENSIONS: Final = Step("dimensions")
+DIMENSIONS: Final = Step("affine-dimensions")
 DUALS: Final = Step("duals")
 STEERING: Final = Step("steering")
 COEFFICIENTS: Final = Step("coefficients")
@@ -158,7 +158,7 @@ RANK_SO_FAR: Final = Step("rank")
 
 # The layer as a whole.
 THEOREM: Final = ClaimId("theorem")
-GROUPS: Final = ClaimId("groups")
+GROUPS: Final = ClaimId("step.groups")
 PARAMETERS: Final = ClaimId("parameters")
 RANK: Final = ClaimId("rank")
 COLUMNS: Final = ClaimId("columns")

@@ -1,75 +1,36 @@
-"""The answer of `prove`: what was built, head by head, with what is known about it."""
+"""The answer of `prove`: what was built, a layer or a network, with what is known about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.network import Network
 from attncert.constructions.search.saturation import Saturation
-from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.ids import ClaimId, Step
-from attncert.verify.questions.prove import ClaimChoice, Prove
+from attncert.verify.questions.prove import ClaimChoice
 
 Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What every trace of one construction must hold.
-
-    first: steps of every head that places examples; later: of all of these but the first.
-    hypotheses: those that the theorem asks for, by the names of their claims: "A1" is
-    hypothesis.A1. No others are checked, d_v ≥ m apart, which step 1 asks for.
-    partition: whether the proof is about groups that meet the partition condition. short_heads:
-    whether a head may do without its later steps.
-    whole: claims about the whole layer. rests_on: what the claim of a step or of the whole layer
-    must name: steps of the same head ("selector"), or other claims by their ids ("hypothesis.A2").
-    A trace without a claim of that name is refused. Source: docs/constructions.md.
-
-    >>> rests_on = {"alone": ("hypothesis.even",)}
-    >>> Outline(first=("alone",), hypotheses=("even",), rests_on=rests_on).steps
-    ('alone', 'rank')
-    """
-
-    first: tuple[Step, ...] = ()
-    later: tuple[Step, ...] = ()
-    hypotheses: tuple[str, ...] = ()
-    partition: bool = False
-    short_heads: bool = False
-    whole: tuple[ClaimId, ...] = ()
-    rests_on: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = field(default_factory=dict)
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What is checked of a head: `first`, `later`, and the ranks that follow."""
-        limit = (ids.INDEPENDENCE,) if ids.SATURATION in self.later else ()
-        return (*self.first, *self.later, *limit, ids.RANK_SO_FAR)
 
 
 @dataclass(frozen=True)
 class Voice:
     """A report's own words for the construction: sentences in the form of `reports.words.text`.
 
-    title:   "... by the paper's construction"; else the construction's name. theorem, source: what
-             it is the proof of, and where that is written; else in the words of its `Method`.
-             placed: what the bound counts ("": the bound is not stated).
+    placed:  what the bound counts ("": the bound is not stated).
     numbers: the paragraph above the table of heads. others: what the heat map shows left of a
              head's own group. general: what one instance does not show. without_a1: what carries
              the answer where A1 does not hold.
     Source: docs/constructions.md.
 
-    >>> Voice(title="heads that single out one example each", placed="examples, $H$").others
+    >>> Voice(placed="examples, $H$").others
     'which the head may move'
     """
 
-    title: str = ""
-    theorem: str = ""
-    source: str = ""
     placed: str = ""
     numbers: str = "Groups list the examples that a head places."
     others: str = "which the head may move"
@@ -81,7 +42,7 @@ class Voice:
 class Setup:
     """What was built.
 
-    construction: its name. certificate_name: its name in certificates.
+    construction: its name.
     claim:      the kind of answer; as in the question where nothing was built.
     r:          of the theorem's bound. usable_width: what r stands for, in LaTeX, where it depends
                 on the heads' width.
@@ -97,9 +58,6 @@ class Setup:
     head_width: int
     value_width: int
     r: int
-    outline: Outline = Outline()
-    voice: Voice = Voice()
-    certificate_name: str = ""
     capacity: int | None = None
     parameters: int | None = None
     device: Literal["cpu", "cuda"] = "cpu"
@@ -166,10 +124,14 @@ class HeadSummary:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Proof(Answer):
-    """A finished run of `prove`. Each claim of its trace names its arithmetic and source.
+    """A finished run of `prove`, or what is known of a network from a file. Each claim of its trace
+    names its arithmetic and source.
 
-    setup:       what was built. layer, groups, heads: None and empty where nothing could be built
-                 (a hypothesis fails).
+    question:    a `Prove`, or a `LayerQuestion`.
+    construction: its record; of a network from a file, that it was read. built: what it made, None
+                 if it refused. network: the blocks, if the outputs of these are what was judged.
+    setup:       of a layer, whose values are solved for, what was built. layer, groups, heads: None
+                 and empty where nothing could be built (a hypothesis fails).
     call:        in Python, where no command line gives the same answer.
 
     >>> from attncert import Dataset, Prove, prove
@@ -179,9 +141,14 @@ class Proof(Answer):
     ('proved', 3, 0)
     """
 
-    question: Prove
+    report_folder: ClassVar[str] = "prove"
+
+    question: Any
     data: Dataset
-    setup: Setup
+    construction: Any
+    built: Any = None
+    network: Network | None = None
+    setup: Setup | None = None
     layer: Layer | None = None
     groups: tuple[tuple[int, ...], ...] = ()
     heads: tuple[HeadSummary, ...] = ()
@@ -194,7 +161,7 @@ class Proof(Answer):
     @property
     def saturation(self) -> Saturation | None:
         """What every head was built to; None where that was not asked for, or nothing was built."""
-        bits = self.question.saturate
-        if bits is None or self.layer is None:
+        question = self.question
+        if self.layer is None or question.saturate is None:
             return None
-        return Saturation(bits, self.question.saturate_own)
+        return Saturation(question.saturate, question.saturate_own)

@@ -93,7 +93,7 @@ def layer(
 
     weights: a file, or `attncert.Weights`. data: of a recording, also the outputs that the weights
     must reproduce. mask: (T, n), True where a row is seen; None: the question's. Returns a
-    LayerAnswer, of a network a NetworkProof.
+    LayerAnswer, of a network a Proof.
     Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Source: ours,
     docs/models-and-layers.md. Raises InputError.
 

@@ -5,37 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from attncert.constructions.construction import Bound, Construction
+from attncert.constructions.construction import Bound
+from attncert.constructions.construction import Construction as Placed
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact.hashing import distinct
-from attncert.constructions.layer import Layer
-from attncert.constructions.progress import Progress
 from attncert.constructions.width_one import affine
-from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.claims.proof import Outline, Voice
-from attncert.verify.methods.method import Method, Target
+from attncert.verify.claims.proof import Voice
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.known import CAPACITY, PARTITION, Asked, Known
+from attncert.verify.methods.layer_theorem import LayerTheorem
 from attncert.verify.methods.request import Request
-from attncert.verify.steps.affine import grouping, head_claims
+from attncert.verify.origins.sequences import by_class
+from attncert.verify.steps.affine import STEPS
+from attncert.verify.steps.hypotheses import grouping
 
 
-def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
-    return affine.build(data, heads=request.heads, seed=request.seed, progress=progress)
+def _build(data: Dataset, request: Request) -> Placed:
+    heads, seed = request.heads, request.seed
+    return affine.build(data, heads=heads, seed=seed, progress=request.progress)
 
 
-def _attacked(data: Dataset, heads: int, head_width: int, option: bool) -> Layer:
-    return affine.build(data).layer
+def _dimensions(asked: Asked) -> Iterator[Claim]:
+    yield grouping(asked.data, asked.request.heads, asked.request.seed)
 
 
-def _hypotheses(data: Dataset, request: Request) -> Iterator[Claim]:
-    yield grouping(data, request.heads, request.seed)
-
-
-def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
+def _remarks(data: Dataset, built: Placed) -> dict[str, str]:
     counts = {len(distinct(table)) for table in data.contexts.stored.tolist()}
     if counts == {data.n} or data.ragged:
         return {}
@@ -65,11 +64,11 @@ def _promised(data: Dataset) -> bool:
     return len(equal) <= 1 and all(table.any() for table in equal)
 
 
-def _degraded(case: Any) -> Any:
+def _degraded(data: Dataset) -> Dataset:
     """Contexts of rank n made worse, by a coin for each: rows repeated, a row on the line through
     two others, all rows equal."""
-    contexts = case.contexts.copy()
-    rng = np.random.default_rng([int(np.abs(contexts).sum()), int(np.abs(case.queries).sum())])
+    contexts, queries = data.contexts.stored.copy(), data.queries.stored
+    rng = np.random.default_rng([int(np.abs(contexts).sum()), int(np.abs(queries).sum())])
     for t, table in enumerate(contexts):
         kind, i, j, k = int(rng.integers(8)), *rng.integers(len(table), size=3)
         if kind < 3:
@@ -78,40 +77,41 @@ def _degraded(case: Any) -> Any:
             table[i] = 2 * table[j] - table[k]
         elif kind == 6 and t == 0:
             table[:] = table[i]
-    return replace(case, contexts=contexts)
+    return replace(data, contexts=ExactArray(contexts, data.contexts.denominator))
 
 
-METHOD = Method(
+_VOICE = Voice(
+    numbers="A head is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, in the order of the "
+    "dimension condition: the $j$-th member has a context of rank $j$ or more in the first "
+    "group, of affine dimension $j$ or more in a later one. Rows may be repeated; equal rows "
+    "count as one wherever rows are told apart. $c$ is the least whole number at which the "
+    "rank of all heads so far is certified, and $B$ the least lead, at this $c$, of the row "
+    "that an earlier example attends to in the limit, in bits.",
+    others="which the head moves towards one row each as far as the rank needs it",
+    general="Theorem 2 in general: the trace is one instance of its proof, not a check of it "
+    "for all data.",
+    without_a1="What the proof asks of queries and contexts is the partition condition and the "
+    "dimension condition of its own groups, and both are checked",
+)
+CONSTRUCTION = Construction(
     name="affine",
-    theorem="Theorem 2 of docs/width-one.md",
-    source="ours, docs/width-one.md, section 8",
+    title="heads of width one, for contexts of any rank",
+    theorem="Theorem 2 of docs/width-one.md: width one without Assumption 2 (ours)",
+    source="docs/width-one.md, section 8",
     build=_build,
-    steps=head_claims,
-    hypotheses=_hypotheses,
-    outline=Outline(
-        first=(ids.DIMENSIONS, ids.COEFFICIENTS, ids.CURVE, ids.WEIGHTS, ids.INTEGRAL),
-        later=(ids.SELECTOR, ids.SEPARATOR, ids.SATURATION),
-        hypotheses=("value-width", "dimensions", "partition", "capacity"),
-        partition=True,
-    ),
-    bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
-    only_width=1,
-    attack=Target(_attacked, promises=_promised, adapt=_degraded),
-    remarks=_remarks,
-    voice=Voice(
-        title="heads of width one, for contexts of any rank",
-        theorem="Theorem 2 of docs/width-one.md: width one without Assumption 2 (ours)",
-        source="docs/width-one.md, section 8, proved there in full",
-        numbers="A head is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, in the order of the "
-        "dimension condition: the $j$-th member has a context of rank $j$ or more in the first "
-        "group, of affine dimension $j$ or more in a later one. Rows may be repeated; equal rows "
-        "count as one wherever rows are told apart. $c$ is the least whole number at which the "
-        "rank of all heads so far is certified, and $B$ the least lead, at this $c$, of the row "
-        "that an earlier example attends to in the limit, in bits.",
-        others="which the head moves towards one row each as far as the rank needs it",
-        general="Theorem 2 in general: the trace is one instance of its proof, not a check of it "
-        "for all data.",
-        without_a1="What the proof asks of queries and contexts is the partition condition and the "
-        "dimension condition of its own groups, and both are checked",
+    subject=lambda data, request: by_class(data.expanded()),
+    hypotheses={
+        "dimensions": Known(claims=_dimensions),
+        "capacity": CAPACITY,
+        "partition": PARTITION,
+    },
+    steps=STEPS,
+    adapt=_degraded,
+    options=("heads", "value_width", "round", "before"),
+    layer=LayerTheorem(
+        bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
+        remarks=_remarks,
+        owes=_promised,
+        voice=_VOICE,
     ),
 )

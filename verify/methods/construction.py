@@ -11,6 +11,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
 from attncert.verify.methods.goals import Exact, Goal
+from attncert.verify.methods.layer_theorem import LayerTheorem
 from attncert.verify.methods.record import require_record
 from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import Hypothesis, Step
@@ -72,6 +73,7 @@ class Construction:
     adapt:      changes small random data, for `attack`, so that they meet a hypothesis that chance
                 rarely meets.
     growth:     how many parameters T examples need, by formula; or None.
+    layer:      what a theorem about one layer of attention says beside this; or None.
     Source: docs/constructions.md.
 
     >>> from attncert.verify.methods.registry import method
@@ -90,9 +92,10 @@ class Construction:
     claims: Sequence[Goal] = (Exact(),)
     options: Sequence[str] = ("round", "before")
     purposes: Sequence[tuple[int | None, str]] = ()
-    subject: Callable[[Dataset, Request], Dataset] = lambda data, request: data
+    subject: Callable[[Dataset, Request], Dataset] = lambda data, request: data.expanded()
     adapt: Callable[[Dataset], Dataset] = lambda data: data
     growth: Formula | None = None
+    layer: LayerTheorem | None = None
 
     def __post_init__(self) -> None:
         """Raises InputError for a record that is not as it must be, and names the field."""
@@ -102,8 +105,9 @@ class Construction:
         return in_brief(self, self.name, source=self.source)
 
     @property
-    def certificate_name(self) -> str:
-        return self.name
+    def assumes_a1_a2(self) -> bool:
+        """Whether a step rests on Assumption 2; these use Assumption 1 as well."""
+        return any("A2" in step.rests_on for step in self.steps.values())
 
     def purposes_of(self, network: Network) -> Iterator[tuple[Sequence[Block], str]]:
         """The blocks that serve each purpose; those of which none is said serve "" each."""

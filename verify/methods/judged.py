@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,10 +27,13 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.stands import stands
 from attncert.verify.claims.words import counted
 from attncert.verify.methods.construction import Construction, Sizes, heads_of
-from attncert.verify.methods.registry import errors_of
+from attncert.verify.methods.known import Asked, Known
+from attncert.verify.methods.layer_theorem import LayerTheorem
+from attncert.verify.methods.registry import errors_of, foreign
 from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import ErrorsOf, step_claims
 from attncert.verify.methods.states import Views
+from attncert.verify.questions.prove import A1_WORK
 
 
 @dataclass(frozen=True)
@@ -52,30 +55,35 @@ class Judged:
 
 
 def judged(
-    construction: Construction, data: Dataset, request: Request, progress: StageProgress
+    construction: Construction,
+    data: Dataset,
+    request: Request,
+    progress: StageProgress,
+    work: float = A1_WORK,
 ) -> Judged:
-    """Raises InputError for data without labels, and for errors of a third party's code."""
-    with errors_of(construction, "subject", data):
-        data = construction.subject(data, request)
+    """data: as the construction sees them. work: to decide A1 in, in nominal seconds. Raises
+    InputError for errors of a third party's code."""
     errors = partial(errors_of, construction, data=data)
+    theorem = construction.layer or LayerTheorem()
+    asked = Asked(data, request, theorem, construction.source, work, progress)
     progress("hypotheses", 0, 1)
-    known = []
-    for name, hypothesis in construction.hypotheses.items():
-        with errors(f"hypothesis {name}"):
-            known.append(hypothesis.claim(name, data))
+    known = _hypotheses(construction, asked, errors)
     progress("building", 0, 1)
     try:
         with errors("build"):
             built = construction.build(data, request)
             layer, network = _layer_and_network(built, data)
-        placed, failed = _placed(construction, layer, data, request)
+        placed, failed = _placed(construction, built, layer, data, request)
         progress("steps", 0, 1)
-        views = Views(data, built, network, placed.groups if placed else ())
-        before = [fmpq_mat(x) for block in network.blocks for x in block.matrices]
+        if placed is not None:
+            known += _hypotheses(construction, replace(asked, built=placed), errors)
+        subject = built if placed is None else placed
+        views = Views(data, subject, network, placed.groups if placed else ())
+        before = _weights(network) if foreign(construction) else []
         steps = step_claims(construction.steps, views, errors, construction.source)
         promises = list(_promised(construction, views, errors))
         with errors("steps"):
-            if before != [x for block in network.blocks for x in block.matrices]:
+            if before and before != _weights(network):
                 raise ValueError("they change the network")
     except HypothesisFails as failure:
         return Judged(data, known, failure=failure)
@@ -85,6 +93,35 @@ def judged(
         return Judged(data, known, failure=false)
     known += [*steps, *promises, *stands(known, steps, promises)]
     return Judged(data, known, built, views, layer, placed, failed)
+
+
+def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str, Level]:
+    """How each hypothesis about the data alone stands. Raises InputError for errors of a third
+    party's code."""
+    theorem = construction.layer or LayerTheorem()
+    request = Request(head_width=theorem.width(data.n), value_width=data.m)
+    asked = Asked(data, request, theorem, construction.source)
+    errors = partial(errors_of, construction, data=data)
+    claims = {claim.id: claim.level for claim in _hypotheses(construction, asked, errors)}
+    names = construction.hypotheses
+    return {name: claims[own] for name in names if (own := ids.hypothesis(name)) in claims}
+
+
+def _hypotheses(construction: Construction, asked: Asked, errors: ErrorsOf) -> list[Claim]:
+    """Those about the data before anything is built, and those about groups after that."""
+    known = list[Claim]()
+    for name, hypothesis in construction.hypotheses.items():
+        with errors(f"hypothesis {name}"):
+            if isinstance(hypothesis, Known):
+                now = hypothesis.of_groups == (asked.built is not None)
+                known += hypothesis.claims(asked) if now else ()
+            elif asked.built is None:
+                known.append(hypothesis.claim(name, asked.data))
+    return known
+
+
+def _weights(network: Network) -> list[fmpq_mat]:
+    return [fmpq_mat(x) for block in network.blocks for x in block.matrices]
 
 
 def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
@@ -115,12 +152,19 @@ def of_keys(layer: Layer, d: int) -> Network:
     return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
 
 
+def views_of(placed: Placed, data: Dataset) -> Views:
+    """What the steps see of a layer."""
+    return Views(data, placed, of_keys(placed.layer, data.d), placed.groups)
+
+
 def _placed(
-    construction: Construction, layer: Layer | None, data: Dataset, request: Request
+    construction: Construction, built: Any, layer: Layer | None, data: Dataset, request: Request
 ) -> tuple[Placed | None, HypothesisFails | None]:
     """Which examples each head adds to the rank; or why the rank is too small."""
     if layer is None:
         return None, None
+    if isinstance(built, Placed):
+        return built, None
     try:
         return from_layer(layer, data, construction.name, heads=request.heads), None
     except HypothesisFails as failure:
@@ -133,6 +177,16 @@ _MEASURES: dict[str, Callable[[Network], int]] = {
     "blocks": lambda network: network.depth,
     "heads": heads_of,
 }
+
+
+def placed_by(construction: Construction, data: Dataset, request: Request) -> Placed:
+    """The layer that the construction builds for other data. Raises HypothesisFails."""
+    with errors_of(construction, "build", data):
+        built = construction.build(data, request)
+        if isinstance(built, Placed):
+            return built
+        layer: Any = getattr(built, "layer", built)
+        return from_layer(layer, data, construction.name, request.heads)
 
 
 def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Iterator[Claim]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -21,28 +20,23 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import Broken, HypothesisFails, InputError, OutOfTime
 from attncert.constructions.foreign import error_text
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.method import Method
 from attncert.verify.methods.names import LAYERS, RETRIEVAL
 from attncert.verify.network import methods as networks
 
-AnyMethod = Method | Construction
-
 _PLACES = (f"{__package__}.{name.replace('-', '_')}" for name in LAYERS)
-_OURS = (*(importlib.import_module(place).METHOD for place in _PLACES), *networks.METHODS)
+_OURS = (*(importlib.import_module(place).CONSTRUCTION for place in _PLACES), *networks.METHODS)
 _GROUP = "attncert.constructions"
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
-_registered: dict[str, AnyMethod] = {}
+_registered: dict[str, Construction] = {}
 _announced: set[metadata.EntryPoint] = set()
 
 
-def register(method: AnyMethod) -> AnyMethod:
+def register(method: Construction) -> Construction:
     """Make a construction known by its name. Returns it, so that it can stand in an assignment.
 
     A second one of the same name takes the place of the first (a notebook's cell is run again), but
     none of ours. Raises InputError for a name that is not made of lower-case words joined by
-    hyphens, or that another construction has, in certificates included. Source:
-    docs/constructions.md.
+    hyphens, or that another construction has. Source: docs/constructions.md.
 
     >>> register(method("paper")) is method("paper")
     True
@@ -50,21 +44,15 @@ def register(method: AnyMethod) -> AnyMethod:
     Traceback (most recent call last):
     attncert.InputError: construction: must be a Construction, not of type str
     """
-    if not isinstance(method, AnyMethod):
+    if not isinstance(method, Construction):
         raise InputError("construction", "a Construction", f"of type {type(method).__name__}")
-    for name in (method.name, method.certificate_name):
-        if not _NAME.fullmatch(str(name)):
-            raise InputError("construction", "named in lower case, like my-heads", name)
-        other = known(name)
-        if other in (None, method):
-            continue
-        if other in _OURS or other.name != method.name:
-            raise InputError("construction", "a name that is still free", name)
+    if known(method.name) in _OURS and method not in _OURS:
+        raise InputError("construction", "a name that is still free", method.name)
     _registered[method.name] = method
     return method
 
 
-def method(name: str) -> AnyMethod:
+def method(name: str) -> Construction:
     """The construction of this name, or place in the form package.module:NAME.
 
     Raises InputError where there is none.
@@ -79,24 +67,21 @@ def method(name: str) -> AnyMethod:
     return match
 
 
-def known(name: str) -> AnyMethod | None:
-    """The registered construction of this name, or name in certificates; None without."""
-    for known in _registered.values():
-        if name in (known.name, known.certificate_name):
-            return known
-    return None
+def known(name: str) -> Construction | None:
+    """The registered construction of this name, if there is one."""
+    return _registered.get(name)
 
 
-def methods() -> tuple[Method, ...]:
-    """Those of layers that are registered, in that order, of installed packages too."""
+def methods() -> tuple[Construction, ...]:
+    """Those of one layer that are registered, in that order, of installed packages too."""
     _discover()
-    return tuple(x for x in _registered.values() if isinstance(x, Method))
+    return tuple(x for x in _registered.values() if x.layer is not None)
 
 
 def network_methods() -> tuple[Construction, ...]:
-    """Those of networks that output the labels."""
+    """The others, which output the labels."""
     _discover()
-    networks = (x for x in _registered.values() if isinstance(x, Construction))
+    networks = (x for x in _registered.values() if x.layer is None)
     return tuple(x for x in networks if x.name != RETRIEVAL)
 
 
@@ -105,18 +90,18 @@ def names() -> tuple[str, ...]:
     return tuple(_registered)
 
 
-def title_of(method: AnyMethod) -> str:
+def title_of(method: Construction) -> str:
     """In a report: its title, or its name if it has none."""
     return method.title or method.name
 
 
-def foreign(method: AnyMethod) -> bool:
+def foreign(method: Construction) -> bool:
     """Whether this is a third-party construction."""
     return _registered.get(method.name) is method and method not in _OURS
 
 
 @contextmanager
-def errors_of(method: AnyMethod, part: str, data: Dataset) -> Iterator[None]:
+def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
     """Around what a construction does, or what it said is joined. An error of a third-party one,
     other than the two that mean something, is an InputError with its name, the part and the line;
     an error of ours passes. So is a change of the data, of which it would then be a proof."""
@@ -144,7 +129,7 @@ def _line(error: BaseException) -> str:
     return f" ({Path(foreign[-1].filename).name}, line {foreign[-1].lineno})" if foreign else ""
 
 
-def _imported(place: str) -> AnyMethod:
+def _imported(place: str) -> Construction:
     """From "package.module:NAME": imported, which runs the module, and registered."""
     module, _, attribute = place.partition(":")
     try:
@@ -189,8 +174,8 @@ def _discover() -> None:
         _announced.add(entry)
 
 
-def _method_of(method: object, place: str) -> AnyMethod:
-    if not isinstance(method, AnyMethod):
+def _method_of(method: object, place: str) -> Construction:
+    if not isinstance(method, Construction):
         raise InputError(
             "construction", "a Construction", f"of type {type(method).__name__} ({place})"
         )

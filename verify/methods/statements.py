@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import groupby, product
 from typing import Any, Literal
 
 from attncert.constructions.data.dataset import Dataset
@@ -21,6 +22,11 @@ from attncert.verify.methods.states import Views
 
 Quantifier = Literal["", "head", "group", "block"]
 ErrorsOf = Callable[[str], AbstractContextManager[None]]
+
+
+def nothing_raised(part: str) -> AbstractContextManager[None]:
+    """`ErrorsOf` steps that are trusted: an error passes."""
+    return nullcontext()
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,9 @@ class Step:
     sentence, where, source: as of a `Hypothesis`.
     relations: a function of a `View` that yields relations. If `each` is "head", "group" or
                "block", it is called with the number of each of them as well, counted from 1.
-    rests_on:  names of the hypotheses and steps that it uses. Source: docs/constructions.md.
+    rests_on:  names of the hypotheses and steps that it uses.
+    applies:   whether the step belongs to the proof of what was built, from a `View`; one that does
+               not is left out. Source: docs/constructions.md.
 
     >>> Step("No weight is negative.", lambda at: [(1, ">=", 0)]).each
     ''
@@ -69,6 +77,7 @@ class Step:
     each: Quantifier = ""
     where: Sequence[str] = ()
     source: str = ""
+    applies: Callable[[Any], bool] = lambda at: True
 
 
 def each_head(step: Step) -> Step:
@@ -107,18 +116,27 @@ def each_block(step: Step) -> Step:
 def step_claims(
     steps: Mapping[str, Step], views: Views, errors_of: ErrorsOf, source: str
 ) -> list[Claim]:
-    """The claims of all steps, in order, at as many bits as they need, with what each rests on.
+    """The claims of all steps, at as many bits as they need, with what each rests on.
 
     A quantified step has a claim for each head, group or block about which it says something; one
-    that says nothing about any of them is one vacuous claim. errors_of: a context in which the
-    author's function runs.
+    that says nothing about any of them is one vacuous claim. Steps that follow one another and are
+    about each head come head by head. errors_of: a context in which the author's function runs.
     """
-    made = {name: _made(name, step, views, errors_of, source) for name, step in steps.items()}
+    said = [name for name in steps if _applies(name, steps[name], views, errors_of)]
+    made: dict[str, dict[int, Claim]] = {name: {} for name in said}
+    for each, run in groupby(said, key=lambda name: steps[name].each):
+        names, numbers = list(run), range(1, views.count(each) + 1) if each else (0,)
+        for number, name in product(numbers, names):
+            claim = _judged(name, steps[name], number, views, errors_of, source)
+            if not number or claim.level is not Level.VACUOUS:
+                made[name][number] = claim
+        for name in names:
+            made[name] = made[name] or {0: _nothing(name, steps[name], source)}
 
     def premises(step: Step, number: int) -> Iterator[ClaimId]:
         for name in step.rests_on:
-            claims = made.get(name)
-            if claims is None:
+            claims = made.get(name, {})
+            if name not in steps:
                 yield ids.hypothesis(name)
             elif number and steps[name].each == step.each and 0 not in claims:
                 yield from (claims[number].id for _ in range(number in claims))
@@ -132,36 +150,28 @@ def step_claims(
     ]
 
 
-def _made(
-    name: str, step: Step, views: Views, errors_of: ErrorsOf, source: str
-) -> dict[int, Claim]:
-    """The claims of one step by the number of its head, group or block; 0 for none."""
-    source = step.source or source
-    if not step.each:
-        return {0: _judged(_step_id(name), step, (), views, errors_of, source)}
-    claims = {}
-    for number in range(1, views.count(step.each) + 1):
-        own = ClaimId(f"{step.each}.{number}.{name}")
-        claim = _judged(own, step, (number,), views, errors_of, source)
-        if claim.level is not Level.VACUOUS:
-            claims[number] = claim
-    return claims or {0: Claim(_step_id(name), step.sentence, Level.VACUOUS, source=source)}
+def _applies(name: str, step: Step, views: Views, errors_of: ErrorsOf) -> bool:
+    with errors_of(f"step {name}"):
+        return bool(step.applies(views.at(None)))
+
+
+def _nothing(name: str, step: Step, source: str) -> Claim:
+    """What a quantified step says that is silent about every head, group or block."""
+    return Claim(_step_id(name), step.sentence, Level.VACUOUS, source=step.source or source)
 
 
 def _judged(
-    own: ClaimId,
-    step: Step,
-    quantified: tuple[int, ...],
-    views: Views,
-    errors_of: ErrorsOf,
-    source: str,
+    name: str, step: Step, number: int, views: Views, errors_of: ErrorsOf, source: str
 ) -> Claim:
+    """number: of the head, group or block; 0 for a step about everything."""
     start = time.perf_counter()
+    own = ClaimId(f"{step.each}.{number}.{name}") if number else _step_id(name)
+    arguments = (number,) if number else ()
     with errors_of(f"step {own.removeprefix('step.')}"):
         decision = views.decided(
-            lambda view: decide(_yielded(step.relations, view, *quantified), step.where)
+            lambda view: decide(_yielded(step.relations, view, *arguments), step.where)
         )
-    claim = _claim(own, step.sentence, decision, source=source)
+    claim = _claim(own, step.sentence, decision, source=step.source or source)
     return claim.timed(time.perf_counter() - start)
 
 
@@ -175,11 +185,13 @@ def _step_id(name: str) -> ClaimId:
 
 
 def _claim(own: ClaimId, sentence: str, decision: Decision, **rest: Any) -> Claim:
+    numbers = dict(decision.numbers)
     return Claim(
         own,
         sentence,
         decision.level,
-        numbers=decision.numbers,
+        uses=numbers.pop("uses", {}),
+        numbers=numbers,
         witness=decision.witness,
         arithmetic=decision.arithmetic,
         **rest,

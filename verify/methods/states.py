@@ -121,6 +121,11 @@ class View:
         return self._run.after(block)
 
     @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What steps compute once for each other, by name."""
+        return {}
+
+    @cached_property
     def _run(self) -> _Run:
         arithmetic = RATIONAL if self.bits is None else BALLS
         return _Run(self.network.states(self.data, arithmetic))

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from attncert.constructions import width_one
-from attncert.constructions.construction import Bound, Construction
+from attncert.constructions.construction import Bound
+from attncert.constructions.construction import Construction as Placed
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Layer
-from attncert.constructions.progress import Progress
-from attncert.verify.claims import ids
-from attncert.verify.claims.proof import Outline, Voice
+from attncert.verify.claims.proof import Voice
 from attncert.verify.methods import paper
-from attncert.verify.methods.method import Method, Target
+from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.known import OF_THEOREM_1, PARTITION
+from attncert.verify.methods.layer_theorem import LayerTheorem
 from attncert.verify.methods.request import Request
-from attncert.verify.steps.width_one import head_claims
+from attncert.verify.origins.sequences import by_class
+from attncert.verify.steps.width_one import STEPS
 
 
-def _build(data: Dataset, request: Request, progress: Progress) -> Construction:
+def _build(data: Dataset, request: Request) -> Placed:
     return width_one.build(
         data,
         heads=request.heads,
         short_heads=request.value_width >= data.m,  # a short head may place more than d_v examples
         saturation=request.saturation,
         seed=request.seed,
-        progress=progress,
+        progress=request.progress,
     )
 
 
-def _attacked(data: Dataset, heads: int, head_width: int, saturated: bool) -> Layer:
-    return width_one.build(data, heads=heads, short_heads=not saturated).layer
-
-
-def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
+def _remarks(data: Dataset, built: Placed) -> dict[str, str]:
     short = sum(isinstance(head, width_one.WidthOneHead) and head.short for head in built.heads)
     return {
         "short heads": f"{short} of {len(built.heads)}: shortest vectors, certified by rank alone; "
@@ -38,45 +35,36 @@ def _remarks(data: Dataset, built: Construction) -> dict[str, str]:
     }
 
 
-METHOD = Method(
+_VOICE = Voice(
+    placed="examples that these heads place, $H(n-1)+1$",
+    numbers="A head of the proof is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, the examples "
+    "that it places; their own logits $\\alpha_tE^{(t)}u$ are free of $c$. $c$ is the least "
+    "whole number at which the rank of all heads so far is certified, and that can be before "
+    "anything saturates: $B$ is the least lead, at this $c$, of the row that an earlier "
+    "example attends to in the limit, in bits, and it is negative where that row does not "
+    "lead yet. A short head is no head of the proof: its key and query are the shortest there "
+    "are, it has neither selector nor $c$, and the rank is all that is claimed of it.",
+    others="which a head of the proof moves towards one row each as far as the rank needs it, "
+    "and a short head leaves alone",
+    general="The theorem on width one in general: the trace is one instance of its proof "
+    "(docs/width-one.md), not a check of it for all data; of short heads it shows the rank "
+    "alone.",
+    without_a1=paper.WITHOUT_A1,
+)
+CONSTRUCTION = Construction(
     name="width-one",
-    certificate="rank-one",
-    theorem="the theorem on width one",
-    source="ours, docs/width-one.md",
+    title="heads of width one",
+    theorem="the theorem on heads of width one (ours)",
+    source="docs/width-one.md",
     build=_build,
-    steps=head_claims,
-    outline=Outline(
-        first=(ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL),
-        later=(ids.SELECTOR, ids.SEPARATOR, ids.SATURATION),
-        hypotheses=("A1", "A2", "context-size", "value-width", "capacity"),
-        partition=True,
-        short_heads=True,
-    ),
-    bound=Bound(),
-    only_width=1,
-    saturates="earlier",
-    uses_a1_a2=True,
-    follows=paper.certified_partition,
-    remarks=_remarks,
-    strength=(ids.COEFFICIENTS, ids.CURVE),
-    attack=Target(_attacked),
-    voice=Voice(
-        title="heads of width one",
-        theorem="the theorem on heads of width one (ours)",
-        source="docs/width-one.md, proved there in full",
-        placed="examples that these heads place, $H(n-1)+1$",
-        numbers="A head of the proof is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, the examples "
-        "that it places; their own logits $\\alpha_tE^{(t)}u$ are free of $c$. $c$ is the least "
-        "whole number at which the rank of all heads so far is certified, and that can be before "
-        "anything saturates: $B$ is the least lead, at this $c$, of the row that an earlier "
-        "example attends to in the limit, in bits, and it is negative where that row does not "
-        "lead yet. A short head is no head of the proof: its key and query are the shortest there "
-        "are, it has neither selector nor $c$, and the rank is all that is claimed of it.",
-        others="which a head of the proof moves towards one row each as far as the rank needs it, "
-        "and a short head leaves alone",
-        general="The theorem on width one in general: the trace is one instance of its proof "
-        "(docs/width-one.md), not a check of it for all data; of short heads it shows the rank "
-        "alone.",
-        without_a1=paper.METHOD.voice.without_a1,
+    subject=lambda data, request: by_class(data.expanded()),
+    hypotheses={**OF_THEOREM_1, "partition": PARTITION},
+    steps=STEPS,
+    options=("heads", "value_width", "saturate", "round", "before"),
+    layer=LayerTheorem(
+        bound=Bound(),
+        follows=paper.certified_partition,
+        remarks=_remarks,
+        voice=_VOICE,
     ),
 )

@@ -23,9 +23,7 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.goals import Exact
 from attncert.verify.methods.names import RETRIEVAL
-from attncert.verify.methods.registry import AnyMethod
 from attncert.verify.network import claims, growth
-from attncert.verify.network.prove import NetworkProof
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.prove import prove
@@ -46,7 +44,7 @@ class Entry:
     many.
     """
 
-    method: AnyMethod
+    method: Construction
     examples: int
     claim: Claim
     hypotheses: tuple[Claim, ...] = ()
@@ -64,24 +62,14 @@ class Entry:
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
-    def network(self) -> Construction | None:
-        """The construction, if it is not of a layer."""
-        return self.method if isinstance(self.method, Construction) else None
-
-    @property
-    def growth(self) -> growth.Formula | None:
-        """Of its parameters, where there is a formula."""
-        return self.network.growth if self.network else None
-
-    @property
     def near(self) -> bool:
         """Whether it is a retrieval, which is about the queries, and near them at best."""
-        return self.network is not None and self.network.name == RETRIEVAL
+        return self.method.name == RETRIEVAL
 
     @property
     def equality(self) -> bool:
         """Whether the conclusion is that outputs equal labels, and not that they are near them."""
-        return self.network is None or isinstance(self.network.claims[0], Exact)
+        return isinstance(self.method.claims[0], Exact)
 
     @property
     def exact(self) -> bool:
@@ -132,7 +120,10 @@ class Comparison(Answer):
     def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
         """About the T from which on it takes fewer parameters than the other, or than attention
         alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
-        first, second = entry.growth, growth.attention if than is None else than.growth
+        first, second = (
+            entry.method.growth,
+            growth.attention if than is None else than.method.growth,
+        )
         if first is None or second is None:
             return None
         return growth.cheaper_from(first, second, growth.DataShape.of(self.data))
@@ -186,7 +177,7 @@ def compare(
     )
 
 
-def _entry(data: Dataset, method: AnyMethod, question: Compare, asked: bool = False) -> Entry:
+def _entry(data: Dataset, method: Construction, question: Compare, asked: bool = False) -> Entry:
     """asked: the question names it, and an error in it is raised."""
     own = ids.ClaimId(f"compare.{method.name}")
     prove_it = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
@@ -230,8 +221,8 @@ def _entry(data: Dataset, method: AnyMethod, question: Compare, asked: bool = Fa
     return Entry(method, data.T, claim, tuple(hypotheses), verdict, steered, costs)
 
 
-def _costs(proof: Proof | NetworkProof, data: Dataset) -> dict[str, int]:
-    if isinstance(proof, NetworkProof):
+def _costs(proof: Proof, data: Dataset) -> dict[str, int]:
+    if proof.setup is None:
         return claims.costs(proof.network) if proof.network else {}
     if proof.layer is None or proof.layer.output is None:
         return _without_readout(proof.layer, data)
@@ -254,7 +245,7 @@ def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
     return {"parameters": sum(x != 0 for x in entries) + readout, "hidden units": 0, "blocks": 1}
 
 
-def _claims(data: Dataset, rows: list[Entry], own: AnyMethod | None) -> Iterator[Claim]:
+def _claims(data: Dataset, rows: list[Entry], own: Construction | None) -> Iterator[Claim]:
     """Each construction's, the hypotheses that fail, and the conclusion."""
     for row in rows:
         for claim in row.hypotheses:

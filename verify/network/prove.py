@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
 from attncert.verify.certificate import produced_by
-from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.layer.error import at_most, default_limit
@@ -37,24 +37,7 @@ _CHANGES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class NetworkProof(Answer):
-    """What is known of a network that should output the labels.
-
-    construction: for a network from a file that it was read. built: what the construction made,
-    None if it refused; network: the blocks of that.
-    """
-
-    report_folder: ClassVar[str] = "network"
-
-    question: Prove | LayerQuestion
-    data: Dataset
-    construction: Construction
-    built: Any = None
-    network: Network | None = None
-
-
-def concluded(question: Prove, construction: Construction, known: Judged) -> NetworkProof:
+def concluded(question: Prove, construction: Construction, known: Judged) -> Proof:
     """What the outputs of the finished network show; or which hypothesis keeps it from being built.
 
     Raises InputError for options of layers, and for data without labels.
@@ -72,7 +55,7 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Net
     return _concluded(question, data, construction, said, built, network, exact, bounds)
 
 
-def given_network(network: Network, data: Dataset, question: LayerQuestion) -> NetworkProof:
+def given_network(network: Network, data: Dataset, question: LayerQuestion) -> Proof:
     """A network from a file, on data: `attncert layer` for what is not one layer of attention.
 
     The errors on the data, exactly where the outputs are rational, else in balls. The certificate
@@ -104,7 +87,7 @@ def _concluded(
     network: Network | None = None,
     exact: bool = True,
     bounds: Bounds = MappingProxyType({}),
-) -> NetworkProof:
+) -> Proof:
     """known: the conclusion stands last. If it holds it is certified, and rests on what the checker
     says of that. exact, bounds: as `certified` has them."""
     *known, conclusion = known
@@ -120,7 +103,7 @@ def _concluded(
         known += confirmed
         on = (*conclusion.rests_on, *(claim.id for claim in confirmed))
         conclusion = replace(conclusion, rests_on=on)
-    return NetworkProof(
+    return Proof(
         question=question,
         data=data,
         construction=construction,

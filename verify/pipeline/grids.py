@@ -12,11 +12,12 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Construction as Placed
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import silent
 from attncert.constructions.readout.solve import predicted_bits
+from attncert.verify.methods.judged import placed_by
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.pipeline.run import Run
 
@@ -46,9 +47,9 @@ def rounded(run: Run) -> Run:
     return replace(run, data=finest)
 
 
-def _built(run: Run, data: Dataset) -> Construction:
-    """The construction as asked for, for other data than the run's."""
-    return run.method.build(data, run.request, silent)
+def _built(run: Run, data: Dataset) -> Placed:
+    """The layer as asked for, for other data than the run's."""
+    return placed_by(run.construction, data, replace(run.request, progress=silent))
 
 
 def _on_finest(run: Run) -> Dataset | None:

@@ -37,16 +37,17 @@ MOST_PLACED = 2000  # examples above which no part that can be placed is looked 
 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     """Nothing could be built: say which hypothesis fails, with a witness found here again."""
-    data, r, bound = run.data, run.r, run.method.bound
+    data, r, bound = run.data, run.r, run.theorem.bound
     heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
-    claims = [*earlier, *run.capacity_claims(heads)]
+    counted = any(claim.id == ids.CAPACITY for claim in earlier)
+    claims = [*earlier, *(() if counted else run.capacity_claims(heads))]
     if failure.hypothesis == "some-partition":
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
     named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
-    if run.method.outline.partition:
+    if "partition" in run.construction.hypotheses:
         run.progress("what can be placed", 0, 1)
         claims += _placed(run)
     run.progress("limits for all weights", 0, 1)
@@ -56,6 +57,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     proof = Proof(
         question=run.question,
         data=data,
+        construction=run.construction,
         setup=run.setup(),
         trace=trace,
         conclusion=ids.MEMORIZATION,

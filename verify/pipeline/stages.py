@@ -9,7 +9,7 @@ from functools import partial
 
 from attncert.constructions.construction import Construction
 from attncert.constructions.data.dataset import AS_GIVEN
-from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import say, silent
 from attncert.constructions.readout.float_weights import float64_weights
@@ -32,13 +32,13 @@ from attncert.verify.certificate import (
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.proof import Kind, Proof
-from attncert.verify.claims.stands import stands
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.layer.attention import Attention
+from attncert.verify.methods.judged import Judged, placed_by
 from attncert.verify.pipeline.grids import estimated_seconds
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
@@ -46,7 +46,7 @@ from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.sizes import require_memory
 from attncert.verify.saturation import claims as saturation_claims
-from attncert.verify.steps import conclusions, hypotheses, narrow, shared
+from attncert.verify.steps import conclusions, hypotheses, narrow
 
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
@@ -58,7 +58,6 @@ READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also wher
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
-RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
 
 
 @dataclass(frozen=True)
@@ -92,70 +91,38 @@ def afford(run: Run) -> None:
         require_memory(run.data.T, run.question.memory_bytes)
 
 
-def check_hypotheses(run: Run) -> list[Claim]:
-    """Those that the theorem asks for, on the data at hand; and d_v ≥ m, which step 1 asks for."""
-    data, named = run.data, run.method.outline.hypotheses
-    run.progress("hypotheses", 0, 1)
-    source = "paper, Theorem 1" if "value-width" in named else "docs/mathematics.md, section 1"
-    every = partial(
-        hypotheses.kruskal_at_least,
-        data,
-        seed=run.question.seed,
-        work=run.question.a1_work,
-        progress=run.progress,
-    )
-    checks = {
-        "token-counts": partial(hypotheses.token_counts, data),
-        "context-size": partial(hypotheses.sizes, data),
-        "value-width": partial(hypotheses.value_width, data, run.value_width, source),
-        "A2": partial(hypotheses.independent_contexts, data),
-        "A1": partial(every, data.n, ids.A1),
-    }
-    counted = ["token-counts"] if data.ragged and "A2" in named else []
-    chosen = [checks[name] for name in checks if name in (*named, *counted, "value-width")]
-    if "A1" in named and run.r < data.n:
-        chosen.append(partial(every, run.r, ids.A1_AT_R))
-    claims = [timed(check) for check in chosen]
-    return [*claims, *run.method.hypotheses(data, run.request)]
+def check_value_width(run: Run) -> list[Claim]:
+    """d_v ≥ m, which the first step of every proof about a layer asks for."""
+    source = "docs/mathematics.md, section 1"
+    return [timed(partial(hypotheses.value_width, run.data, run.value_width, source))]
 
 
-def build(run: Run) -> Construction:
-    """The weights. Raises HypothesisFails where the construction does not apply."""
-    built = run.method.build(run.data, run.request, run.at("building heads"))
-    narrow.require_wide_enough(run.data, built, run.value_width, run.question.claim)
-    return built
+def require_values(run: Run, known: Judged) -> Construction:
+    """The weights. Raises HypothesisFails if there are none, or values are too narrow for them."""
+    if known.placed is None:
+        assert known.failure is not None
+        raise known.failure
+    narrow.require_wide_enough(run.data, known.placed, run.value_width, run.question.claim)
+    return known.placed
 
 
 def check_premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
-    """Capacity, groups and the partition condition; does the theorem apply; parameters."""
-    data, method, heads = run.data, run.method, len(built.layer.heads)
-    claims = run.capacity_claims(heads)
-    if method.outline.partition:
-        groups = built.partition or built.groups
-        claims.append(timed(partial(hypotheses.partition, data, groups)))
-    claims.append(timed(partial(shared.placement, data, built, method.source)))
-    named = {ids.TOKEN_COUNTS, *(ids.hypothesis(name) for name in method.outline.hypotheses)}
-    premises = [claim for claim in [*known, *claims] if claim.id in named]
+    """Does the theorem apply; parameters."""
+    data, method, heads = run.data, run.construction, len(built.layer.heads)
+    claims = []
     if method.theorem:
+        named = {ids.TOKEN_COUNTS, ids.VALUE_WIDTH, *map(ids.hypothesis, method.hypotheses)}
+        if ids.A1 in named:  # the theorem assumes it; the partition condition is what is used
+            named.discard(ids.PARTITION)
+        premises = [claim for claim in known if claim.id in named]
         claims.append(conclusions.theorem_applies(method.theorem, premises, method.source))
     count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
     return [*claims, conclusions.parameters(count)]
 
 
-def check_steps(run: Run, built: Construction) -> list[Claim]:
-    """The steps of the proof, head by head."""
-    claims = []
-    with_ranks = run.data.T <= RANKS_EACH_HEAD
-    for claim in run.method.steps(run.data, built, with_ranks=with_ranks):
-        claims.append(claim)
-        if of := ids.head_and_step(claim.id):
-            run.progress("checking heads", of[0], len(built.heads))
-    return claims
-
-
 def check_consequences(run: Run, built: Construction) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
-    return [*run.method.follows(run.data, built)]
+    return [*run.theorem.follows(run.data, built)]
 
 
 def check_saturation(run: Run, built: Construction) -> list[Claim]:
@@ -182,12 +149,6 @@ def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
         return [full, conclusions.reduction()], prime
     columns = timed(partial(narrow.columns, run.data, built, run.value_width))
     return [full, columns, narrow.reduction()], prime
-
-
-def check_proof(known: list[Claim]) -> list[Claim]:
-    """Whether every step of the proof holds, with every hypothesis that a step uses."""
-    steps = [claim for claim in known if ids.head_and_step(claim.id)]
-    return stands([claim for claim in known if claim not in steps], steps, ())
 
 
 def plan(run: Run, built: Construction) -> ReadoutPlan:
@@ -276,7 +237,7 @@ def _certified(
             run.data,
             layer,
             built.groups,
-            construction=run.method.certificate_name,
+            construction=run.construction.name,
             produced_by=run.produced_by,
             value_width=run.value_width,
             prime=prime,
@@ -315,10 +276,10 @@ def enclosure(run: Run, built: Construction) -> Claim:
     if data.T * heads * data.longest > ENCLOSURE_WORK:
         return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
     run.progress("enclosure", 0, 1)
-    request = replace(run.request, heads=heads, saturation=None)
+    request = replace(run.request, heads=heads, saturation=None, progress=silent)
     try:
-        weights = float64_weights(data, lambda coarse: run.method.build(coarse, request, silent))
-    except HypothesisFails as failure:
+        weights = float64_weights(data, partial(placed_by, run.construction, request=request))
+    except (HypothesisFails, InputError) as failure:  # coarse copies may not be for this builder
         return conclusions.no_enclosure(str(failure))
     attention = Attention(data, of_arrays(weights).layer)
     return timed(lambda: enclosed_error(data, attention.outputs))
@@ -336,6 +297,7 @@ def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim
     return Proof(
         question=question,
         data=data,
+        construction=run.construction,
         setup=replace(run.setup(built, device), claim=outcome.kind),
         trace=trace,
         conclusion=ids.MEMORIZATION,

@@ -17,7 +17,7 @@ from attncert.constructions.exact.modular import features_float, softmax_float
 from attncert.verify import features
 from attncert.verify.claims.proof import HeadSummary
 from attncert.verify.saturation.against import steered
-from attncert.verify.steps import shared
+from attncert.verify.steps import heads
 from attncert.verify.tables import Table, dense, log2_off_peak, ranges
 
 _LARGEST = 400  # examples above which singular values are not computed
@@ -44,7 +44,7 @@ def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, .
                 own_weights=tuple(
                     tuple(row[: data.kinds(t)]) for t, row in zip(group, own.tolist(), strict=True)
                 ),
-                steered=steered(moved, table, shared.lead(data, moved)) if moved else None,
+                steered=steered(moved, table, heads.lead(data, moved)) if moved else None,
             )
         )
     return tuple(out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from attncert.constructions.construction import Construction
@@ -15,10 +15,9 @@ from attncert.verify.saturation import SOURCE, moving_heads
 from attncert.verify.saturation.least import least
 from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
-from attncert.verify.steps.in_order import Check
 
 
-def checks(data: Dataset, built: Construction, demand: Saturation) -> list[Check]:
+def checks(data: Dataset, built: Construction, demand: Saturation) -> list[Callable[[], Claim]]:
     """The routes, and that c is the least."""
     from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
 

@@ -27,7 +27,7 @@ from attncert.verify.claims.evidence import OVER_Q, Claim
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE, moving_heads
 from attncert.verify.saturation.rational import below
-from attncert.verify.steps.shared import lead
+from attncert.verify.steps.heads import lead
 from attncert.verify.tables import Table, behind_targets, dense
 
 

@@ -12,68 +12,64 @@ too. That is an argument, not a computation: the claim is *argued*, and rests on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 from flint import fmpq
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import Construction as Placed
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.generic import GenericHead
-from attncert.constructions.layer import Head
-from attncert.constructions.numerals import numeral
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.steps import in_order, shared
+from attncert.verify.methods.states import View
+from attncert.verify.steps import shared
+from attncert.verify.steps.heads import Relations, entries, placing, weights_of
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"
-_BUILT = "ours, constructions/generic.py"
 
 
-def head_claims(
-    data: Dataset, construction: Construction, *, with_ranks: bool = True
-) -> Iterator[Claim]:
-    """All claims of all heads in order, each timed; with_ranks: the rank after every head too."""
-    ties = (distinct,) if data.shared and construction.head_width == 1 else ()
-    checks = in_order.each_head(small, *ties, source=_BUILT)
-    return checks(data, construction, with_ranks=with_ranks)
-
-
-def small(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim:
+def _small(at: View, head: GenericHead, number: int) -> Relations:
     """Keys and queries are integers of at most `bound`, times the denominators of the data."""
-    units = fmpq(data.contexts.denominator), fmpq(data.queries.denominator)
-    matrices = weights.key, weights.query
-    drawn = [m / unit for m, unit in zip(matrices, units, strict=True)]
-    large = [numeral(x) for m in drawn for x in m.entries() if x.q != 1 or abs(x.p) > head.bound]
-    recorded = matrices == (head.key, head.query)
-    return shared.claim(
-        number,
-        ids.SMALL,
+    weights = weights_of(at, number)
+    units = fmpq(at.data.contexts.denominator), fmpq(at.data.queries.denominator)
+    for matrix, recorded, unit in zip(
+        (weights.key, weights.query), (head.key, head.query), units, strict=True
+    ):
+        yield matrix, "==", recorded
+        drawn = (matrix / unit).entries()
+        yield [x.q for x in drawn], "==", 1
+        yield [abs(x) for x in drawn], "<=", head.bound
+    yield {"bound": head.bound, "draws": head.draws, "head width": weights.width}
+
+
+def _distinct(at: View, head: GenericHead, number: int) -> Relations:
+    """The entries of Eu are distinct. Shared context, u = W_K of width one."""
+    products = entries(at.data, weights_of(at, number).key)(0)
+    yield len(distinct(products)), "==", at.data.tokens(0)
+
+
+STEPS = {
+    "small": placing(
         "The layer's $W_K$ and $W_Q$ (up to $\\ln 2$) are the integers that were drawn, no larger "
         "than the bound, times the common denominators of contexts and queries.",
-        not large and recorded,
-        {"bound": head.bound, "draws": head.draws, "head width": weights.width},
-        lambda: {"entries": large[:8], "as on record": recorded},
-        source=_BUILT,
-    )
-
-
-def distinct(data: Dataset, head: GenericHead, weights: Head, number: int) -> Claim:
-    """The entries of Eu are distinct. Shared context, u = W_K of width one."""
-    rows = shared.tied(data, weights.key, [0])
-    return shared.claim(
-        number,
-        ids.DISTINCT,
+        _small,
+    ),
+    "distinct": placing(
         "The entries of $Eu$, $u=W_K$, are distinct: with a tie two softmax weights agree for all "
         "examples, and the head could place one example less.",
-        not rows,
-        {},
-        lambda: {"context with a tie": 0},
-        source=_BUILT,
-    )
+        _distinct,
+        applies=lambda at: at.data.shared and at.built.head_width == 1,
+    ),
+    "integral": replace(shared.INTEGRAL, source=""),
+    "logits": shared.LOGITS,
+    "rank": replace(shared.RANK, source=""),
+    "groups": replace(shared.GROUPS, source=""),
+}
 
 
-def almost_all(data: Dataset, construction: Construction) -> list[Claim]:
+def almost_all(data: Dataset, construction: Placed) -> list[Claim]:
     """What the rank at these weights says of all weights of this shape."""
     heads, width = len(construction.layer.heads), construction.head_width
     return [

@@ -21,9 +21,11 @@ from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.constructions.construction import Bound as Capacity
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.primes import PRIMES_31, PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.search.dimensions import by_dimension
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
@@ -45,6 +47,7 @@ PARTITION = (
     "In this grouping each group's queries are independent and no earlier query lies in the span "
     "of a later group."
 )
+_WIDTH_ONE = "ours, docs/width-one.md, section 8"
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # entries from which compiled elimination modulo a prime is faster than FLINT
@@ -168,6 +171,36 @@ def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str,
                 return f"group {h} spans query {s}", {"group": h, **_between(more, queries)}
         earlier += group
     return "all independent, no span meets an earlier query", {}
+
+
+def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
+    """Some grouping meets P' and D: found, excluded, or not found."""
+    statement = (
+        "The examples can be divided into groups that meet the partition condition and, in some "
+        "order of each, the dimension condition."
+    )
+    condition = "groups" if heads is None else f"at most {counted(heads, 'group')}"
+    try:
+        groups = by_dimension(data, heads, seed)
+    except HypothesisFails as failure:
+        return Claim(
+            ids.DIMENSION_CONDITION,
+            statement,
+            Level.REFUTED if failure.decided else Level.UNDECIDED,
+            numbers={"asked": condition, "found": failure.reason},
+            witness={**failure.witness, "reason": failure.reason},
+            arithmetic=EXACT,
+            source=_WIDTH_ONE,
+        )
+    sizes = ", ".join(str(len(group)) for group in groups)
+    return Claim(
+        ids.DIMENSION_CONDITION,
+        statement,
+        Level.PROVED,
+        numbers={"asked": condition, "found": f"{counted(len(groups), 'group')} of {sizes}"},
+        arithmetic=EXACT,
+        source=_WIDTH_ONE,
+    )
 
 
 def kruskal_at_least(

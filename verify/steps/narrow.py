@@ -18,7 +18,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
-from attncert.verify.steps import shared
+from attncert.verify.steps import heads
 
 _SOURCE = "ours; docs/width-one.md, section 9"
 
@@ -47,7 +47,7 @@ def columns(data: Dataset, built: Construction, width: int) -> Claim:
     best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):
         mod = [
-            shared.features_of(features.logits(weights, data), features.Progressive(data, p))
+            heads.features_of(features.logits(weights, data), features.Progressive(data, p))
             for weights, _ in zip(built.layer.heads, built.heads, strict=False)
         ]
         picked = [block[:, head.pivots] for block, head in zip(mod, built.heads, strict=True)]

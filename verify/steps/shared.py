@@ -1,274 +1,205 @@
-"""Steps that both proofs share, and how the claim of a step is written.
+"""Steps that several proofs share: selector, separator, limit and rank, and what the heads are.
 
-A step checks one head: the record of what was chosen for it, against the data and the logits of the
-layer's own weights. The builder is never called.
+Derivations: docs/audit-of-theorem-1.md, docs/width-one.md, docs/mathematics.md, section 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
 
-import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
-from attncert.constructions.arrays import IntArray, ObjectArray
-from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
-from attncert.constructions.data.conversion import objects
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.hashing import distinct
-from attncert.constructions.layer import Head
+from attncert.constructions.construction import PlacedHead, SteeringHead
 from attncert.constructions.numerals import numeral
 from attncert.verify import features
-from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import OVER_Q, Claim, Level
-from attncert.verify.claims.ids import Step, of_head
-from attncert.verify.tables import Table, dense, ranges
+from attncert.verify.claims.relations import AtLeast
+from attncert.verify.claims.words import counted
+from attncert.verify.methods.statements import Step
+from attncert.verify.methods.states import View
+from attncert.verify.steps.heads import (
+    Relations,
+    entries,
+    few_examples,
+    group_rows,
+    logits,
+    moving,
+    placing,
+    softmax_residues,
+    tables,
+)
+from attncert.verify.tables import dense, ranges
 
 PAPER = "paper, proof of Theorem 1"
+EXAMPLE = ("example",)
+EXAMPLE_ENTRY = ("example", "entry")
 
 
-def placement(data: Dataset, construction: Construction, source: str = PAPER) -> Claim:
-    """Every example in one group, groups of at most r and r - 1; what is earlier is earlier.
-
-    Where heads place other groups than those of a partition (short and generic heads), no size is
-    claimed.
-    """
-    groups, r = construction.groups, construction.r
-    records = construction.heads
-    members = sorted(t for group in groups for t in group)
-    earlier = [tuple(t for group in groups[:h] for t in group) for h in range(len(groups))]
-    sizes = f", the first at most $r={r}$ of them and each further one at most $r-1$"
-    too_large = [h for h, group in enumerate(groups) if len(group) > (r if h == 0 else r - 1)]
-    if construction.partition is not None or not r:
-        sizes, too_large = "", []
-    astray = [
-        h
-        for h, (record, group, before) in enumerate(zip(records, groups, earlier, strict=False))
-        if record.group != group or record.earlier != before
-    ]
-    complete = members == list(range(data.T)) and all(groups)
-    counted = len(records) == len(groups) <= len(construction.layer.heads)
-    return Claim.checked(
-        ids.GROUPS,
-        f"Every example is placed by exactly one head{sizes}; earlier examples are those of the "
-        "heads before.",
-        complete and counted and not too_large and not astray,
-        {
-            "every example once": complete,
-            "one record for each group": counted,
-            "groups too large": [h + 1 for h in too_large],
-            "heads whose record differs": [h + 1 for h in astray],
-        },
-        numbers={"groups": len(groups), "examples": data.T},
-        arithmetic="comparison of integers",
-        source=source,
-    )
+def _placed(at: View) -> Relations:
+    """Every example in one group; what is earlier is earlier; groups of at most r, then r - 1."""
+    groups, r, records = at.built.groups, at.built.r, at.built.heads
+    heads = Counter(t for group in groups for t in group)
+    yield len(records), "==", len(groups)
+    yield len(groups), "<=", len(at.built.layer.heads)
+    yield from ((heads[t], "==", 1, f"example {t}") for t in range(at.data.T))
+    before: tuple[int, ...] = ()
+    for h, (record, group) in enumerate(zip(records, groups, strict=False), 1):
+        yield len(group), ">", 0, f"head {h}"
+        yield (record.group, record.earlier) == (group, before), "==", True, f"head {h}"
+        if at.built.partition is None and r:
+            yield len(group), "<=", r if h == 1 else r - 1, f"head {h}"
+        before += group
+    yield {"groups": len(groups), "examples": at.data.T}
 
 
-def selector(data: Dataset, head: SteeringHead, number: int, symbol: str = "v") -> Claim:
-    """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s. symbol: of v, in LaTeX."""
-    table, scale = features.query_products(data, head.selector)
-    products = table[:, 0]
-    inside = [t for t in head.group if products[t] != 0]
-    earlier = products[list(head.earlier)]
-    vanishing = np.array(head.earlier)[earlier == 0].tolist()
-    sizes = np.abs(earlier)
+GROUPS = Step(
+    "Every example is placed by exactly one head, and earlier examples are those of the heads "
+    "before. The first group of a partition has at most $r$ of them, each further one $r-1$.",
+    _placed,
+    where=("place",),
+    source=PAPER,
+)
 
-    def over(x: Any) -> str:
-        return numeral(fmpq(int(x), scale))
 
-    return claim(
-        number,
-        ids.SELECTOR,
+def _selector(at: View, head: SteeringHead, number: int) -> Relations:
+    """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s."""
+    table, scale = features.query_products(at.data, head.selector)
+    products = [fmpq(x, scale) for x in table[:, 0].tolist()]
+    earlier = [products[s] for s in head.earlier]
+    yield [products[t] for t in head.group], "==", 0, head.group
+    yield earlier, "!=", 0, head.earlier
+    sizes = [abs(x) for x in earlier]
+    yield {
+        "least product": numeral(min(sizes)),
+        "largest product": numeral(max(sizes)),
+        "uses": {"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a "
+                       "time"},
+    }  # fmt: skip
+
+
+def selector(symbol: str, **rest: str) -> Step:
+    """symbol: of the selector, in LaTeX."""
+    return moving(
         f"The selector ${symbol}$ is orthogonal to the group's queries and to no earlier query.",
-        not inside and not vanishing,
-        {"least product": over(sizes.min()), "largest product": over(sizes.max())},
-        lambda: {
-            "example": (inside + vanishing)[0],
-            "product": over(products[(inside + vanishing)[0]]),
-        },
-        source=f"{PAPER}, step 3",
-        uses={"A1": f"no earlier query in the span of the group: {len(head.group) + 1} at a time"},
-        rests_on=(ids.PARTITION,),
+        _selector,
+        rests_on=("partition",),
+        where=EXAMPLE,
+        **rest,
     )
 
 
-def separator(data: Dataset, head: SteeringHead, number: int) -> Claim:
+def _separator(at: View, head: SteeringHead, number: int) -> Relations:
     """Step 4: E⁽ˢ⁾u has a unique maximum and a unique minimum for every earlier s."""
-    tied, ranges = [], []
-    separated = entries(data, head.separator)
-    for s in head.earlier[:1] if data.shared else head.earlier:
-        values = sorted(separated(s))
-        ranges.append(values[-1] - values[0])
-        if len(values) > 1 and (values[-1] == values[-2] or values[0] == values[1]):
-            tied.append(s)
-    return claim(
-        number,
-        ids.SEPARATOR,
-        "For every earlier $s$ the entries of $E^{(s)}u$ have a unique maximum and minimum.",
-        not tied,
-        {"largest range": numeral(max(ranges))},
-        lambda: {"example": tied[0]},
-        source=f"{PAPER}, step 4",
-        uses={"A2": "rows of one context are distinct"},
-        rests_on=(ids.A2,),
-    )
+    products, looked_at = entries(at.data, head.separator), head.earlier
+    looked_at = looked_at[:1] if at.data.shared else looked_at
+    rows = [sorted(products(s)) for s in looked_at]
+    yield [row[-1] for row in rows], ">", [_next(row, -2) for row in rows], looked_at
+    yield [row[0] for row in rows], "<", [_next(row, 1) for row in rows], looked_at
+    yield {
+        "largest range": numeral(max(row[-1] - row[0] for row in rows)),
+        "uses": {"A2": "rows of one context are distinct"},
+    }
 
 
-def limit_independence(
-    head: SteeringHead, table: Table, so_far: features.Progressive, number: int
-) -> Claim:
+def _next(row: list[fmpq], place: int) -> fmpq:
+    """The entry beside an end; beyond it if there is no other."""
+    return row[place] if len(row) > 1 else row[0] + (1 if place > 0 else -1)
+
+
+SEPARATOR = moving(
+    "For every earlier $s$ the entries of $E^{(s)}u$ have a unique maximum and minimum.",
+    _separator,
+    rests_on=("A2",),
+    where=EXAMPLE,
+    source=f"{PAPER}, step 4",
+)
+
+
+def _limit(at: View, head: SteeringHead, number: int) -> Relations:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
-    rows = [*head.earlier, *head.group]
-    weights = _weights(dense(table[rows]), so_far, rows)
+    so_far, rows = tables(at).so_far(number - 1), [*head.earlier, *head.group]
+    weights = softmax_residues(dense(logits(at, number)[rows]), so_far, rows)
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
     limit = features.mix_mod(weights, so_far.contexts(rows), so_far.prime)
-    rank = so_far.rank(rows, limit)
-    return claim(
-        number,
-        ids.INDEPENDENCE,
-        "With $L_s$ in place of every earlier feature, the rows of all examples placed so far are "
-        "independent: each new one left the span of all rows before it.",
-        rank == len(rows),
-        {"rank": rank, "rows": len(rows)},
-        lambda: {"rank": rank, "rows": len(rows), "prime": so_far.prime},
-        source=f"{PAPER}, step 7 (targets chosen one at a time: ours)",
-        arithmetic=f"rank mod {so_far.prime}, which the rank over ℚ is at least",
-        uses={"A2": f"{len(head.group)} of n independent rows must leave a flat"},
-        rests_on=(of_head(number, ids.SATURATION), ids.A2),
-        failed=Level.UNDECIDED,
-    )
+    yield from _full(so_far.rank(rows, limit), rows, so_far.prime)
+    yield {"uses": {"A2": f"{len(head.group)} of n independent rows must leave a flat"}}
 
 
-def finite_rank(
-    head: PlacedHead,
-    table: Table,
-    so_far: features.Progressive,
-    number: int,
-    source: str = f"{PAPER}, step 8",
-) -> Claim:
+def _full(rank: int, rows: Sequence[int], prime: int) -> Relations:
+    yield AtLeast(rank), ">=", len(rows)
+    yield {"rank": rank, "rows": len(rows), "prime": prime}
+
+
+INDEPENDENCE = moving(
+    "With $L_s$ in place of every earlier feature, the rows of all examples placed so far are "
+    "independent: each new one left the span of all rows before it.",
+    _limit,
+    rests_on=("saturation", "A2"),
+    applies=few_examples,
+    source=f"{PAPER}, step 7 (targets chosen one at a time: ours)",
+)
+
+
+def _finite(at: View, head: PlacedHead, number: int) -> Relations:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
-    so_far.append(features_of(table, so_far))
     rows = [*head.earlier, *head.group]
-    rank = so_far.rank(rows)
-    return claim(
-        number,
-        ids.RANK_SO_FAR,
-        "The features of this head and those before it, at their finite weights, are independent "
-        "on all examples placed so far.",
-        rank == len(rows),
-        {"rank": rank, "rows": len(rows)},
-        lambda: {"rank": rank, "rows": len(rows), "prime": so_far.prime},
-        source=source,
-        arithmetic=f"rank mod {so_far.prime}, which the rank over ℚ is at least",
-        failed=Level.UNDECIDED,
-    )
+    so_far = tables(at).so_far(number)
+    yield from _full(so_far.rank(rows), rows, so_far.prime)
 
 
-def lead(data: Dataset, head: SteeringHead) -> Table:
-    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n): what c multiplies. Exact: whole numbers where all
-    are, else rationals (objects)."""
-    steering = Head(head.separator, head.selector)
-    table, scale = features.products(steering, data, head.earlier)
-    if scale == 1:
-        return table
-    table = dense(table)
-    if not (table % scale).any():
-        return table // scale
-    return objects([fmpq(x, scale) for x in table.ravel().tolist()], table.shape)
+RANK = placing(
+    "The features of this head and those before it, at their finite weights, are independent on "
+    "all examples placed so far.",
+    _finite,
+    applies=few_examples,
+    source=f"{PAPER}, step 8",
+)
 
 
-def integral(table: Table, number: int) -> Claim:
-    """All logits are integral: `table` could be computed."""
-    spread = int(ranges(table).max())
-    return claim(
-        number,
-        ids.INTEGRAL,
-        "Every logit of every example is an integral multiple of $\\ln 2$, so that every softmax "
-        "weight is a rational number.",
-        True,
-        {"largest logit range": spread if spread < 2**53 else f"2^{spread.bit_length()}"},
-        dict,
-        source="docs/mathematics.md, section 3",
-    )
-
-
-def not_integral(error: features.NotIntegral, number: int) -> Claim:
-    """The same, refuted."""
-    return claim(
-        number,
-        ids.INTEGRAL,
-        "Every logit of every example is an integral multiple of $\\ln 2$.",
-        False,
-        {},
-        lambda: {"example": error.example, "row": error.row, "logit": error.value},
-        source="docs/mathematics.md, section 3",
-    )
-
-
-def group_logits(data: Dataset, head: PlacedHead, table: Table, number: int, source: str) -> Claim:
-    """The logits on record, from which the readout is solved, are those of the layer."""
-    rows = dense(table[list(head.group)]).tolist()
-    triples = zip(head.group, head.logits, rows, strict=True)
-    wrong = [t for t, logits, own in triples if own[: data.kinds(t)] != list(logits)]
-    return claim(
-        number,
-        ids.LOGITS,
-        "The group's logits on record are those of the layer's weights.",
-        not wrong,
-        {"group size": len(head.group)},
-        lambda: {"examples": wrong},
-        source=source,
-        rests_on=(of_head(number, ids.INTEGRAL),),
-    )
-
-
-def claim(
-    number: int,
-    step: Step,
-    statement: str,
-    holds: bool,
-    numbers: dict[str, Any],
-    witness: Callable[[], dict[str, Any]],
-    *,
-    arithmetic: str = OVER_Q,
-    failed: Level = Level.REFUTED,
-    **rest: Any,
-) -> Claim:
-    """The claim of this step: proved if it holds, else `failed`, with the witness."""
-    rest |= {"numbers": numbers, "arithmetic": arithmetic}
-    return Claim.checked(of_head(number, step), statement, holds, witness, failed=failed, **rest)
-
-
-def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
-    """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
-    products, looked_at = entries(data, u), examples[:1] if data.shared else examples
-    out = [t for t in looked_at if len(distinct(products(t))) < data.tokens(t)]
-    return list(examples) if out and data.shared else out
-
-
-def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
-    """E⁽ᵗ⁾u by example t, one rational for each token; u (d×1). Computed once, for all contexts."""
-    table, scale = features.token_products(data, u)
-    if data.shared:
-        once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
-        return lambda t: once
-    return lambda t: [fmpq(x, scale) for x in table[t, : data.tokens(t), 0].tolist()]
-
-
-def features_of(table: Table, so_far: features.Progressive) -> IntArray:
-    """The features mod p of one head for all examples, from its logits (T, n)."""
-    every = range(len(table))
-    weights = _weights(dense(table), so_far, every)
-    return features.mix_mod(weights, so_far.contexts(every), so_far.prime)
-
-
-def _weights(table: ObjectArray, so_far: features.Progressive, examples: Sequence[int]) -> IntArray:
-    """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
+def _integral(at: View, head: PlacedHead, number: int) -> Relations:
     try:
-        return features.softmax_mod(table, so_far.prime, so_far.times(examples))
-    except ZeroDivisionError:
-        return np.zeros(table.shape, dtype=np.int64)
+        spread = int(ranges(logits(at, number)).max())
+    except features.NotIntegral as error:
+        logit = fmpq(*map(int, error.value.split("/")))
+        yield logit.floor(), "==", logit, error.example, error.row
+        return
+    yield spread, ">=", 0
+    yield {"largest logit range": spread if spread < 2**53 else f"2^{spread.bit_length()}"}
+
+
+INTEGRAL = placing(
+    "Every logit of every example is an integral multiple of $\\ln 2$, so that every softmax "
+    "weight is a rational number.",
+    _integral,
+    where=("example", "token"),
+    source="docs/mathematics.md, section 3",
+)
+
+
+def _logits(at: View, head: PlacedHead, number: int) -> Relations:
+    """The logits from which the readout is solved are those of the layer."""
+    for t, row, own in zip(head.group, head.logits, group_rows(at, head, number), strict=True):
+        yield list(row), "==", own, t
+    yield {"group size": len(head.group)}
+
+
+LOGITS = placing(
+    "The group's logits on record are those of the layer's weights.",
+    _logits,
+    rests_on=("integral",),
+    where=EXAMPLE_ENTRY,
+)
+
+
+def least_lead(head: SteeringHead, least: int | None) -> Relations:
+    """The least lead of a target at this c is the one on record; None if there is no other row."""
+    yield {"c": head.c}
+    yield (least is None) == (head.gap_bits is None), "==", True
+    if least is not None and head.gap_bits is not None:
+        yield least, "==", head.gap_bits
+
+
+def one_group(head: PlacedHead) -> str:
+    return f"independence of {counted(len(head.group), 'query')} of one group"

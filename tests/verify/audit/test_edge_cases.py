@@ -24,7 +24,7 @@ from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
 from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
-from attncert.verify.methods.method import Method
+from attncert.verify.methods.construction import Construction
 
 I3 = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 I4 = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
@@ -292,7 +292,7 @@ def test_every_run_says_its_line(case: Case) -> None:
 # As the audit runs them.
 
 
-def tried(*methods: Method, quick: bool = True) -> tuple[CaseVerdict, ...]:
+def tried(*methods: Construction, quick: bool = True) -> tuple[CaseVerdict, ...]:
     return run(methods, quick, 0, silent)
 
 
@@ -307,11 +307,11 @@ def test_the_table_shows_what_each_construction_does() -> None:
 
 
 @pytest.fixture
-def parity() -> Method:
+def parity() -> Construction:
     return registry.method("examples.own_construction:PARITY")
 
 
-def test_a_third_party_construction(parity: Method) -> None:
+def test_a_third_party_construction(parity: Construction) -> None:
     outcomes = tried(parity, quick=False)
     assert claim(outcomes).level is Level.PROVED
     rows = {x.case: x.words for x in outcomes}
@@ -319,7 +319,7 @@ def test_a_third_party_construction(parity: Method) -> None:
     assert rows["parallel queries, n=2"] == "not applicable: apart"
 
 
-def test_a_broken_promise_counts_against(parity: Method) -> None:
+def test_a_broken_promise_counts_against(parity: Construction) -> None:
     def blank(data: Dataset, request: Any) -> Any:
         layer = parity.build(data, request)
         return replace(layer, heads=tuple(replace(x, key=x.key * 0) for x in layer.heads))

@@ -32,7 +32,7 @@ ONE_CLASS = of_sequences(["aaa"], {"a": [1]})
 ON_A_LINE = Dataset.of(EYE, [[k, 2 * k, 0] for k in range(1, 6)], [1, 2, 3, 4, 5])
 
 
-METHODS = [m for m in registry.methods() if m.uses_a1_a2]
+METHODS = [m for m in registry.methods() if m.assumes_a1_a2]
 
 
 def examined(data: Dataset) -> Examination:

@@ -21,9 +21,9 @@ from attncert import Dataset, InputError, LayerQuestion, Weights, check, layer
 from attncert.constructions.network.file import loaded, of_json
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
 from attncert.verify.fast import check as fast
 from attncert.verify.layer.layer import LayerAnswer
-from attncert.verify.network.prove import NetworkProof
 
 FED: dict[str, Any] = {
     "kind": "feed-forward", "of": "query", "activation": "relu", "weights": [[2, 0.5]],
@@ -47,9 +47,9 @@ def file(blocks: Any, folder: Path) -> Path:
     return path
 
 
-def asked(blocks: Any, data: Dataset, folder: Path, **options: Any) -> NetworkProof:
+def asked(blocks: Any, data: Dataset, folder: Path, **options: Any) -> Proof:
     answer = layer(file(blocks, folder), data, LayerQuestion(**options))
-    assert isinstance(answer, NetworkProof)
+    assert isinstance(answer, Proof)
     return answer
 
 
@@ -120,7 +120,7 @@ def test_a_true_softmax_is_enclosed(tmp_path: Path) -> None:
     assert refuted.exit_status == 1 and set(refuted.claim.witness or {}) >= {"example", "error"}
 
 
-def judged(answer: NetworkProof, folder: Path) -> str:
+def judged(answer: Proof, folder: Path) -> str:
     """The claim of its certificate, which both checkers accept."""
     assert answer.certificate is not None
     path = folder / "certificate.json"
@@ -222,7 +222,7 @@ def test_one_layer_is_audited_as_a_layer(tmp_path: Path) -> None:
     assert isinstance(answer, LayerAnswer) and "layer.rank" in answer.trace
     assert Weights.load(tmp_path / "network.json").unit == "e"
     network = of_json(json.loads(json.dumps([FED, READ]), parse_float=Decimal))
-    assert isinstance(layer(network, DATA), NetworkProof)
+    assert isinstance(layer(network, DATA), Proof)
     assert loaded(file([FED, READ], tmp_path)).blocks == network.blocks
 
 

@@ -19,9 +19,9 @@ from attncert.constructions.network.blocks import Attention, FeedForward
 from attncert.constructions.network.network import Network
 from attncert.reports.answers import report, verdict
 from attncert.verify.claims.evidence import Level
+from attncert.verify.claims.proof import Proof
 from attncert.verify.fast import check as fast
 from attncert.verify.methods import registry
-from attncert.verify.network.prove import NetworkProof
 
 NAMES = [method.name for method in registry.network_methods() if registry.known(method.name)]
 STEPS = {
@@ -47,9 +47,9 @@ DEGENERATE = {
 }
 
 
-def proved(data: Dataset, name: str, **options: Any) -> NetworkProof:
+def proved(data: Dataset, name: str, **options: Any) -> Proof:
     proof = prove(data, Prove(name, **options))
-    assert isinstance(proof, NetworkProof)
+    assert isinstance(proof, Proof)
     return proof
 
 

@@ -24,11 +24,11 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.network.retrieval import Retrieval
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
 from attncert.verify.fast import check as fast
 from attncert.verify.methods.statements import step_claims
 from attncert.verify.methods.states import Views
 from attncert.verify.network import patterns
-from attncert.verify.network.prove import NetworkProof
 
 CASES: dict[str, tuple[list[list[int]], str]] = {
     "axes": ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "8"),
@@ -47,9 +47,9 @@ def random_case(seed: int) -> tuple[list[list[int]], str]:
     return rows, str(Fraction(draw.randint(1, 40), draw.choice([1, 4, 10])))
 
 
-def retrieved(rows: Any, beta: str = "1", **options: Any) -> NetworkProof:
+def retrieved(rows: Any, beta: str = "1", **options: Any) -> Proof:
     proof = prove(Dataset.of([[0] * len(rows[0])], rows), Prove("retrieval", beta=beta, **options))
-    assert isinstance(proof, NetworkProof)
+    assert isinstance(proof, Proof)
     return proof
 
 
@@ -76,7 +76,7 @@ def plain(rows: list[list[int]], beta: str) -> list[tuple[Any, Any, int | None]]
     return triples
 
 
-def agree(rows: list[list[int]], beta: str) -> NetworkProof:
+def agree(rows: list[list[int]], beta: str) -> Proof:
     proof, expected = retrieved(rows, beta), plain(rows, beta)
     errors = proof.trace["layer.error"].numbers["errors"]
     gaps = proof.trace["retrieval.separated"].numbers["gaps"]

@@ -36,7 +36,7 @@ RUNS = {
     "a long readout": (FLOATS, Prove(claim="full-rank")),
     "refused": (DATA, Prove(heads=1, round="1/2")),
 }
-STAGES = ("hypotheses", "premises", "steps", "saturation", "rank", "consequences")
+STAGES = ("value_width", "premises", "saturation", "rank", "consequences")
 
 
 def spoken(question: Callable[[], Proof], patch: pytest.MonkeyPatch) -> tuple[list[Claim], Proof]:
@@ -63,7 +63,7 @@ def test_no_stage_changes_what_another_one_said(name: str, monkeypatch: pytest.M
     data, question = RUNS[name]
     claims, proof = spoken(lambda: prove(data, question), monkeypatch)
     in_the_end = {id(claim) for claim in proof.trace}
-    assert len(claims) > 3 and ids.MEMORIZATION in [claim.id for claim in claims]
+    assert len(claims) > 2 and ids.MEMORIZATION in [claim.id for claim in claims]
     assert [claim.id for claim in claims if id(claim) not in in_the_end] == []
 
 

@@ -87,7 +87,7 @@ def test_exact_interpolation_of_rounded_floats(tmp_path: Path) -> None:
     path.write_text(json.dumps(proof.certificate))
     verdict = checker.check_file(str(path))
     assert verdict.status == "holds" and "rounded to multiples of 1/8" in verdict.message
-    assert "largest_change" in exhibits(proof)["setup"]
+    assert "largest_change" in exhibits(proof, proof.setup)["setup"]
 
 
 def test_full_rank_on_floats_ends_with_the_command() -> None:

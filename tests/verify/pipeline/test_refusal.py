@@ -44,7 +44,7 @@ def test_what_excludes_all_weights_is_told_by_what_it_is_about_and_not_by_its_id
     known = Claim("new.bound", "A bound.", Level.REFUTED, witness={"reason": "why"}, about=about)
     failure = HypothesisFails("A2", "no", {})
     questions = [Prove(heads=1), Prove(heads=1, claim="interpolation")]
-    runs = [Run.of(PARALLEL, question, paper.METHOD) for question in questions]
+    runs = [Run.of(PARALLEL, question, paper.CONSTRUCTION) for question in questions]
     told = [refusal.conclusion(run, failure, (), [known])[-1] for run in runs]
     impossible = [claim.level is Level.REFUTED for claim in told]
     expected = {About.UNIVERSAL: [True, False], About.THESE_LABELS: [True, True]}

@@ -99,7 +99,7 @@ def test_time_that_ends_in_a_construction_of_others_is_no_error_of_theirs(
         while True:
             pass
 
-    endless = replace(registry.method("generic"), name="endless", certificate="", build=build)
+    endless = replace(registry.method("generic"), name="endless", build=build)
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     registry.register(endless)
     with pytest.raises(OutOfTime):

@@ -214,7 +214,7 @@ def test_what_the_heads_owe_c() -> None:
     [
         (
             {"saturate": 9, "construction": "generic"},
-            "saturate: must be given with construction paper",
+            "saturate: must be left out with construction generic",
         ),
         ({"saturate_own": True}, "saturate_own: must be given with"),
         (
@@ -230,7 +230,7 @@ def test_what_cannot_be_asked(parts: dict[str, Any], says: str) -> None:
 
 def test_a_given_layer_saturates_nothing_on_demand() -> None:
     layer = Layer(built(1).layer.heads)
-    with pytest.raises(InputError, match="saturate: must be given with"):
+    with pytest.raises(InputError, match="saturate: must be left out with"):
         prove_layer(SHARED, layer, Prove(saturate=3))
 
 

@@ -1,23 +1,19 @@
-"""The page of `attncert prove` for a construction of a network: blocks, steps, price."""
+"""What the report of a proof says of a network: its blocks, their formulas, its price."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import partial
+from typing import Any
 
 from attncert.constructions.network.retrieval import Retrieval
-from attncert.reports.answers import PageParts
-from attncert.reports.network.formula import formulas
-from attncert.reports.prove.figures import graph_of
-from attncert.reports.prove.sections import files, sections
+from attncert.reports.prove.formula import formulas
 from attncert.reports.report import Table
 from attncert.reports.words.jsonable import about
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import ClaimId
-from attncert.verify.claims.proof import Voice
+from attncert.verify.claims.proof import Proof
 from attncert.verify.layer.error import interval
-from attncert.verify.network.prove import NetworkProof
 
 _SHOWN = 20  # examples in a table
 MARGIN = (
@@ -27,41 +23,43 @@ MARGIN = (
 )
 
 
-def page_parts(proof: NetworkProof) -> PageParts:
+def context(proof: Proof) -> dict[str, object]:
+    """What the template of blocks uses."""
     network = proof.network
-    served = proof.construction.purposes_of(network) if network else ()
-    blocks = list(formulas((block, purpose) for some, purpose in served for block in some))
     seed = getattr(proof.question, "seed", None)
-    context = sections(proof, "network", network is not None) | {
-        "method": proof.construction,
-        "blocks": blocks,
+    return {
+        "blocks": _formulas(proof),
         "price": proof.trace[ids.PARAMETERS].numbers if network else None,
-        "voice": Voice(),
         "inputs": _inputs(proof),
         "run": [] if seed is None else [("random seed", seed)],
         "before": len(proof.data.origin.blocks),
         "tables": list(_tables(proof)),
     }
-    exhibits = {
+
+
+def exhibits(proof: Proof) -> dict[str, object]:
+    """What answer.json shows of it beside its claims."""
+    return {
         "data": about(proof.data),
         "construction": proof.construction.name,
-        "blocks": blocks,
+        "blocks": _formulas(proof),
     }
-    idle = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
-    more = tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in idle if x)
-    return PageParts(
-        "network.md.j2", context, exhibits, partial(graph_of, proof), partial(files, proof), more
-    )
 
 
-def _inputs(proof: NetworkProof) -> str:
+def idle(proof: Proof) -> tuple[str, ...]:
+    """What a terminal says of blocks and units that do nothing."""
+    said = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
+    return tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in said if x)
+
+
+def _inputs(proof: Proof) -> str:
     """What the words of the command are, beside the data."""
     if isinstance(proof.built, Retrieval):
         return "Its distinct queries are the patterns; the SHA-256 is of these, as data."
     return "WEIGHTS is the file of the network." if proof.question.command == "layer" else ""
 
 
-def _tables(proof: NetworkProof) -> Iterator[Table]:
+def _tables(proof: Proof) -> Iterator[Table]:
     """Of errors, where the outputs are not compared for equality alone."""
     if ids.LAYER_ERROR not in proof.trace:
         return
@@ -83,10 +81,17 @@ def _tables(proof: NetworkProof) -> Iterator[Table]:
     )
 
 
-def _of_patterns(proof: NetworkProof) -> dict[str, Sequence[object]]:
+def _of_patterns(proof: Proof) -> dict[str, Sequence[object]]:
     """What retrieval has beside the errors."""
     if not isinstance(proof.built, Retrieval):
         return {}
     gaps = proof.trace[ids.RETRIEVAL_SEPARATED].numbers["gaps"]
     bounds = proof.trace[ClaimId("step.bound")].numbers["bounds"]
     return {"example": proof.built.examples, r"$\Delta_i$": gaps, "bound": bounds}
+
+
+def _formulas(proof: Proof) -> list[Any]:
+    """A row for each block: its formula, its sizes, and what it is for."""
+    network = proof.network
+    served = proof.construction.purposes_of(network) if network else ()
+    return list(formulas((block, purpose) for some, purpose in served for block in some))

@@ -1,0 +1,161 @@
+"""What the steps of a layer's proof look at: the record of each head, its logits, and residues.
+
+A step checks one head that places a group: the record of what was chosen for it, against the data
+and the logits of the layer's own weights. The builder is never called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.arrays import IntArray, ObjectArray
+from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import PlacedHead, SteeringHead
+from attncert.constructions.data.conversion import objects
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.hashing import distinct
+from attncert.constructions.layer import Head
+from attncert.verify import features
+from attncert.verify.methods.statements import Step
+from attncert.verify.methods.states import View
+from attncert.verify.tables import Table, dense
+
+Relations = Iterator[Any]
+RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
+
+
+def placing(
+    sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
+) -> Step:
+    """The step for every head that places a group. relations: of the view, the builder's record of
+    the head, and its number."""
+
+    def of_head(at: View, number: int) -> Relations:
+        if number <= len(at.built.heads):
+            yield from relations(at, at.built.heads[number - 1], number)
+
+    return Step(sentence, of_head, each="head", **rest)
+
+
+def moving(
+    sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
+) -> Step:
+    """The step for every head that also moves earlier examples."""
+
+    def of_record(at: View, head: SteeringHead, number: int) -> Relations:
+        if head.selector is not None:
+            yield from relations(at, head, number)
+
+    applies = rest.pop("applies", lambda at: True)
+    return placing(sentence, of_record, applies=lambda at: _moves(at) and applies(at), **rest)
+
+
+def _moves(at: View) -> bool:
+    return any(getattr(head, "selector", None) is not None for head in at.built.heads)
+
+
+def few_examples(at: View) -> bool:
+    """Whether the rank is repeated after every head: it takes an elimination (T^3) each time."""
+    return at.data.T <= RANKS_EACH_HEAD and bool(features.usable_primes(at.data))
+
+
+class Tables:
+    """The logits of one head at a time, and the features modulo a prime of the heads before it."""
+
+    def __init__(self, data: Dataset, built: Placed) -> None:
+        self.data, self.built = data, built
+        self.number = 0
+        self.table: Table = np.zeros((0, 0), dtype=object)
+        self.residues: features.Progressive | None = None
+        self.appended = 0
+
+    def logits(self, number: int) -> Table:
+        """Those of a head, (T, n). Raises NotIntegral."""
+        if self.number != number:
+            self.table = features.logit_table(self.built.layer.heads[number - 1], self.data)
+            self.number = number
+        return self.table
+
+    def so_far(self, count: int) -> features.Progressive:
+        """The features modulo a prime of the first `count` heads."""
+        if self.residues is None or self.appended > count:
+            self.residues = features.Progressive(self.data, features.usable_primes(self.data)[0])
+            self.appended = 0
+        while self.appended < count:
+            self.residues.append(features_of(self.logits(self.appended + 1), self.residues))
+            self.appended += 1
+        return self.residues
+
+
+def tables(at: View) -> Tables:
+    if "tables" not in at.kept:
+        at.kept["tables"] = Tables(at.data, at.built)
+    known: Tables = at.kept["tables"]
+    return known
+
+
+def logits(at: View, number: int) -> Table:
+    """Those of a head, (T, n), in integers. Raises NotIntegral, which leaves a step undecided."""
+    return tables(at).logits(number)
+
+
+def weights_of(at: View, number: int) -> Head:
+    """Key and query of a head."""
+    head: Head = at.built.layer.heads[number - 1]
+    return head
+
+
+def lead(data: Dataset, head: SteeringHead) -> Table:
+    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n): what c multiplies. Exact: whole numbers where all
+    are, else rationals (objects)."""
+    steering = Head(head.separator, head.selector)
+    table, scale = features.products(steering, data, head.earlier)
+    if scale == 1:
+        return table
+    table = dense(table)
+    if not (table % scale).any():
+        return table // scale
+    return objects([fmpq(x, scale) for x in table.ravel().tolist()], table.shape)
+
+
+def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
+    """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
+    products, looked_at = entries(data, u), examples[:1] if data.shared else examples
+    out = [t for t in looked_at if len(distinct(products(t))) < data.tokens(t)]
+    return list(examples) if out and data.shared else out
+
+
+def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
+    """E⁽ᵗ⁾u by example t, one rational for each token; u (d×1). Computed once, for all contexts."""
+    table, scale = features.token_products(data, u)
+    if data.shared:
+        once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
+        return lambda t: once
+    return lambda t: [fmpq(x, scale) for x in table[t, : data.tokens(t), 0].tolist()]
+
+
+def features_of(table: Table, so_far: features.Progressive) -> IntArray:
+    """The features mod p of one head for all examples, from its logits (T, n)."""
+    every = range(len(table))
+    weights = softmax_residues(dense(table), so_far, every)
+    return features.mix_mod(weights, so_far.contexts(every), so_far.prime)
+
+
+def softmax_residues(
+    table: ObjectArray, so_far: features.Progressive, examples: Sequence[int]
+) -> IntArray:
+    """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
+    try:
+        return features.softmax_mod(table, so_far.prime, so_far.times(examples))
+    except ZeroDivisionError:
+        return np.zeros(table.shape, dtype=np.int64)
+
+
+def group_rows(at: View, head: PlacedHead, number: int) -> list[list[int]]:
+    """The logits of the group by the layer's weights, as many as each example has tokens."""
+    rows = dense(logits(at, number)[list(head.group)]).tolist()
+    return [row[: at.data.kinds(t)] for t, row in zip(head.group, rows, strict=True)]
