@@ -13,12 +13,14 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
+from itertools import pairwise
 from types import TracebackType
 from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
 from attncert.constructions.errors import OutOfTime
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
+from attncert.verify.methods.names import OURS
 
 _MOST = 300  # characters of an unexpected exception's message
 _ALLOCATIONS = 20_000  # between searches for cycles: with 700, imports spend 0.3 s on them
@@ -70,10 +72,11 @@ def process() -> NoReturn:
 
 
 def _foreign(words: list[str]) -> bool:
-    """Whether a construction from a module is named: code that may end the process at any time."""
-    after = words[words.index("--construction") + 1 :][:1] if "--construction" in words else []
-    named = [*after, *(x for x in words if x.startswith("--construction="))]
-    return hasattr(signal, "sigwaitinfo") and any(":" in word for word in named)
+    """Whether a construction that is not ours is named: code that may end the process at any time.
+    The last option of that name counts, so all are looked at."""
+    after = [x for word, x in pairwise(words) if word == "--construction"]
+    after += [x.partition("=")[2] for x in words if x.startswith("--construction=")]
+    return hasattr(signal, "sigwaitinfo") and not {*after} <= {*OURS}
 
 
 def _watched() -> int:
@@ -87,7 +90,7 @@ def _watched() -> int:
     if not child:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         status = main()
-        os.write(write_end, b".")
+        os.write(write_end, bytes([status]))  # what it leaves with may be another: atexit
         return status
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         came = signal.sigwaitinfo(awaited)
@@ -102,8 +105,8 @@ def _watched() -> int:
     os.close(write_end)
     os.set_blocking(read_end, False)
     with suppress(BlockingIOError):  # somebody else holds the other end
-        if os.read(read_end, 1):
-            return code
+        if told := os.read(read_end, 1):
+            return told[0]
     line = "--construction: must be code that returns, not code that ends the process"
     print(f"attncert: {line}", file=sys.stderr)
     return UNUSABLE

@@ -374,14 +374,25 @@ def test_a_promise_that_is_broken_is_refuted() -> None:
     assert proof.exit_status == 1 and proof.trace["promise.heads"].level is Level.REFUTED
 
 
-def test_a_construction_that_ends_the_process_gives_no_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [[], ["paper", "--construction"]])  # the last one counts
+def test_a_construction_that_ends_the_process_gives_no_answer(
+    before: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
-    command = [sys.executable, "-m", "attncert", *PROVE_TINY, "ends:METHOD"]
+    command = [sys.executable, "-m", "attncert", *PROVE_TINY, *before, "ends:METHOD"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert ended.returncode == 2 and ended.stdout == ""
     assert ended.stderr == (
         "attncert: --construction: must be code that returns, not code that ends the process\n"
     )
+
+
+def test_what_runs_while_python_leaves_changes_no_status(tmp_path: Path) -> None:
+    lines = "import atexit\nimport os\natexit.register(os._exit, 0)\nMETHOD = None\n"
+    (tmp_path / "leaves.py").write_text(lines)
+    command = [sys.executable, "-m", "attncert", *PROVE_TINY, "leaves:METHOD"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 2 and "ends the process" not in ended.stderr
 
 
 @pytest.fixture
