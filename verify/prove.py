@@ -20,6 +20,7 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.network.file import loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.answers import answers
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
@@ -34,7 +35,6 @@ from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.questions.prove import Prove
-from attncert.verify.questions.question import answers
 from attncert.verify.rank.engines.devices import choose_device
 
 LARGE = 2**29  # T·n·d, the work of one head, from which its products are worth more than one thread

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.answers import answers
 from attncert.verify.assume.claims import claims, equal_pair, float32_claim, label_claims
 from attncert.verify.assume.groups import Placed, grouped
 from attncert.verify.assume.inputs import LayerInputs
@@ -32,7 +33,6 @@ from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
-from attncert.verify.questions.question import answers
 
 _SHARE = 100  # of the float32 test's subsets, so many times fewer at every further k
 _FURTHER = 3  # sizes between n and d

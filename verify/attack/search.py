@@ -29,6 +29,7 @@ from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.answers import answers
 from attncert.verify.attack import networks
 from attncert.verify.attack.cases import (
     Case,
@@ -48,7 +49,6 @@ from attncert.verify.methods.judged import placed_by, views_of
 from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import nothing_raised, step_claims
 from attncert.verify.questions.audit import Attack
-from attncert.verify.questions.question import answers
 from attncert.verify.steps.conclusions import full_rank
 
 Build = Callable[[Case], Any]  # a layer, or what holds one as `layer`

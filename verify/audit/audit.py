@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.answers import answers
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.sharpen import Sharpened, sharpen
 from attncert.verify.claims import ids
@@ -22,7 +23,6 @@ from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
 from attncert.verify.questions.audit import Audit
-from attncert.verify.questions.question import answers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

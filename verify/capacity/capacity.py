@@ -17,6 +17,7 @@ from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.answers import answers
 from attncert.verify.capacity.claims import claims_of
 from attncert.verify.capacity.jacobian import Jacobian, jacobian
 from attncert.verify.capacity.notions import Notion, notions
@@ -30,7 +31,6 @@ from attncert.verify.labelling.labelled import Labelling, Trial, label_all, labe
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.fit import Capacity
-from attncert.verify.questions.question import answers
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.relations.probes import RankedLayer
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, say, silent
+from attncert.verify.answers import answers
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
@@ -30,7 +31,6 @@ from attncert.verify.kruskal.shards.jobs import sampling_job, untrue
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
-from attncert.verify.questions.question import answers
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import Cluster

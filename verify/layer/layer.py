@@ -26,6 +26,7 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
 from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.answers import answers
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
@@ -50,7 +51,6 @@ from attncert.verify.layer.reading import read_claim
 from attncert.verify.network.prove import given_network
 from attncert.verify.network.within import RECOMPUTED, certified, products
 from attncert.verify.questions.layer import LayerQuestion
-from attncert.verify.questions.question import answers
 
 _OF_LABELS = "a certificate is about outputs and labels alone"
 

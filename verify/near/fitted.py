@@ -25,6 +25,7 @@ from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Descent
 from attncert.constructions.given.shared import search
 from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.answers import answers
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
@@ -36,7 +37,6 @@ from attncert.verify.near.heads import Heads, heads
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.questions.fit import Fit
-from attncert.verify.questions.question import answers
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
 from attncert.verify.tightness.certificate import tied_certificate

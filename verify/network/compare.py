@@ -12,6 +12,7 @@ from attncert.constructions.given.law import law
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.answers import answers
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
@@ -29,7 +30,6 @@ from attncert.verify.origins.rounded import on_grid
 from attncert.verify.prove import prove
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove
-from attncert.verify.questions.question import answers
 
 
 @dataclass(frozen=True)
