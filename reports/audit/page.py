@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attncert.reports.answers import PageParts
@@ -10,11 +10,11 @@ from attncert.reports.report import Table
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
 from attncert.verify.audit.edge_cases import CaseVerdict
-from attncert.verify.audit.strength import Use
 from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Level
+from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.registry import method, title_of
 
@@ -24,8 +24,6 @@ _UNIVERSAL = (
     "no one choice of keys and queries serves every labelling. Weights chosen for these labels may "
     "still output them."
 )
-_USED = ("hypothesis", "step", "what is counted", "the theorem allows", "used at most")
-_BY_RANK = "not counted: heads certified by rank alone"
 
 
 def page_parts(answer: AuditAnswer) -> PageParts:
@@ -97,20 +95,23 @@ def data_tables(examined: Examination) -> Iterator[Table]:
                 rows.append((name, claim.statement, *numbers, level))
     columns = ("construction", "claim", "asked", "found", "standing")
     yield Table("Hypotheses", columns, tuple(rows))
-    for name, strength in examined.strengths.items():
-        note = (
-            "Short heads (shortest vectors, not the steps of the proof) are certified by rank "
-            "alone, not counted."
-        )
-        counts = _used(strength.uses, _BY_RANK if strength.short else "0")
-        yield Table(f"Strength used: {name}", _USED, counts, note)
+    used = [row for name, proof in examined.proofs.items() for row in _used(name, proof.trace)]
+    uses = ("construction", "hypothesis", "used by", "for")
+    yield Table("Where the hypotheses are used", uses, tuple(used))
 
 
-def _used(uses: Iterable[Use], none: str = "0") -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        (u.hypothesis, u.step, u.what, str(u.allowed), str(u.used) if u.used else none)
-        for u in uses
-    )
+def _used(name: str, trace: ProofTrace) -> list[tuple[str, ...]]:
+    """Each step that rests on a hypothesis or names its use, all heads together."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for claim in trace:
+        of = ids.head_and_step(claim.id)
+        if not of and not claim.id.startswith("step."):
+            continue
+        step = of[1] if of else claim.id.removeprefix("step.")
+        premises = {own: "" for premise in claim.rests_on if (own := ids.hypothesis_name(premise))}
+        for hypothesis, use in (premises | dict(claim.uses)).items():
+            found.setdefault((hypothesis, step), {})[use] = None
+    return [(name, *key, "; ".join(filter(None, uses))) for key, uses in found.items()]
 
 
 def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Construction]) -> Table:

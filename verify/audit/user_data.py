@@ -12,16 +12,12 @@ from dataclasses import dataclass
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress
-from attncert.verify.audit.strength import Use, uses
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
-from attncert.verify.claims.proof import Setup
 from attncert.verify.claims.words import counted
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.judged import placed_by
-from attncert.verify.methods.request import Request
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
 from attncert.verify.tightness.relations.rows import row_bound
@@ -34,23 +30,13 @@ _LARGEST = 600  # examples up to which it is asked what no weights can do
 
 
 @dataclass(frozen=True)
-class Strength:
-    """uses: counted in what was built. short: whether heads are certified by their rank alone, of
-    which nothing is counted."""
-
-    uses: tuple[Use, ...]
-    short: bool
-
-
-@dataclass(frozen=True)
 class Examination:
     """whole: the user's data. data: the examples of it that were looked at. proofs: by
-    construction; strengths: of those that built something and say where they use what."""
+    construction."""
 
     whole: Dataset
     data: Dataset
     proofs: Mapping[str, Answer]
-    strengths: Mapping[str, Strength]
 
     @property
     def part(self) -> str:
@@ -64,24 +50,13 @@ def examine(
     """Exact where `prove` is."""
     data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
     claim: ClaimChoice = "auto" if data.T <= READOUT and not quick else "full-rank"
-    proofs, strengths = dict[str, Answer](), dict[str, Strength]()
+    proofs = dict[str, Answer]()
     for number, method in enumerate(methods):
         progress("your data", number, len(methods))
         kind = claim if method.layer else "auto"
-        proof = prove(data, Prove(construction=method.name, claim=kind, seed=seed))
-        proofs[method.name] = proof
-        if method.assumes_a1_a2 and proof.setup and proof.layer is not None:
-            strengths[method.name] = _strength(method, proof.data, proof.setup, seed)
-    return Examination(whole, data, proofs, strengths)
-
-
-def _strength(construction: Construction, data: Dataset, setup: Setup, seed: int) -> Strength:
-    """data: the proof's own; of token sequences, one example of each class."""
-    width = setup.value_width
-    request = Request(head_width=setup.head_width, value_width=width, seed=seed)
-    built = placed_by(construction, data, request)
-    short = any(getattr(head, "short", False) for head in built.heads)
-    return Strength(uses(data, built, width), short)
+        asked = Prove(construction=method.name, claim=kind, seed=seed)
+        proofs[method.name] = prove(data, asked)
+    return Examination(whole, data, proofs)
 
 
 def claims(examined: Examination) -> list[Claim]:

@@ -8,15 +8,12 @@ from dataclasses import replace
 import pytest
 import support.figures
 
-from attncert.constructions import generic, paper, width_one
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family
 from attncert.constructions.errors import InputError
 from attncert.reports.answers import report
 from attncert.verify.audit import edge_cases
 from attncert.verify.audit.audit import audit
 from attncert.verify.audit.edge_cases import CaseVerdict
-from attncert.verify.audit.strength import uses
 from attncert.verify.claims.evidence import Level
 from attncert.verify.questions.audit import Audit
 
@@ -71,23 +68,3 @@ def test_the_page_and_the_folder(bundled: list[CaseVerdict]) -> None:
     assert report(audit(TINY)).files == files
     assert b"quick run" in report(audit(TINY, Audit(quick=True))).files["report.md"]
     assert "# Audit\n" in report(audit()).files["report.md"].decode()
-
-
-def test_the_strength_used_is_r_and_never_n() -> None:
-    data = family(7, 4, 5, seed=0)
-    built = paper.build(data, head_width=3, heads=3, interior=False)
-    records = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
-    assert records["A1", "duals"].used == records["A1", "selector"].used == 3
-    assert records["A1", "duals"].allowed == 4
-    assert records["A2", "independence"].used == 3
-    built = width_one.build(data, heads=2, short_heads=False)
-    wide = {(u.hypothesis, u.step): u for u in uses(data, built, 1)}
-    assert wide["A1", "coefficients"].used == wide["A2", "curve"].used == 4
-
-
-def test_weights_that_follow_no_proof_use_none_of_its_steps() -> None:
-    data = family(7, 3, 4, seed=0)
-    built = generic.build(data)
-    assert [(u.hypothesis, u.step) for u in uses(data, built, 1)] == [("d_v ≥ m", "readout")]
-    unknown = replace(paper.build(data), name="another")
-    assert [u.step for u in uses(data, unknown, 1)] == ["readout"]

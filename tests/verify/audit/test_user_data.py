@@ -78,14 +78,13 @@ def write(path: Path, data: Dataset) -> str:
     return str(path)
 
 
-def test_heads_certified_by_rank_alone_are_not_counted_as_zero() -> None:
-    """The short heads of width one claim no step: a 0 would say that they need no hypothesis."""
-    _, paper, narrow = data_tables(examined(PROVED))
-    assert "certified by rank alone" in narrow.note
-    for row in narrow.rows:
-        counted = row[0] not in ("A1", "A2", "n ≤ d")
-        assert (row[-1] == "not counted: heads certified by rank alone") is not counted
-    assert all(row[-1].isdecimal() for row in paper.rows)
+def test_where_a_hypothesis_is_used_is_read_off_the_steps() -> None:
+    """The short heads of width one claim no step of the proof, so they use none."""
+    _, used = data_tables(examined(PROVED))
+    rows = {row[:3]: row[3] for row in used.rows}
+    assert "2 of n independent rows" in rows["paper", "A2", "independence"]
+    assert rows["paper", "partition", "duals"] == ""
+    assert not any(name == "width-one" for name, *_ in rows)
 
 
 @pytest.mark.usefixtures("only_data")
