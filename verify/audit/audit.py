@@ -105,7 +105,8 @@ def _conclusion(
 ) -> Claim:
     """What was examined, and that it came out as it must."""
     count = len({x.case for x in cases})
-    statement = f"The {counted(count, 'bundled edge case')} come out as they must."
+    comes = "comes out as it" if count == 1 else "come out as they"
+    statement = f"The {counted(count, 'bundled edge case')} {comes} must."
     if about:
         data = about[0].statement.removesuffix(".")
         statement = f"{data}, and the {statement[4:]}"

@@ -46,7 +46,7 @@ def test_the_worst_case_decides(level: Level, status: int, bundled: list[CaseVer
 
 
 def test_the_conclusion_says_what_was_examined(bundled: list[CaseVerdict]) -> None:
-    said = "1 bundled edge case come out as they must."
+    said = "1 bundled edge case comes out as it must."
     assert audit().statement.startswith(f"The {said}")
     both = audit(TINY)
     assert both.statement.startswith("By the paper's construction or heads of width one all 3 exam")
