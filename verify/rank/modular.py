@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.errors import InputError
@@ -32,7 +31,7 @@ from attncert.verify.rank.coordinates import (
     worth_systematic,
 )
 from attncert.verify.rank.engines import batched, cpu
-from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
@@ -76,7 +75,7 @@ class IndependenceTester:
 
     table:       (N, d), see `residues.as_table`: floats are taken exactly. device: auto, cpu, cuda.
     coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
-    them in all calls together; "projected" and "systematic" force it. Array engines project.
+    them in all calls together; "projected" and "systematic" force it. A GPU projects.
     memory: bytes that copies of the table and matrices may take, by default 2 GiB, or a quarter of
     what a GPU has free. seed: of the random coordinates.
     threads: CPU threads; all cores of the process unless given.
@@ -93,7 +92,7 @@ class IndependenceTester:
         expected: int = 0,
         threads: int | None = None,
     ) -> None:
-        self.device = choose_device(device, table)
+        self.device = choose_device(device)
         self.table = as_table(table)
         self.seed = seed
         self.memory = self.device.memory(memory)
@@ -101,11 +100,14 @@ class IndependenceTester:
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()
-        if self.device.engine == "numba":
+        self._xp = self.device.namespace
+        self._ladder: tuple[tuple[int, str], ...] = _FLOAT64_STEPS
+        if self.device.kind == "cpu":
             self._ladder = ((PRIME_FLOAT32, "float32"), *_FLOAT64_STEPS)
         else:
-            self._ladder = _FLOAT64_STEPS
-            self._xp, self._kernels = _array_engine(self.device, table)
+            from attncert.verify.rank.engines.cuda import CudaKernels
+
+            self._kernels = CudaKernels()
 
     def subsets(self, subsets: Any) -> BoolArray:
         """Which subsets of the rows, (S, k) indices, are proved independent over Q: (S,).
@@ -169,7 +171,7 @@ class IndependenceTester:
     def _projected_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         count, k = subsets.shape
         table, local = self._projected(subsets, k, p, dtype)
-        if self.device.engine == "numba":
+        if self.device.kind == "cpu":
             return cpu.prefixes(table, local, p, self.threads)
         xp, (rows, width) = self._xp, table.shape
         each = 4 * 8 * k * width  # the stack, a product, and two temporaries of its size
@@ -209,33 +211,22 @@ class IndependenceTester:
             raise InputError("memory", f"at least {need} bytes for this table", self.memory)
         blocks = []
         for start in range(0, len(rows), _ROW_BLOCK):
-            block = residues(self.table[rows[start : start + _ROW_BLOCK]], p)
-            if self.device.engine == "array":
-                block = self._xp.asarray(block)
+            part = self.table[rows[start : start + _ROW_BLOCK]]
+            block = self._xp.asarray(residues(part, p))
             if width < self.table.shape[1]:
                 rng = np.random.default_rng([self.seed, p, width])
                 block = random_projection(block, width, p, rng)
             blocks.append(block)
-        table = array_namespace(*blocks).concat(blocks, axis=0)
-        if self.device.engine == "numba":
+        table = self._xp.concat(blocks, axis=0)
+        if self.device.kind == "cpu":
             table = np.ascontiguousarray(table, dtype=dtype)
         return table
 
     def _use_systematic(self, k: int, subsets: int) -> bool:
-        if self.device.engine != "numba" or self._coordinates == "projected" or k == 0:
+        if self.device.kind != "cpu" or self._coordinates == "projected" or k == 0:
             return False
         if self._coordinates == "systematic" or ("systematic", PRIME_FLOAT32) in self._cache:
             return True
         n, d = self.table.shape
         fits = 24 * n * d < self.memory  # residues, their transpose, the form, its transpose
         return fits and worth_systematic(n, d, k, max(subsets, self._expected), self.threads)
-
-
-def _array_engine(device: Device, table: Any) -> tuple[Any, batched.Kernels]:
-    if device.kind == "cuda":
-        import array_api_compat.cupy as xp
-
-        from attncert.verify.rank.engines.cuda import CudaKernels
-
-        return xp, CudaKernels()
-    return array_namespace(table), batched.ARRAY

@@ -1,9 +1,8 @@
-"""The elimination of `cpu.py` on a whole stack of matrices, in any array library.
+"""The elimination of `cpu.py` on a whole stack of matrices, on a GPU.
 
 The same algorithm, ordered for batches: when rows are finished, *all* later rows subtract their
-contribution at once (right-looking), one batched product per group of rows. The namespace `xp` is
-taken from the input (array API standard: NumPy, CuPy, array-api-strict); two steps, the panel and
-the product, may be replaced by faster ones (`cuda.py`).
+contribution at once (right-looking), one batched product per group of rows. The two steps that
+carry the work, the panel and the product, are in `cuda.py`.
 
 A product with few pivot rows only moves memory. So the panels of a group of rows are first
 subtracted from the group's other rows, earlier ones too: that leaves an identity in its pivot
@@ -17,81 +16,30 @@ group could exceed `lazy_terms`: with T = lazy_terms(p, t), after every floor(T 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from array_api_compat import array_namespace
 
-from attncert.verify.rank.engines.arithmetic import inverse, lazy_terms, modulus, reduce
+from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus, reduce
+
+if TYPE_CHECKING:
+    from attncert.verify.rank.engines.cuda import CudaKernels
 
 WIDTH = 16  # rows per panel
 GROUP = 4 * WIDTH  # rows whose products with later rows are one, at most
 
 
-Rows = tuple[int, int]
-"""The first, and the one after the last."""
-
-
-class Kernels(Protocol):
-    """The two steps that carry the work; both change `stack` in place."""
-
-    def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
-        """Eliminate rows base:stop among themselves in columns start:, leaving them balanced.
-
-        Each row in turn: its first nonzero entry is scaled to 1 and cleared from the others.
-        Returns the pivot columns counted from `start`, (S, rows) int64, and (S, rows) whether
-        there is one; a row without a pivot becomes zero.
-        """
-        ...
-
-    def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
-        """stack[:, others, start:] -= factors @ stack[:, pivots, start:], first and last rows."""
-        ...
-
-
-class ArrayKernels:
-    """The reference: array-API operations only."""
-
-    def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
-        xp = array_namespace(stack)
-        rows = stack[:, base:stop, start:]
-        columns, independent = [], []
-        for i in range(stop - base):
-            row = reduce(rows[:, i, :], p)
-            column = xp.argmax(xp.astype(row != 0, xp.int8), axis=1)[:, None]
-            pivot = xp.take_along_axis(row, column, axis=1)
-            row = reduce(row * inverse(pivot, p), p)
-            factors = reduce(_columns(xp, rows, column), p)
-            rows = rows - factors * row[:, None, :]
-            rows[:, i, :] = row
-            columns.append(column)
-            independent.append(pivot != 0)
-        stack[:, base:stop, start:] = reduce(rows, p)
-        return xp.concat(columns, axis=1), xp.concat(independent, axis=1)
-
-    def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
-        product = factors @ stack[:, slice(*pivots), start:]
-        stack[:, slice(*others), start:] = stack[:, slice(*others), start:] - product
-
-
-ARRAY = ArrayKernels()
-
-
-def prefixes(stack: Any, p: int, kernels: Kernels = ARRAY) -> Any:
+def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
     """For each matrix of the stack, how many leading rows are proved independent modulo p.
 
-    stack: (S, m, n) balanced residues, float64 (or float32 off the GPU, where a product in fewer
-        bits would break the bound); it is overwritten. Result (S,) int64: m where all rows are
-        independent, else the first row that depends, modulo p, on those before it.
-
-    >>> import numpy as np
-    >>> prefixes(np.array([[[1.0, 2.0], [2.0, 4.0]], [[0.0, 3.0], [1.0, 1.0]]]), 11).tolist()
-    [1, 2]
+    stack: (S, m, n) balanced residues, float64 on the device; it is overwritten. Result (S,) int64:
+        m where all rows are independent, else the first row that depends, modulo p, on those
+        before it.
     """
     xp = array_namespace(stack)
     count, m, n = stack.shape
-    dtype = str(stack.dtype).rsplit(".", 1)[-1]
-    modulus(p, dtype, terms=2 * WIDTH)
-    terms = lazy_terms(p, dtype)
+    modulus(p, "float64", terms=2 * WIDTH)
+    terms = lazy_terms(p, "float64")
     group = min(GROUP, terms // (2 * WIDTH) * WIDTH)
     alive = xp.ones((count,), dtype=xp.bool, device=stack.device)
     lengths = xp.zeros((count,), dtype=xp.int64, device=stack.device)
@@ -119,12 +67,12 @@ def prefixes(stack: Any, p: int, kernels: Kernels = ARRAY) -> Any:
 
 
 def _eliminate(
-    stack: Any, base: int, stop: int, first: int, p: int, kernels: Kernels
+    stack: Any, base: int, stop: int, first: int, p: int, kernels: CudaKernels
 ) -> tuple[Any, Any, int]:
     """Eliminate the rows base:stop among themselves, panel by panel, leaving them balanced.
 
-    Returns as `Kernels.panel`, columns counted from `first`; and where the columns start in which
-    later rows may have entries.
+    Returns as `CudaKernels.panel`, columns counted from `first`; and where the columns start in
+    which later rows may have entries.
     """
     xp = array_namespace(stack)
     start = first

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify.rank.engines.batched import WIDTH, Rows
+from attncert.verify.rank.engines.batched import WIDTH
 from attncert.verify.rank.engines.cuda_source import SOURCE
 
 
@@ -52,8 +52,12 @@ def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
     return f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}", f"-DTHREADS={bound}"
 
 
+Rows = tuple[int, int]
+"""The first, and the one after the last."""
+
+
 class CudaKernels:
-    """`batched.Kernels` for CuPy arrays: float64, C order."""
+    """Both change a stack in place, a CuPy array: float64, C order."""
 
     def __init__(self) -> None:
         self._cupy: Any = importlib.import_module("cupy")
@@ -62,6 +66,12 @@ class CudaKernels:
         self._self_test()
 
     def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
+        """Eliminate rows base:stop among themselves in columns start:, leaving them balanced.
+
+        Each row in turn: its first nonzero entry is scaled to 1 and cleared from the others.
+        Returns the pivot columns counted from `start`, (S, rows) int64, and (S, rows) whether
+        there is one; a row without a pivot becomes zero.
+        """
         cupy = self._cupy
         count, rows, n = stack.shape[0], stop - base, stack.shape[2]
         columns = cupy.empty((count, rows), dtype=cupy.int64)
@@ -87,7 +97,10 @@ class CudaKernels:
         return columns, independent
 
     def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
-        """Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory."""
+        """stack[:, others, start:] -= factors @ stack[:, pivots, start:].
+
+        Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory.
+        """
         count, m, n = stack.shape
         factors = self._cupy.ascontiguousarray(factors)
         rows, inner = factors.shape[1:]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj, is_cupy_array, is_numpy_array
 
 from attncert.constructions.errors import InputError
 from attncert.verify.installed import version
@@ -23,13 +22,9 @@ Kind: TypeAlias = Literal["cpu", "cuda"]
 
 @dataclass(frozen=True)
 class Device:
-    """kind: of hardware. engine: "numba" (compiled threads) or "array" (batched arrays).
-
-    name: the hardware's or the array library's name. libraries: versions of what computes.
-    """
+    """kind: of hardware. name: the hardware's. libraries: versions of what computes."""
 
     kind: Kind
-    engine: str
     name: str
     libraries: Mapping[str, str] = field(default_factory=dict)
 
@@ -53,27 +48,21 @@ class Device:
         return min(memory or free // 4, free)
 
 
-def choose_device(device: DeviceChoice = "auto", table: Any = None) -> Device:
-    """The device for `table`: "auto" prefers where the table is, then a usable GPU, then the CPU.
+def choose_device(device: DeviceChoice = "auto") -> Device:
+    """The device to compute on: "auto" prefers a usable GPU to the CPU.
 
-    A table of an array library other than NumPy and CuPy is computed with in that library.
     Raises InputError for "cuda" where there is no usable CUDA device.
 
-    >>> choose_device("cpu").engine
-    'numba'
+    >>> choose_device("cpu").name
+    'CPU threads'
     """
-    foreign = is_array_api_obj(table) and not (is_numpy_array(table) or is_cupy_array(table))
-    if device == "cuda" or (device == "auto" and not foreign):
+    if device != "cpu":
         missing = _why_no_cuda()
         if missing is None:
             return _cuda()
         if device == "cuda":
             raise InputError("device", "cpu or auto where no CUDA device can be used", missing)
-    if foreign:
-        xp = array_namespace(table)
-        number = getattr(xp, "__version__", getattr(xp, "__array_api_version__", "unknown"))
-        return Device("cpu", "array", xp.__name__, {xp.__name__: number})
-    return Device("cpu", "numba", "CPU threads", {"numba": version("numba")})
+    return Device("cpu", "CPU threads", {"numba": version("numba")})
 
 
 def _why_no_cuda() -> str | None:
@@ -96,4 +85,4 @@ def _cuda() -> Device:
     properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
     runtime = str(cupy.cuda.runtime.runtimeGetVersion())
     libraries = {"cupy": cupy.__version__, "cuda_runtime": runtime}
-    return Device("cuda", "array", properties["name"].decode(), libraries)
+    return Device("cuda", properties["name"].decode(), libraries)
