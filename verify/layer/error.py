@@ -57,8 +57,8 @@ from attncert.verify.network.within import (
     rounded_up,
 )
 from attncert.verify.questions.layer import SCALES
+from attncert.verify.rank import rational
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
-from attncert.verify.rank.rational import rank as rational_rank
 from attncert.verify.tightness.universal import bound_from_above
 
 _MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10: seconds
@@ -408,11 +408,12 @@ def rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
         exact = attention.exact_features()
         bound = bound_from_above(data, heads)
         if exact is not None:
-            rational = rational_rank([[int(x) for x in row] for row in _whole(exact)])
-            rank, relations = rational.rank, rational.relations
+            table = [[int(x) for x in row] for row in _whole(exact)]
+            rank = rational.rank(table).rank
             level = Level.PROVED if rank == data.T else Level.REFUTED
-            numbers["rank"], arithmetic = rank, OVER_Q
-            witness = relations[0].as_dict() if relations else {"rank": rank}
+            numbers["rank"], arithmetic, witness = rank, OVER_Q, {"rank": rank}
+            if rank < min(data.T, heads * data.d):
+                witness = rational.relations(table)[0].as_dict()
         elif heads * data.d < data.T:
             level, witness = Level.REFUTED, {"T": data.T, "columns": heads * data.d}
         elif bound.rank < data.T:

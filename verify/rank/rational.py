@@ -1,4 +1,4 @@
-"""Exact rank, null vectors and relations over Q, with integer witnesses (FLINT).
+"""Exact rank and relations over Q, with integer witnesses (FLINT).
 
 Strategy: a prime proposes, exact integers confirm. The elimination modulo p of `cpu.py` (a
 thousand times faster than one over Q) gives pivot rows, pivot columns and, for a dependent row,
@@ -6,7 +6,7 @@ thousand times faster than one over Q) gives pivot rows, pivot columns and, for 
 bound is proved by exact relations: each needs the solution of a square integer system only as
 large as its support (FLINT's p-adic lifting), and is then checked on all columns. A prime that
 misled, one dividing some minor, is noticed by that check, and the next prime is tried; after the
-last prime an exact null space over Q decides.
+last prime the reduced echelon form over Q decides.
 """
 
 from __future__ import annotations
@@ -66,17 +66,12 @@ class Relation:
 
 @dataclass(frozen=True)
 class RationalRank:
-    """Exact rank over Q: a prime proves the lower bound, `relations` the upper.
-
-    rows, columns: pivot rows (lexicographically first) and pivot columns of a nonzero minor.
-    relations: rank + len(relations) = number of rows; left out (empty) when the rank equals the
-        number of columns, where nothing needs proof.
-    """
+    """Exact rank over Q. rows, columns: pivot rows (lexicographically first) and pivot columns of a
+    nonzero minor."""
 
     rank: int
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    relations: tuple[Relation, ...]
 
 
 def rank(table: Any) -> RationalRank:
@@ -84,21 +79,19 @@ def rank(table: Any) -> RationalRank:
 
     table: (m, n), see `residues.as_table`; a float is the dyadic rational it stores.
 
-    >>> r = rank([[1, 2], [2, 4], [0, 0]])
-    >>> r.rank, r.rows, [(x.indices, x.coefficients) for x in r.relations]
-    (1, (0,), [((0, 1), (2, -1)), ((2,), (1,))])
+    >>> rank([[1, 2], [2, 4], [0, 0]])
+    RationalRank(rank=1, rows=(0,), columns=(0,))
     """
     array = as_table(table)
     m, n = array.shape
     for p in PRIMES_FLOAT64:
         independent, columns = cpu.profile(residues(array, p), p)
         pivots = np.flatnonzero(independent)
-        circuits: list[Relation] | None = []
-        if len(pivots) < min(m, n):
-            circuits = _fundamental(array, pivots, columns)
-        if circuits is not None:
-            return RationalRank(len(pivots), _ints(pivots), _ints(columns), tuple(circuits))
-    return _rank_without_primes(array)
+        if len(pivots) == min(m, n) or _fundamental(array, pivots, columns) is not None:
+            return RationalRank(len(pivots), _ints(pivots), _ints(columns))
+    exact = integer_matrix(array)  # every prime of the ladder misleads
+    rows = tuple(_pivot_columns(exact.transpose()))
+    return RationalRank(len(rows), rows, tuple(_pivot_columns(exact)))
 
 
 def relations(table: Any) -> tuple[Relation, ...]:
@@ -109,10 +102,9 @@ def relations(table: Any) -> tuple[Relation, ...]:
     """
     array = as_table(table)
     proved = rank(array)
-    if proved.relations or proved.rank == len(array):
-        return proved.relations
     circuits = _fundamental(array, np.array(proved.rows, int), np.array(proved.columns, int))
-    return tuple(circuits if circuits is not None else _null_relations(array))
+    assert circuits is not None, "pivots over Q"
+    return tuple(circuits)
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
@@ -143,7 +135,7 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
         circuits = _fundamental(part, support, columns, [row])
         if circuits is not None:
             return Relation.of([chosen[i] for i in circuits[0].indices], circuits[0].coefficients)
-    exact = _null_relations(part)
+    exact = relations(part)
     if not exact:
         return None
     shortest = min(exact, key=lambda relation: len(relation.indices))
@@ -196,25 +188,10 @@ def _fundamental(
     return circuits
 
 
-def _rank_without_primes(array: AnyArray) -> RationalRank:
-    """For matrices on which every prime of the ladder misleads: FLINT's reduced echelon form."""
-    exact = integer_matrix(array)
-    columns = tuple(_pivot_columns(exact))
-    rows = tuple(_pivot_columns(exact.transpose()))
-    circuits = tuple(_null_relations(array)) if len(rows) < min(array.shape) else ()
-    return RationalRank(len(rows), rows, columns, circuits)
-
-
 def _pivot_columns(matrix: fmpz_mat) -> Iterator[int]:
     reduced, _, r = matrix.rref()
     for i in range(r):
         yield next(j for j in range(matrix.ncols()) if reduced[i, j] != 0)
-
-
-def _null_relations(array: AnyArray) -> list[Relation]:
-    basis, nullity = integer_matrix(array).transpose().nullspace()
-    m = len(array)
-    return [Relation.of(range(m), [int(basis[i, j]) for i in range(m)]) for j in range(nullity)]
 
 
 def _is_zero(matrix: fmpz_mat) -> bool:
