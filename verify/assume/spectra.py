@@ -24,18 +24,16 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.errors import InputError
 from attncert.verify.rank import rational
-from attncert.verify.rank.engines.cpu import available_threads
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation, find_relation
+from attncert.verify.scale.threads import parallel_map
 
 EPSILON = 1e-3
 
@@ -101,11 +99,8 @@ class Spectrum:
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """Of numbered sets (m, d), in their order; as many in memory as there are threads."""
-    threads, numbered = available_threads(), iter(tables)
-    with ThreadPoolExecutor(threads) as pool:
-        while block := list(islice(numbered, threads)):
-            yield from pool.map(Spectrum.of, *zip(*block, strict=True))
+    """Of numbered sets (m, d), in their order; a few in memory for each thread."""
+    return parallel_map(lambda numbered: Spectrum.of(*numbered), tables)
 
 
 def exact_rank(table: AnyArray) -> int:

@@ -33,6 +33,7 @@ from attncert.verify.rank.coordinates import (
 from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
+from attncert.verify.scale.threads import available_threads
 
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
@@ -96,7 +97,7 @@ class IndependenceTester:
         self.table = as_table(table)
         self.seed = seed
         self.memory = self.device.memory(memory)
-        self.threads = max(1, threads or cpu.available_threads())
+        self.threads = max(1, threads or available_threads())
         self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()

@@ -95,12 +95,12 @@ def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
     independent, _ = cpu.profile(matrix, p)
     assert independent.sum() == flint_rank(matrix, p) == m - 1
 
-    prime, over, lazy, inverses = cpu._arithmetic(p, matrix.dtype)
+    prime, over, lazy = cpu._arithmetic(p, matrix.dtype)
     out = np.zeros(1, np.int64)
     subset = np.arange(m)[None]
-    cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, lazy, inverses))
+    cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, lazy))
     assert out[0] == m - 1
-    cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6, inverses))
+    cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6))
     assert out[0] == m  # wrong, as it must be: the bound is not decoration
 
 

@@ -29,11 +29,12 @@ import numpy as np
 from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.constructions.exact.primes import safe_primes_below
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import CORES, Budget
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.small_primes import basis_prime, inverses
+from attncert.verify.kruskal.methods.small_primes import inverses
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.residues import residues
@@ -60,7 +61,7 @@ def small_circuits(
     after as many bases as would miss a circuit of `below` - 1 vectors once in 10^9.
     Deterministic up to where it ends. Exact: each relation is proved.
     """
-    p = basis_prime()
+    (p,) = safe_primes_below(1 << 17, 1)
     table = residues(vectors.array, p)
     rank = min(vectors.N, vectors.d)
     depth = depth_for(vectors.N, rank)

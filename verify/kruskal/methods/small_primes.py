@@ -20,12 +20,6 @@ def search_primes(N: int, attempt: int = 0) -> tuple[int, int]:
     return p, q
 
 
-@lru_cache(maxsize=1)
-def basis_prime() -> int:
-    """Above 2^16, where the elimination of `rank.engines.cpu` needs no table of inverses."""
-    return safe_primes_below(1 << 17, 1)[0]
-
-
 @lru_cache(maxsize=16)
 def inverses(p: int) -> ResidueArray:
     """1/x modulo p at place x, 0 at 0; float32 holds integers below 2^24."""

@@ -25,25 +25,18 @@ multiplies one balanced residue by another (one product). Reductions use the flo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import partial
 from types import ModuleType
 
 import numpy as np
 
 from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, ResidueArray
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
+from attncert.verify.scale.threads import available_threads, parallel_map
 
 PANEL = 8
 _LANES = 16  # columns are padded to a multiple of this
-_TABLE_LIMIT = 1 << 16  # inverses modulo smaller primes are looked up
-
-
-def available_threads() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -> IntArray:
@@ -102,7 +95,7 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
     """
     _, pivots, rows = _forward(matrix, p)
-    _compiled().back(rows, pivots, *_arithmetic(p, matrix.dtype)[:3])
+    _compiled().back(rows, pivots, *_arithmetic(p, matrix.dtype))
     filled = pivots >= 0
     order = np.flatnonzero(filled)
     return pivots[order], rows[order, : matrix.shape[1]]
@@ -148,23 +141,14 @@ def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, Residue
     return independent, pivots, rows
 
 
-Arithmetic = tuple[np.floating, np.floating, int, ResidueArray]
+Arithmetic = tuple[np.floating, np.floating, int]
 
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
-    """(p, 1/p, lazy, inverses) in the loops' type; the bound of the module is enforced here."""
+    """(p, 1/p, lazy) in the loops' type; the bound of the module is enforced here."""
     modulus(p, dtype.name, terms=2 * PANEL)
     lazy = lazy_terms(p, dtype.name) // PANEL - 1
-    return dtype.type(p), dtype.type(1.0 / p), lazy, _inverses(p, dtype)
-
-
-@lru_cache(maxsize=16)
-def _inverses(p: int, dtype: np.dtype) -> ResidueArray:
-    """Balanced, at the index of each residue; a single 0 where the prime is too large for that."""
-    if p >= _TABLE_LIMIT:
-        return np.zeros(1, dtype=dtype)
-    table = [0] + [pow(a, -1, p) for a in range(1, p)]
-    return np.array([r - p if r > p // 2 else r for r in table], dtype=dtype)
+    return dtype.type(p), dtype.type(1.0 / p), lazy
 
 
 def _lengths(
@@ -187,10 +171,5 @@ def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
     """Run `work` over 0 .. count in ranges on threads; the loops release the GIL."""
     step = max(1, -(-count // (threads * 8)))
     ranges = [(start, min(start + step, count)) for start in range(0, count, step)]
-    if threads == 1 or len(ranges) < 2:
-        for start, stop in ranges:
-            work(start, stop)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for job in [pool.submit(work, *r) for r in ranges]:
-            job.result()
+    for _ in parallel_map(lambda ends: work(*ends), ranges, min(threads, max(1, len(ranges)))):
+        pass

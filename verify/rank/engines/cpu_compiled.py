@@ -23,13 +23,11 @@ def _reduced(x, p, over_p):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _inverse(x, p, inverses):  # type: ignore[no-untyped-def]
-    """1/x modulo p as an integer: looked up, or by the extended Euclidean algorithm."""
+def _inverse(x, p):  # type: ignore[no-untyped-def]
+    """1/x modulo p as an integer, by the extended Euclidean algorithm."""
     a, modulus_ = np.int64(x), np.int64(p)
     if a < 0:
         a += modulus_
-    if len(inverses) > 1:
-        return np.int64(inverses[a])
     b, u, v = modulus_, np.int64(1), np.int64(0)
     while a > 0:
         quotient = b // a
@@ -156,11 +154,11 @@ def eliminate(  # type: ignore[no-untyped-def]
     independent: (m,) output; or empty, then the first dependent vector ends the work.
     pivots: (m padded) output; rows: (m padded, n padded), keeps the pivot rows of panel b at 8b,
     8b + 1, ..., with zero rows behind them. space: these three, and room for the work: panel,
-    multipliers, pivot_row. arithmetic: p, 1/p, lazy, inverses (`cpu.py`). Returns the rank modulo
+    multipliers, pivot_row. arithmetic: p, 1/p, lazy (`cpu.py`). Returns the rank modulo
     p, or the position of that first dependent vector.
     """
     independent, pivots, rows, panel, multipliers, pivot_row = space
-    p, over_p, lazy, inverses = arithmetic
+    p, over_p, lazy = arithmetic
     m, n = len(order), len(columns) if len(columns) else table.shape[1]
     stop_early = len(independent) == 0
     rank, first = 0, 0  # pivots so far; the columns before `first` have pivots and hold zeros
@@ -190,7 +188,7 @@ def eliminate(  # type: ignore[no-untyped-def]
                 if stop_early:
                     return base + i
                 continue
-            inverse = _inverse(_reduced(panel[i, column], p, over_p), p, inverses)
+            inverse = _inverse(_reduced(panel[i, column], p, over_p), p)
             _clear_column(panel, pivot_row, i, column, start, p, over_p, rows.dtype.type(inverse))
             if not stop_early:
                 independent[base + i] = True
