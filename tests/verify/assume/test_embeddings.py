@@ -29,12 +29,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert load_embeddings(folder / "manifest.json").queries.array.shape == (6, 4)
 
 
-def test_equal_arrays_give_equal_bytes(tmp_path: Path) -> None:
-    for name in ("a.npz", "b.npz"):
-        write_shard(tmp_path / name, STATES[:, 0], STATES[:1], [0])
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-
 def test_provenance_is_text_that_may_be_shown(tmp_path: Path) -> None:
     told = {"model": "\x1b[31mred", "inputs": {"kind": "text"}, "seed": 3}
     found = load_embeddings(write_folder(tmp_path, STATES, [], layer=1, provenance=told))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,6 @@ from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.sampled import record
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.scale import engine
-from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Shard
 
 QUICK = ["--work", "1", "--subsets", "200", "--device", "cpu"]
@@ -152,25 +149,6 @@ def test_bad_options_are_one_line_and_status_2(
 # The same result, however it is run.
 
 
-def test_a_killed_run_resumes_to_the_same_numbers(planted: str, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    words = ["kruskal", planted, "--work", "0.1", "--subsets", "240000", "--device", "cpu"]
-    plain, resumed = tmp_path / "plain", tmp_path / "resumed"
-    assert attncert.main([*words, "--out", str(plain)]) == 0
-    command = [sys.executable, "-m", "attncert", *words, "--out", str(resumed), "--log", str(log)]
-    victim = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 60
-    while victim.poll() is None and time.monotonic() < end:
-        if log.exists() and shards(log) >= 2:
-            break
-        time.sleep(0.002)
-    victim.send_signal(signal.SIGKILL)
-    victim.wait()
-    assert 2 <= shards(log) < 60 and not resumed.exists()
-    assert attncert.main([*words, "--out", str(resumed), "--log", str(log)]) == 0
-    assert numbers(resumed) == numbers(plain) and b"were taken from the log" in page(resumed)
-
-
 def numbers(folder: Path) -> tuple[bytes, list[object]]:
     """The certificate, and the numbers of all claims but that other machines tell the truth."""
     claims = json.loads((folder / "answer.json").read_text())["claims"]
@@ -180,11 +158,6 @@ def numbers(folder: Path) -> tuple[bytes, list[object]]:
 
 def page(folder: Path) -> bytes:
     return (folder / "report.md").read_bytes()
-
-
-def shards(log: Path) -> int:
-    with Log(log) as file:
-        return file.count
 
 
 @pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])

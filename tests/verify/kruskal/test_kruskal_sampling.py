@@ -26,16 +26,12 @@ from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.engine import run
-from attncert.verify.scale.shards import Plan, Shard
 
 
-def sampled(vectors: Vectors, k: int | None, count: int, seed: int = 0, **how: Any) -> Any:
+def sampled(vectors: Vectors, k: int | None, count: int, seed: int = 0) -> Any:
     sampler = Sampler.of(vectors, k, count, device="cpu")
     plan = sampler.plan(seed)
-    return summary(sampler, vectors, plan, run(plan.shards(), sampler, (vectors.array,), **how))
-
-
-def summary(sampler: Sampler, vectors: Vectors, plan: Plan, records: dict[Shard, Any]) -> Any:
+    records = run(plan.shards(), sampler, (vectors.array,))
     return sampler.summary(vectors, plan, records.values())
 
 

@@ -166,10 +166,7 @@ def test_an_inexact_dgemm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with stand_in.installed() as cupy:
         CudaKernels()
-        monkeypatch.setattr(cupy.cuda, "cublas", cublas_with(cupy, rounded))
+        library = vars(cupy.cuda.cublas) | {"dgemmStridedBatched": rounded}
+        monkeypatch.setattr(cupy.cuda, "cublas", types.SimpleNamespace(**library))
         with pytest.raises(RuntimeError, match="not exact"):
             CudaKernels()
-
-
-def cublas_with(cupy: types.ModuleType, product: object) -> types.SimpleNamespace:
-    return types.SimpleNamespace(**{**vars(cupy.cuda.cublas), "dgemmStridedBatched": product})
