@@ -370,7 +370,7 @@ def _level(count: int, kinds: set[str]) -> Level:
 def _arithmetic(kinds: set[str]) -> str:
     words = {
         "rational": OVER_Q,
-        "bound": "exact, from a bound below",
+        "bound": "an exact lower bound, such as a rank modulo a prime",
         "residue": "residues that are not 0",
         "ball": f"ball arithmetic (Arb), {ctx.prec} bits",
         "float": "floating point",
