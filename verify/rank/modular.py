@@ -31,6 +31,7 @@ from attncert.verify.rank.coordinates import (
     worth_systematic,
 )
 from attncert.verify.rank.engines import batched, cpu
+from attncert.verify.rank.engines.cuda import CudaKernels
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.scale.threads import available_threads
@@ -106,8 +107,6 @@ class IndependenceTester:
         if self.device.kind == "cpu":
             self._ladder = ((PRIME_FLOAT32, "float32"), *_FLOAT64_STEPS)
         else:
-            from attncert.verify.rank.engines.cuda import CudaKernels
-
             self._kernels = CudaKernels()
 
     def subsets(self, subsets: Any) -> BoolArray:

@@ -16,16 +16,13 @@ group could exceed `lazy_terms`: with T = lazy_terms(p, t), after every floor(T 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from array_api_compat import array_namespace
 
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus, reduce
+from attncert.verify.rank.engines.cuda import WIDTH, CudaKernels
 
-if TYPE_CHECKING:
-    from attncert.verify.rank.engines.cuda import CudaKernels
-
-WIDTH = 16  # rows per panel
 GROUP = 4 * WIDTH  # rows whose products with later rows are one, at most
 
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify.rank.engines.batched import WIDTH
 from attncert.verify.rank.engines.cuda_source import SOURCE
+
+WIDTH = 16  # rows per panel
 
 
 def launch_shape(width: int) -> tuple[int, int]:
