@@ -82,9 +82,9 @@ class Spectrum:
         single = float32_rank(floats)
         return cls(number, len(table), rank, relation, singular, rounding, robust, *single)
 
-    def epsilon_rank(self, epsilon: float = EPSILON) -> int:
-        """Singular values above epsilon·σ_max."""
-        bound = epsilon * max(self.singular, default=0.0)
+    def epsilon_rank(self) -> int:
+        """Singular values above ε·σ_max."""
+        bound = EPSILON * max(self.singular, default=0.0)
         return sum(1 for sigma in self.singular if sigma > bound)
 
     @property

@@ -79,7 +79,7 @@ class IndependenceTester:
     coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
     them in all calls together; "projected" and "systematic" force it. A GPU projects.
     memory: bytes that copies of the table and matrices may take, by default 2 GiB, or a quarter of
-    what a GPU has free. seed: of the random coordinates.
+    what a GPU has free.
     threads: CPU threads; all cores of the process unless given.
     """
 
@@ -88,7 +88,6 @@ class IndependenceTester:
         table: Any,
         *,
         device: DeviceChoice = "auto",
-        seed: int = 0,
         memory: int | None = None,
         coordinates: str = "auto",
         expected: int = 0,
@@ -96,7 +95,6 @@ class IndependenceTester:
     ) -> None:
         self.device = choose_device(device)
         self.table = as_table(table)
-        self.seed = seed
         self.memory = self.device.memory(memory)
         self.threads = max(1, threads or available_threads())
         self._coordinates, self._expected = coordinates, expected
@@ -140,7 +138,7 @@ class IndependenceTester:
         key = ("systematic", p)
         with self._lock:
             if key not in self._cache:
-                rng = np.random.default_rng([self.seed, p])
+                rng = np.random.default_rng([0, p])
                 self._cache[key] = systematic(residues(self.table, p), p, dtype, rng)
         form: Systematic = self._cache[key]
         return form
@@ -214,7 +212,7 @@ class IndependenceTester:
             part = self.table[rows[start : start + _ROW_BLOCK]]
             block = self._xp.asarray(residues(part, p))
             if width < self.table.shape[1]:
-                rng = np.random.default_rng([self.seed, p, width])
+                rng = np.random.default_rng([0, p, width])
                 block = random_projection(block, width, p, rng)
             blocks.append(block)
         table = self._xp.concat(blocks, axis=0)

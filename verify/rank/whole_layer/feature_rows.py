@@ -47,7 +47,7 @@ class FeatureRows:
 
     p: a prime below 2^24 that does not divide the contexts' denominator.
     width: columns per head, c; d, the default, is Z itself. xp: array namespace of the results.
-    columns: H·c. seed: of the random d×c matrix.
+    columns: H·c.
 
     >>> from attncert.constructions.data.generators import random
     >>> from flint import fmpq_mat
@@ -65,7 +65,6 @@ class FeatureRows:
         *,
         width: int | None = None,
         xp: Any = np,
-        seed: int = 0,
     ) -> None:
         if data.contexts.denominator % p == 0:
             raise ZeroDivisionError(f"{p} divides the contexts' denominator")
@@ -74,7 +73,7 @@ class FeatureRows:
         self.columns = self.heads * self.width
         self._xp, self._mod = xp, p - 1
         self._tables = [xp.asarray(table) for table in _powers_of_two(p)]
-        self._mixing = self._random_columns(seed)
+        self._mixing = self._random_columns()
         keys, queries, scales = zip(*(_scaled(h, data) for h in layer.heads), strict=True)
         self._exact = layer.heads if max(scales) > 1 else ()
         self._outer = self._exact and self._outer_products()
@@ -182,11 +181,11 @@ class FeatureRows:
         powers = factors * xp.take(fine, xp.astype(low, xp.int64), axis=0)
         return xp.reshape(reduce(powers, self.p), exponents.shape)
 
-    def _random_columns(self, seed: int) -> Any:
+    def _random_columns(self) -> Any:
         """The d×c matrix, or None where all d columns are kept."""
         if self.width == self.data.d:
             return None
-        rng = np.random.default_rng([seed, self.p, self.width])
+        rng = np.random.default_rng([0, self.p, self.width])
         return self._xp.asarray(random_projection(np.eye(self.data.d), self.width, self.p, rng))
 
     def _narrow(self, rows: Any) -> Any:

@@ -59,16 +59,13 @@ def layer_rank(
     device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     primes: Sequence[int] = PRIMES_FLOAT64,
-    seed: int = 0,
-    xp: Any = None,
     progress: Progress = silent,
 ) -> LayerRank:
     """Lower bound of the rank of Z over Q, exact; T proves that the layer memorizes universally.
 
     data, layer: T examples and H heads; Z is T × H·d. device: auto, cpu or cuda. memory: bytes.
-    primes: below 11.8·10^6, each with 2 of order p - 1. seed: of the random columns; the answer
-    depends on it by bad luck only, and is never too large. xp: another array library (tests).
-    progress: called with rows done, of how many.
+    primes: below 11.8·10^6, each with 2 of order p - 1. progress: called with rows done, of how
+    many. The answer depends on the random columns by bad luck only, and is never too large.
     Raises InputError where the budget is too small, and features.NotIntegral.
 
     >>> from attncert.constructions import width_one
@@ -80,8 +77,7 @@ def layer_rank(
     """
     where = choose_device(device)
     memory = where.memory(memory)
-    xp = where.namespace if xp is None else xp
-    _require_exact_products(xp, primes[0])
+    _require_exact_products(where.namespace, primes[0])
     exact = not all(is_integral(head, data) for head in layer.heads)
     plans = Footprint.of(data, layer, exact).plans(memory)
     best = LayerRank(0, primes[0], plans[0].width, (), where, plans[0].bytes)
@@ -91,7 +87,7 @@ def layer_rank(
             continue
         plan = plans[0]
         try:
-            rank = _rank(data, layer, p, plan, seed, xp, progress)
+            rank = _rank(data, layer, p, plan, where.namespace, progress)
         except SumVanishes:
             tried.append((p, plan.width, None))
             continue
@@ -104,11 +100,9 @@ def layer_rank(
     return replace(best, tried=tuple(tried))
 
 
-def _rank(
-    data: Dataset, layer: Layer, p: int, plan: BlockPlan, seed: int, xp: Any, progress: Progress
-) -> int:
+def _rank(data: Dataset, layer: Layer, p: int, plan: BlockPlan, xp: Any, progress: Progress) -> int:
     """Rank modulo p."""
-    rows = FeatureRows(data, layer, p, width=plan.width, xp=xp, seed=seed)
+    rows = FeatureRows(data, layer, p, width=plan.width, xp=xp)
     elimination = Elimination(rows.columns, p)
     for start in range(0, data.T, HEIGHT):
         stop = min(start + HEIGHT, data.T)
