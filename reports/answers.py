@@ -113,11 +113,6 @@ def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
     return (verdict(answer), *proof_lines(answer), *further_lines(answer), *parts.more)
 
 
-def report_page(answer: Answer) -> bytes:
-    """report.md alone."""
-    return _page(answer, parts_of(answer), _author(answer))
-
-
 def parts_of(answer: Answer) -> PageParts:
     """By `page_parts` in reports/COMMAND/page.py, or in the folder that the answer names."""
     folder = answer.report_folder or answer.question.command

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # only errors and what --json asks for
 
@@ -16,13 +16,6 @@ _QUIET_SECONDS = 2.0
 _REDRAWN = 0.1  # seconds between two pictures in a notebook
 
 Counts = Mapping[str, tuple[int, int]]  # stage: done, of (0: nobody knows)
-
-
-class Screen(Protocol):
-    """Where bars are drawn: lines that stay, and the stages, the last of them at work."""
-
-    def draw(self, lines: Sequence[str], stages: Counts) -> None: ...
-    def close(self) -> None: ...
 
 
 class Stages:
@@ -43,7 +36,7 @@ class Stages:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._screen: Screen | None = None
+        self._screen: _Terminal | _Cell | None = None
         self._stages: dict[str, tuple[int, int]] = {}
         self._waiting: list[str] = []
         self._due = False
@@ -100,7 +93,8 @@ class Stages:
                 self._screen.close()
 
 
-def _kind_of_screen() -> type[Screen] | None:
+def _kind_of_screen() -> type[_Terminal | _Cell] | None:
+    """Where bars are drawn: lines that stay, and the stages, the last of them at work."""
     if sys.stderr is not None and sys.stderr.isatty():
         return _Terminal
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import attncert
-from attncert.reports.answers import report_page, write_report
+from attncert.reports.answers import report, write_report
 from attncert.reports.certificate.explain import explain
 from attncert.verify.claims.answer import Answer
 from attncert.verify.fast.check import check_file as fast
@@ -38,7 +38,7 @@ ASKED = (
 @pytest.mark.parametrize("question", ASKED, ids=repr)
 def test_one_is_singular(question: Question, tmp_path: Path) -> None:
     answer: Answer = getattr(attncert, question.command)(ONE, question)
-    said = [report_page(answer).decode(), str(answer)]
+    said = [report(answer).files["report.md"].decode(), str(answer)]
     if answer.certificate is not None:
         write_report(answer, tmp_path / "out")
         path = str(tmp_path / "out/certificate.json")

@@ -14,7 +14,7 @@ from support import proof_fixtures as fixtures
 from support.proof_fixtures import KINDS, rendered
 
 from attncert.constructions.data.generators import random
-from attncert.reports.answers import envelope, report_page, verdict
+from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.prove import records
 from attncert.reports.prove.records import exhibits
 from attncert.reports.words.levels import WORDING
@@ -98,7 +98,7 @@ def test_steps_that_are_not_proved_are_written_out_and_lower_their_cell() -> Non
         return replace(claim, level=Level.NUMERICAL) if claim.id == "head.2.separator" else claim
 
     proof = fixtures.changed(fixtures.paper_proof(3, 2, 2, 4), change)
-    text = report_page(proof).decode()
+    text = report(proof).files["report.md"].decode()
     told = dict(heads_told(text))
     assert told["head.2.separator"] == told["head.2.saturation"] == "numerical"
     assert told["head.3.separator"] == "proved"

@@ -26,7 +26,7 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import feature_blocks
-from attncert.reports.answers import report_page
+from attncert.reports.answers import report
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
@@ -161,7 +161,7 @@ def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
     data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
     proof = prove(data, Prove(claim="full-rank", a1_work=0))
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
-    told = report_page(proof).decode()
+    told = report(proof).files["report.md"].decode()
     assert "A1 was sampled. To decide it, 0.0063 s of nominal work" in told
     assert "`attncert kruskal DATA --k 4 --work 0.0063 --examples 44`" in told
     assert proof.command == "attncert prove DATA --claim full-rank --a1-work 0"

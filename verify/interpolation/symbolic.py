@@ -54,7 +54,7 @@ def symbolic(
     (H·d)×T, rows head by head, with Z R = I claimed and checked here. Returns the claim
     "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
     identity fails, or the first entry where value·output is not R·Y; *undecided* where SymPy finds
-    a softmax weight that is not rational, or where `work` is above `limit` (ask `feasible` before).
+    a softmax weight that is not rational, or where `work` is above `limit` (ask `work` before).
     """
     values, output = layer.readout
     estimate = work(data, layer, right_inverse)
@@ -85,11 +85,6 @@ def symbolic(
             return _claim(Level.REFUTED, numbers, where)
     mismatch = _not_an_instance(data, values, output, forms, unit)
     return _claim(Level.REFUTED if mismatch else Level.PROVED, numbers, mismatch)
-
-
-def feasible(data: Dataset, layer: Layer, right_inverse: fmpq_mat, limit: int = WORK_LIMIT) -> bool:
-    """Whether `symbolic` stays within `limit` word products (default: about half a minute)."""
-    return work(data, layer, right_inverse) <= limit
 
 
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:

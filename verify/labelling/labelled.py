@@ -12,6 +12,7 @@ its own; of the builder's record only the sets are used, and checked.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -100,12 +101,11 @@ def label_all(
     if zero is not None:
         claims = claims_of(data, zero, search.trials[-1].rank)
         return Labelling(data, tuple(search.trials), zero, claims)
-    labelled, why = Labelling(data, tuple(search.trials)), ""
-    if best := labelled.best:
-        heads_used = counted(best.zero.heads, "head")
-        reached = f"rank {best.rank.rank} of {best.rank.rows} at {heads_used}"
-        why = f"no zero with an onto Jacobian found, {reached}"
-    return replace(labelled, why=why)
+    labelled = Labelling(data, tuple(search.trials))
+    if (best := labelled.best) is None:
+        return labelled
+    reached = f"rank {best.rank.rank} of {best.rank.rows} at {counted(best.zero.heads, 'head')}"
+    return replace(labelled, why=f"no zero with an onto Jacobian found, {reached}")
 
 
 @dataclass
@@ -212,13 +212,10 @@ def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
     def worth(heads: int) -> int:
         return most_examples(best_sizes(heads, head_width, whole), head_width, whole)
 
-    low, high = 0, 1
+    high = 1
     while worth(high) < examples:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if worth(middle) >= examples else (middle, high)
-    return high
+        high *= 2
+    return bisect_left(range(high), examples, 1, key=worth)
 
 
 def labelling_certificate(

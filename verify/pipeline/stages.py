@@ -254,12 +254,12 @@ def check_interpolation(run: Run, built: Construction, layer: Layer, work: int) 
     run.progress("interpolation", 0, 3)
     routes = [timed(partial(rational, data, layer))]
     if work * data.T <= INVERSE_WORK:
-        from attncert.verify.interpolation.symbolic import feasible, symbolic  # loads SymPy
+        from attncert.verify.interpolation import symbolic  # loads SymPy
 
         inverse = right_inverse(built, data)
-        if feasible(data, layer, inverse):
+        if symbolic.work(data, layer, inverse) <= symbolic.WORK_LIMIT:
             run.progress("interpolation", 1, 3)
-            routes.append(timed(partial(symbolic, data, layer, inverse)))
+            routes.append(timed(partial(symbolic.symbolic, data, layer, inverse)))
     run.progress("interpolation", 2, 3)
     precision = min(MULTIPRECISION_BITS, affordable_bits(data, layer))
     if precision > 0:

@@ -282,8 +282,6 @@ def test_limits_are_stated_and_kept() -> None:
     assert claim.witness is not None
     assert claim.witness["bits"] > 3
     estimate = symbolic.work(p.data, p.layer, p.right_inverse)
-    assert symbolic.feasible(p.data, p.layer, p.right_inverse)
-    assert not symbolic.feasible(p.data, p.layer, p.right_inverse, estimate - 1)
     claim = symbolic.symbolic(p.data, p.layer, p.right_inverse, limit=estimate - 1)
     assert claim.level is Level.UNDECIDED
     full = multiprecision.multiprecision(p.data, p.layer)

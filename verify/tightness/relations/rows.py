@@ -74,17 +74,9 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
     return _relations(_joined(data)[0])
 
 
-def tied_examples(data: Dataset) -> tuple[int, ...]:
-    """The examples that a relation can involve: what attention adds to them is 0, or occurs twice.
-
-    What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
-    """
-    return _tied(_joined(data)[0])
-
-
 def few_tied(data: Dataset) -> bool:
     """Whether reports look for relations: no more than MOST_ROWS examples are tied."""
-    return len(tied_examples(data)) <= MOST_ROWS
+    return len(_tied(_joined(data)[0])) <= MOST_ROWS
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
@@ -139,6 +131,10 @@ def complete(data: Dataset) -> bool:
 
 
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
+    """The examples that a relation can involve: what attention adds to them is 0, or occurs twice.
+
+    What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
+    """
     members = Counter(kind for p in parts for kind in p.terms)
     return tuple(t for t, p in enumerate(parts) if all(members[kind] > 1 for kind in p.terms))
 
