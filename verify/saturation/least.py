@@ -10,15 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-import numpy as np
-
-from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
+from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import Construction, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
@@ -54,19 +50,9 @@ class Drops:
         """The least of the gaps; None where there is none."""
         return int(self.gaps.min()) if self.gaps.size else None
 
-    def at(self, c: int) -> IntegerArray:
-        """c·gaps + rests, in 64 bits where these are enough."""
-        gap, rest = self._largest
-        gaps, rests = self._words if c * gap + rest < 2**63 else (self.gaps, self.rests)
-        return c * gaps + rests
-
-    @cached_property
-    def _largest(self) -> tuple[int, int]:
-        return integers.largest(self.gaps), integers.largest(self.rests)
-
-    @cached_property
-    def _words(self) -> tuple[IntArray, IntArray]:
-        return self.gaps.astype(np.int64), self.rests.astype(np.int64)
+    def at(self, c: int) -> ObjectArray:
+        """c·gaps + rests."""
+        return c * self.gaps + self.rests
 
 
 def drops_behind(now: Table, grows: Table, c: int, targets: Sequence[int]) -> Drops | None:
@@ -153,7 +139,7 @@ def whole_table(table: ObjectArray) -> ObjectArray | None:
     """The table as Python integers; None where some entry is not whole.
 
     >>> from flint import fmpq
-    >>> whole_table(np.array([fmpq(6, 2), 1], dtype=object)).tolist()
+    >>> whole_table(objects([fmpq(6, 2), 1], (2,))).tolist()
     [3, 1]
     """
     flat = table.ravel().tolist()
