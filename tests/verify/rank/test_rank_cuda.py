@@ -16,7 +16,6 @@ from support.shares import share
 from support.stand_in import kernels
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify.rank.engines import batched, cpu
 from attncert.verify.rank.engines.cuda import (
     CudaKernels,
     compile_options,
@@ -136,21 +135,6 @@ def test_a_missing_barrier_is_seen(folder: Path, number: int) -> None:
     launch = kernels.build(folder, kernels.without_barrier(SOURCE, number), 16, 1)
     with pytest.raises((kernels.OrderError, kernels.BarrierError)):
         launch((3,), (40,), panel_case(40, P)[-1])
-
-
-@needs_host_compiler
-def test_the_whole_cuda_path_against_the_cpu() -> None:
-    rng = np.random.default_rng(0)
-    stack = balanced(rng, (4, 60, 64))
-    stack[1, 40] = stack[1, 2] - stack[1, 5]
-    stack[3, 10:, 7] = 0
-    want = [int(cpu.prefixes(matrix, np.arange(60)[None], P)[0]) for matrix in stack]
-    with stand_in.installed() as cupy:
-        stand_in.LAUNCHES.clear()
-        got = batched.prefixes(cupy.asarray(stack), P, CudaKernels())
-        assert got.get().tolist() == want
-    assert want[0] == 60 and want[1] == 40
-    assert [launch["width"] for launch in stand_in.LAUNCHES] == [64, 48, 32, 32]  # a row depends
 
 
 def test_an_inexact_dgemm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,19 +76,10 @@ def _tile(panel, rows, at, multipliers, q, start):  # type: ignore[no-untyped-de
 @_compiled
 def _subtract_panel(panel, rows, at, pivots, multipliers, start, p, over_p):  # type: ignore[no-untyped-def]
     """Step 1 for one earlier panel, whose pivot rows are rows[at:at+8]."""
-    in_order = pivots[at] >= 0
-    for q in range(1, 8):
-        in_order &= pivots[at + q] == pivots[at] + q
-    if in_order:
-        left = np.uint64(pivots[at])
+    for q in range(8):
+        column = pivots[at + q]
         for i in range(8):
-            for q in range(np.uint64(8)):
-                multipliers[i, q] = _reduced(panel[i, left + q], p, over_p)
-    else:
-        for q in range(8):
-            for i in range(8):
-                column = pivots[at + q]
-                multipliers[i, q] = _reduced(panel[i, column], p, over_p) if column >= 0 else 0
+            multipliers[i, q] = _reduced(panel[i, column], p, over_p) if column >= 0 else 0
     for q in range(0, 8, 4):
         _tile(panel, rows, at + q, multipliers, q, start)
 
