@@ -9,11 +9,13 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
 from support import figures
+from support.requires import chromium
 from support.shell import Shell
 from support.trace_rules import require_all_rules
 
@@ -33,6 +35,12 @@ def traces() -> Iterator[None]:
     """Every proof that a test makes obeys all rules of a trace."""
     with patch("attncert.verify.prove.require_rules", require_all_rules):
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

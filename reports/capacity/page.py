@@ -53,7 +53,10 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
             {
                 "notion": NAMES[notion.about],
                 "labels": {"at least": notion.least, "at most": notion.most, "of": law.rank.rows},
-                "heads": {"needed": notion.needed, "enough": _number(notion.enough)},
+                "heads": {
+                    "needed": notion.needed,
+                    "enough": notion.enough and notion.enough.number,
+                },
                 "certificate": _file(answer, notion.about),
             }
             for notion in answer.notions
@@ -102,10 +105,6 @@ def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
         "enough": enough if possible else "–",
         "file": _file(answer, notion.about),
     }
-
-
-def _number(end: End | None) -> int | None:
-    return None if end is None else end.number
 
 
 def _sentence(answer: DataCapacity, notion: Notion) -> str:

@@ -82,7 +82,10 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(path, "an attncert certificate", f"unreadable ({reason})") from None
-    status, message = other or (_checked_now(path, limit_seconds) if check else _read(content))
+    if check and other is None:
+        verdict = checker.check_file(path, limit_seconds)
+        other = verdict.status, verdict.message
+    status, message = other or _read(content)
     if status == "unusable":
         raise InputError(path, "an attncert certificate", message)
     try:
@@ -127,11 +130,6 @@ def _trust(cert: Mapping[str, Any]) -> str:
     files = sorted(Path(checker.__file__).parent.glob("*.py"))
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
     return _TRUST.format(argument=ARGUMENTS[cert["claim"]], lines=lines)
-
-
-def _checked_now(path: str, limit_seconds: float) -> tuple[str, str]:
-    verdict = checker.check_file(path, limit_seconds)
-    return verdict.status, verdict.message
 
 
 def _read(content: dict[str, Any]) -> tuple[str, str]:

@@ -24,7 +24,6 @@ from attncert.verify.claims.ids import ClaimId, Step, head_and_step, hypothesis_
 from attncert.verify.claims.trace import ProofTrace
 
 MOST_CLAIMS = 16  # boxes in a diagram with one box per claim
-MOST_HEADS = 6  # boxes of heads; above it, one for each standing
 MOST_BOXES = 60
 ROUTES = (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION)
 _WHOLE = (
@@ -130,8 +129,8 @@ class Diagram:
 
 
 def diagram(trace: ProofTrace) -> Diagram:
-    """The trace, small enough to be read: where it has many claims, one box holds the heads that
-    stand alike (same premises and conclusions outside the heads, same standing)."""
+    """The trace, small enough to be read: where it has many claims, one box holds the heads of
+    the same standing."""
     if len(trace) <= MOST_CLAIMS:
         return _quotient(trace, title)
     name = _heads_alike(trace)
@@ -154,24 +153,11 @@ def box_anchor(box: Box, anchors: Mapping[ClaimId, str]) -> str:
 
 def _heads_alike(trace: ProofTrace) -> dict[int, str]:
     """The name of each head's box."""
-    standing: dict[int, Level] = {}
-    near: dict[int, set[tuple[bool, ClaimId]]] = {}
+    alike: dict[Level, list[int]] = {}
     for head, claims in by_head(trace):
-        if head is None:
-            continue
-        standing[head], near[head] = weakest(trace, claims), set()
-        for claim in claims:
-            others = [(True, i) for i in claim.rests_on]
-            others += [(False, i) for i in trace.graph.successors(claim.id)]
-            near[head] |= {(up, i) for up, i in others if not head_and_step(i)}
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for head in sorted(near):
-        alike.setdefault((standing[head], frozenset(near[head])), []).append(head)
-    if len(alike) > MOST_HEADS:
-        alike = {}
-        for head in sorted(near):
-            alike.setdefault((standing[head],), []).append(head)
-    named = [(heads, _heads_name(heads)) for heads in alike.values()]
+        if head is not None:
+            alike.setdefault(weakest(trace, claims), []).append(head)
+    named = [(heads, _heads_name(sorted(heads))) for heads in alike.values()]
     return {head: name for heads, name in named for head in heads}
 
 

@@ -103,16 +103,12 @@ def test_a_false_hypothesis_is_a_report_with_a_witness(
 
 
 BAD_OPTIONS = {
-    "no such command": ["frobnicate"],
-    "no such option": ["prove", "digits", "--frobnicate"],
     "more examples than there are": ["prove", "digits", "--examples", "1000000000"],
     "construction": ["prove", "digits", "--construction", "other"],
     "memory too small": ["prove", "digits", "--memory", "0.001"],
-    "a folder as certificate": ["check", "."],
     "attack what": ["attack", "--construction", "other"],
     "missing data": ["prove"],
     "missing file": ["prove", "no-such-file.json"],
-    "missing certificate": ["check", "no-such-file.json"],
     "empty out": ["prove", "digits", "--out", ""],
 }
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from support.paths import ROOT
-from support.requires import DESKTOP, PHONE, WIDER, chromium, require
+from support.requires import DESKTOP, PHONE, WIDER, require
 from support.small_certificates import CASES, changed, written
 
 import attncert
@@ -58,12 +58,6 @@ def site() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @contextmanager

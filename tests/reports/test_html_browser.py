@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.proof_fixtures import KINDS
-from support.requires import DESKTOP, PHONE, WIDER, chromium
+from support.requires import DESKTOP, PHONE, WIDER
 
 from attncert import capacity, compare, kruskal
 from attncert.constructions.data.digits import digits
@@ -23,12 +23,6 @@ EXACT = STEP["interpolation.rational"]
 SHOWN = ("small", "nine-heads", "refused-context", "hostile")
 ASKED = {"capacity": capacity, "compare": compare, "kruskal": kruskal}
 READ = {"phone": ".table, pre", "desktop": ".table, .graph, .formula, pre"}  # without scrolling
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @contextmanager
