@@ -27,7 +27,7 @@ from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Record, Shard
 
 
-def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Found:
+def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Findings:
     return Middle(vectors, k, seed).look((0, REPRESENTATIVES))
 
 

@@ -1,1 +1,1 @@
-"""The modular elimination on CPU threads, on any array library and on CUDA."""
+"""The modular elimination on CPU threads and on CUDA."""
