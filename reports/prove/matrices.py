@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from flint import fmpq_mat
 
@@ -24,7 +24,11 @@ def matrices(layer: Layer | None) -> str:
     W_Q / ln 2 = ⎢   ⎥
                  ⎣-3 ⎦
     """
-    if layer is None or _numbers(layer) > MOST_NUMBERS or _bits(layer) > 4 * MOST_LETTERS:
+    if (
+        layer is None
+        or _numbers(layer) > MOST_NUMBERS
+        or longest(layer.matrices) > 4 * MOST_LETTERS
+    ):
         return ""
     lines: list[str] = []
     for number, head in enumerate(layer.heads, start=1):
@@ -39,10 +43,10 @@ def _numbers(layer: Layer) -> int:
     return sum(int(m.nrows() * m.ncols()) for m in layer.matrices)
 
 
-def _bits(layer: Layer) -> int:
-    """Of the longest numerator or denominator."""
-    numbers = [x for m in layer.matrices for x in m.entries()]
-    return max((int(part).bit_length() for x in numbers for part in (x.p, x.q)), default=0)
+def longest(matrices: Iterable[fmpq_mat]) -> int:
+    """Bits of the longest numerator or denominator; 0 where there are no matrices."""
+    different = {id(m): m for m in matrices}.values()  # idle heads share theirs
+    return max((int(x.height_bits()) for m in different for x in m.entries()), default=0)
 
 
 def _equations(matrices: Mapping[str, fmpq_mat | None]) -> Iterator[str]:

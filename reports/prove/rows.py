@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flint import fmpq_mat
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.reports.prove.matrices import longest
 from attncert.reports.prove.records import not_proved, worst_earlier
 from attncert.reports.prove.view import bundle, by_head, causes, title, weakest
 from attncert.reports.words.levels import WORDING
@@ -336,12 +335,4 @@ def _bits(bits: int | None) -> str:
 def _weight_bits(layer: Layer) -> tuple[str, str]:
     inner = [m for h in layer.heads for m in (h.key, h.query)]
     outer = [m for h in layer.heads for m in (h.value, layer.output) if m is not None]
-    return _bits(_matrix_bits(inner)), _bits(_matrix_bits(outer))
-
-
-def _matrix_bits(matrices: list[fmpq_mat]) -> int | None:
-    """Bits of the largest numerator or denominator."""
-    if not matrices:
-        return None
-    sizes: Mapping[int, fmpq_mat] = {id(m): m for m in matrices}
-    return max(int(x.height_bits()) for m in sizes.values() for x in m.entries())
+    return _bits(longest(inner)), _bits(longest(outer) or None)
