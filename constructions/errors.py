@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -27,8 +28,8 @@ class InputError(ValueError):
         name, actual = printable(argument, _MOST), printable(_text(got), _MOST)
         super().__init__(f"{name}: must be {printable(must)}, not {actual}")
 
-    def __reduce__(self) -> tuple[Any, ...]:  # exceptions cross process borders by pickle
-        return type(self), (self.argument, self.must, self.got)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _as_it_is(self)
 
 
 class NoSuchFile(InputError):
@@ -43,9 +44,6 @@ class NoSuchFile(InputError):
         name = printable(argument, _MOST)
         self.args = (f"{name}: there is no such file; it must be {printable(must)}",)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.argument, self.must)
-
 
 class Broken(InputError):
     """Other people's code that raised an error, or returned what is no answer.
@@ -58,9 +56,6 @@ class Broken(InputError):
     def __init__(self, argument: str, error: str) -> None:
         super().__init__(argument, "code that does not fail", error)
         self.args = (f"{printable(argument, _MOST)}: failed: {printable(error, _MOST)}",)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.argument, self.got)
 
 
 InputError.__module__ = "attncert"  # where users import it from, and what a traceback says
@@ -87,8 +82,7 @@ class HypothesisFails(Exception):
         super().__init__(reason)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {"decided": self.decided}
-        return type(self), (self.hypothesis, self.reason, self.witness), state
+        return _as_it_is(self)
 
 
 class OutOfTime(BaseException):
@@ -96,6 +90,11 @@ class OutOfTime(BaseException):
 
     No Exception, like KeyboardInterrupt: nothing on the way out takes it for an error of its own.
     """
+
+
+def _as_it_is(error: Exception) -> tuple[Any, ...]:
+    """For pickle, by which exceptions cross process borders."""
+    return copyreg.__newobj__, (type(error), *error.args), vars(error)  # type: ignore[attr-defined]
 
 
 def _text(x: object) -> str:

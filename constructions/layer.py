@@ -21,7 +21,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from attncert.constructions.arrays import FloatArray, IntegerArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import context_products
@@ -292,9 +292,7 @@ def powers_of_two(logits: Iterable[int]) -> list[int]:
 
 def to_float(matrix: fmpq_mat) -> FloatArray:
     """Nearest float64 of each entry, ±inf beyond the largest."""
-    numerators, denominator = matrix.numer_denom()
-    whole = narrow([int(x) for x in numerators.entries()], (matrix.nrows(), matrix.ncols()))
-    return ExactArray(whole, int(denominator)).floats()
+    return ExactArray.of_matrix(matrix).floats()
 
 
 def _as_list(values: Any, argument: str, must: str) -> list[Any]:

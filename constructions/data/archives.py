@@ -12,7 +12,8 @@ import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, BinaryIO
 
@@ -32,7 +33,7 @@ _LOCAL = 30  # bytes before the name of a member, where it stands in the archive
 
 def read_npy(file: BinaryIO, source: str) -> AnyArray:
     """The array in an .npy file, with the limits and the care of `read_arrays`."""
-    try:
+    with _refused(source, "an .npy array as numpy.save writes it"):
         header = _header(file, source)
         if header.bytes > MAX_ARRAY_BYTES:
             raise InputError(source, f"an array of at most {MAX_ARRAY_BYTES} bytes", header.bytes)
@@ -40,9 +41,6 @@ def read_npy(file: BinaryIO, source: str) -> AnyArray:
             raise zipfile.BadZipFile("it has another size than its shape says")
         file.seek(0)
         return _array(file)
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
-        must = "an .npy array as numpy.save writes it"
-        raise InputError(source, must, f"unreadable ({error})") from None
 
 
 def read_arrays(
@@ -57,7 +55,7 @@ def read_arrays(
     Headers first: sizes, shapes (judged by `check`) and dtypes are compared with each other, with
     the archive's own list and with the limits before any array is read.
     """
-    try:
+    with _refused(source, _NPZ):
         _require_short_directory(file)
         with zipfile.ZipFile(file) as archive:
             infos = archive.infolist()
@@ -81,10 +79,6 @@ def read_arrays(
                 with archive.open(members[key]) as member:
                     arrays[key] = _array(member)
             return arrays
-    except InputError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise InputError(source, _NPZ, f"unreadable ({error})") from None
 
 
 def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
@@ -92,7 +86,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
 
     With the care of `read_arrays`; integers of int8 to int64 alone, in C order. Raises InputError.
     """
-    try:
+    with _refused(source, f"{_NPZ}, uncompressed"):
         _require_short_directory(file)
         size, arrays = file.seek(0, os.SEEK_END), dict[str, AnyArray]()
         with zipfile.ZipFile(file) as archive:
@@ -111,11 +105,18 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
                     must, order = "integers in C order, at least one", "CF"[header.fortran]
                     raise InputError(key, must, f"{header.dtype.str} in order {order}")
                 arrays[key] = np.memmap(file, header.dtype, "r", start + header.start, header.shape)
+    return arrays
+
+
+@contextmanager
+def _refused(source: str, must: str) -> Iterator[None]:
+    """Whatever a file made by anyone leads its readers to, as InputError."""
+    try:
+        yield
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise InputError(source, f"{_NPZ}, uncompressed", f"unreadable ({error})") from None
-    return arrays
+        raise InputError(source, must, f"unreadable ({error})") from None
 
 
 def _require_short_directory(file: BinaryIO) -> None:

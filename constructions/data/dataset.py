@@ -122,7 +122,6 @@ class Dataset:
     order: Order | None = None
     origin: Origin = field(default=AS_GIVEN, init=False)
     _cache: dict[int, fmpq_mat] = field(default_factory=dict, init=False, repr=False)
-    _rows: list[fmpz_mat] = field(default_factory=list, init=False, repr=False)
 
     def __repr__(self) -> str:
         return in_brief(
@@ -283,15 +282,10 @@ class Dataset:
             self._cache[index] = matrix
         return matrix
 
-    @property
+    @cached_property
     def token_rows(self) -> fmpz_mat:
         """Numerators of `contexts`, one row below the other: (T·n or n)×d integers."""
-        if self._rows:
-            return self._rows[0]
-        matrix = self.contexts.reshape((-1, self.d)).integer_matrix()
-        if self.contexts.stored.size <= _CACHED:
-            self._rows.append(matrix)
-        return matrix
+        return self.contexts.reshape((-1, self.d)).integer_matrix()
 
     @cached_property
     def query_matrix(self) -> fmpq_mat:

@@ -68,6 +68,13 @@ class ExactArray:
             stored = stored.astype(np.int64)
         return cls(stored, denominator)
 
+    @classmethod
+    def of_matrix(cls, matrix: fmpq_mat) -> ExactArray:
+        """The entries of a FLINT rational matrix."""
+        whole, denominator = matrix.numer_denom()
+        flat = [int(x) for x in whole.entries()]
+        return cls(narrow(flat, (matrix.nrows(), matrix.ncols())), int(denominator))
+
     @property
     def numerators(self) -> IntegerArray:
         """int64 or object. A copy where they are stored narrower: slice large arrays first."""

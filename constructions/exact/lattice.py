@@ -9,35 +9,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flint import fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from attncert.constructions.arrays import IntegerArray
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.exact import integers
 
 _CHUNK = 256  # rows folded into the Hermite form at a time
 
 
 @dataclass(frozen=True)
-class ImageLattice:
-    """All x (up to directions that no row sees) for which `rows · x` is integral.
+class Coordinates:
+    """A basis of admissible vectors and the images of the data under it.
 
-    basis:  d×k rational, columns b_j.
-    images: N×k integer, `rows · basis`; its columns are LLL-reduced and span a saturated lattice:
-            every integer vector in the column space of `rows` is an integer combination of them.
+    basis:  (d, k) rational matrix, columns b_j, in the units of the data.
+    images: (N, k) or (T or 1, n, k) integers, the data times the basis.
     """
 
     basis: fmpq_mat
-    images: fmpz_mat
+    images: IntegerArray
+
+    def vector(self, coefficients: IntegerArray) -> fmpq_mat:
+        """The column Σ_j c_j b_j, d×1."""
+        return self.basis * fmpq_mat(integers.to_flint(coefficients[:, None]))
 
 
-def image_lattice(rows: fmpz_mat) -> ImageLattice:
-    """LLL-reduced image lattice of integer rows (N×d). Exact.
+def image_lattice(rows: ExactArray) -> Coordinates:
+    """All x (up to directions that no row sees) with integral products with these rows (..., d),
+    by an LLL-reduced basis. Exact; D is the rows' common denominator.
 
-    Let H (k×d) be a basis of the lattice that the rows generate. A point x has integral products
-    with all rows iff H x is integral; so a right inverse P of H is a basis of those x, and
-    rows·P expresses the rows in the basis H: it is integral.
+    The images are LLL-reduced and span a saturated lattice: every integer vector in the column
+    space of the rows is an integer combination of theirs.
+
+    Let H (k×d) be a basis of the lattice that the numerators D·E generate. A point x has integral
+    products with all of them iff H x is integral; so a right inverse P of H is a basis of those x,
+    and D·E·P expresses the rows in the basis H: it is integral. If D·E x = k then E (D x) = k.
     """
-    hermite = _row_lattice(rows)
-    inverse = _right_inverse(hermite)
-    images = integral(fmpq_mat(rows) * inverse)
-    return _reduced(inverse, images)
+    *shape, d = rows.shape
+    whole = rows.reshape((-1, d)).integer_matrix()
+    basis = _right_inverse(_row_lattice(whole))
+    images = integral(fmpq_mat(whole) * basis)
+    if images.ncols():
+        short, transform = images.transpose().lll(transform=True)
+        basis, images = basis * fmpq_mat(transform.transpose()), short.transpose()
+    whole_images = integers.from_flint(images).reshape(*shape, images.ncols())
+    return Coordinates(basis * fmpq(rows.denominator), whole_images)
 
 
 def kernel_and_preimages(rows: fmpz_mat) -> tuple[fmpz_mat, fmpz_mat, fmpz_mat]:
@@ -80,13 +96,6 @@ def _right_inverse(echelon: fmpz_mat) -> fmpq_mat:
     for place, j in enumerate(pivots):
         out[j] = inverse.tolist()[place]
     return fmpq_mat(d, k, [x for row in out for x in row])
-
-
-def _reduced(basis: fmpq_mat, images: fmpz_mat) -> ImageLattice:
-    if images.ncols() == 0:
-        return ImageLattice(basis, images)
-    short, transform = images.transpose().lll(transform=True)
-    return ImageLattice(basis * fmpq_mat(transform.transpose()), short.transpose())
 
 
 def integral(matrix: fmpq_mat) -> fmpz_mat:

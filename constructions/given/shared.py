@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from scipy.linalg import qr
+from scipy.special import softmax
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.given.attention import Array, Shape, jacobian
@@ -134,18 +135,11 @@ def turning(
     curves = []
     for _ in range(max(_DRAWS, heads)):
         slopes = E @ inverse @ draw.uniform(-1, 1, len(E)) * draw.uniform(*_SLOPES)
-        p = softmax(slopes)
+        p = softmax(_GRID[:, None] * slopes, axis=1)
         nodes = np.sort(qr(p.T, mode="r", pivoting=True)[1][:m])
         signs = (-1.0) ** np.arange(len(nodes)) * draw.choice((-1, 1))
         curves.append((slopes, np.linalg.lstsq(p[nodes] @ E @ inverse, signs, rcond=None)[0]))
     return sorted(curves, key=lambda curve: float(np.abs(curve[1]).max()))[:heads]
-
-
-def softmax(slopes: FloatArray) -> FloatArray:
-    """p(s), row by row, on the grid."""
-    logits = _GRID[:, None] * slopes
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def one_head(
@@ -160,7 +154,8 @@ def one_head(
     slopes, levels = curve
     low, high = y.min(), y.max()
     levels = (low + high) / 2 + _ROOM * (high - low) / 2 * levels
-    solutions = [crossings(softmax(slopes) @ levels - label) for label in y]
+    heights = softmax(_GRID[:, None] * slopes, axis=1) @ levels
+    solutions = [crossings(heights - label) for label in y]
     back = np.linalg.pinv(queries)
     R = np.eye(len(y)) - queries @ back
     ends = []

@@ -93,11 +93,9 @@ class PaperBuilder:
         self.data, self.interior, self.prime = data, interior, prime
         self.saturation = saturation
         self.rng = np.random.default_rng(seed)
-        count, n, _ = data.contexts.shape
-        self.key_lattice = image_lattice(data.token_rows)
-        self.query_lattice = image_lattice(data.queries.integer_matrix())
-        self.context_images = integers.from_flint(self.key_lattice.images).reshape(count, n, -1)
-        self.query_images = integers.from_flint(self.query_lattice.images)
+        self.keys = image_lattice(data.contexts)
+        self.queries = image_lattice(data.queries)
+        self.context_images, self.query_images = self.keys.images, self.queries.images
         self.features = FeatureBlocks(data, prime)
         self.placed = Placement(data.T, prime)
         self._steers: dict[int, Solver] = {}

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
     Bound,
     Construction,
@@ -40,7 +39,6 @@ from attncert.constructions.construction import (
 )
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
-from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import PaperBuilder, PaperDraft
 from attncert.constructions.progress import Progress, silent
@@ -117,29 +115,17 @@ def build(
 def _record(
     builder: PaperBuilder, group: tuple[int, ...], earlier: tuple[int, ...], draft: PaperDraft
 ) -> PaperHead:
-    """From lattice coordinates to vectors in the data's own units.
-
-    The lattices are those of the numerators D·E; if D·E x = k then E (D x) = k.
-    """
-    data = builder.data
-
-    def key(x: IntegerArray) -> fmpq_mat:
-        column = fmpq_mat(integers.to_flint(x[:, None]))
-        return builder.key_lattice.basis * column * fmpq(data.contexts.denominator)
-
-    def query(x: IntegerArray, factor: int = 1) -> fmpq_mat:
-        column = fmpq_mat(integers.to_flint(x[:, None]))
-        return builder.query_lattice.basis * column * fmpq(data.queries.denominator, factor)
-
+    """From lattice coordinates to vectors in the data's own units."""
+    key, query = builder.keys.vector, builder.queries.vector
     direction, placed = draft.direction, list(earlier)
     gap_bits = None
-    if direction is not None and data.n > 1:
+    if direction is not None and builder.data.n > 1:
         ordered = np.sort(draft.logits[placed], axis=1)
         gap_bits = int((ordered[:, -1] - ordered[:, -2]).min())
     return PaperHead(
         group=group,
         earlier=earlier,
-        duals=tuple(query(dual.vector, dual.factor) for dual in draft.duals),
+        duals=tuple(query(dual.vector) / fmpq(dual.factor) for dual in draft.duals),
         steering=tuple(
             key(w) * fmpq(dual.factor) for w, dual in zip(draft.steering, draft.duals, strict=True)
         ),

@@ -133,8 +133,7 @@ def readout(
             below = fmpz(int(solution.denominator)) * denominator
             columns.append([fmpq(fmpz(int(x)), below) for x in solution.numerators])
         else:
-            flat = [x for row in zip(*columns, strict=True) for x in row]
-            return fmpq_mat(data.T, len(columns), flat)
+            return fmpq_mat(columns).transpose()
     return solve(pivot_system(construction, data), right)
 
 
@@ -168,13 +167,9 @@ def with_readout(
                 rows[j][i], stacked[i] = 1, row
         if width < m:
             stacked[len(columns) :] = [[0] * m for _ in range(width - len(columns))]
-        heads.append(Head(head.key, head.query, _matrix(rows)))
+        heads.append(Head(head.key, head.query, fmpq_mat(rows)))
         outputs += stacked
-    return Layer(tuple(heads), _matrix(outputs))
-
-
-def _matrix(rows: list[list[Any]]) -> fmpq_mat:
-    return fmpq_mat(len(rows), len(rows[0]), [x for row in rows for x in row])
+    return Layer(tuple(heads), fmpq_mat(outputs))
 
 
 def right_inverse(construction: Construction, data: Dataset) -> fmpq_mat:
@@ -186,4 +181,4 @@ def right_inverse(construction: Construction, data: Dataset) -> fmpq_mat:
     rows = [[0] * T for _ in range(len(construction.layer.heads) * d)]
     for (h, j), row in zip(system.columns, solved, strict=True):
         rows[h * d + j] = row
-    return fmpq_mat(len(rows), T, [x for row in rows for x in row])
+    return fmpq_mat(rows)

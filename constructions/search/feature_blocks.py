@@ -39,11 +39,11 @@ class FeatureBlocks:
         self._bits = integers.largest(data.contexts.stored).bit_length()
         self._all: Block | None = None
         if data.shared and data.n < data.d and data.n * data.d >= _LONG:
-            _, columns = independent_rows(self._converted(slice(None))[0], prime)
+            _, columns = independent_rows(self._block(data.contexts)[0], prime)
             if len(columns) == data.n:
                 self.columns, self._contexts = np.array(columns), data.contexts[:, :, columns]
         if self._contexts.stored.size <= _CACHED:
-            self._all = self._converted(slice(None))
+            self._all = self._block(self._contexts)
 
     def in_features(self, pivots: Sequence[int]) -> tuple[int, ...]:
         """These columns of a block, as columns of the features."""
@@ -55,7 +55,9 @@ class FeatureBlocks:
         Raises SumVanishes where a denominator is 0 mod p.
         """
         return self._together(
-            lambda where, contexts: self._mix(logits[where], contexts, self._times(where))
+            lambda where, contexts: self._features(
+                logits[where], logits[where], contexts, self._times(where)
+            )
         )
 
     def of_products(self, products: IntegerArray, rows: IntegerArray) -> Block:
@@ -79,7 +81,7 @@ class FeatureBlocks:
     def points(self, example: int, logits: IntegerArray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
         where = slice(example, example + 1)
-        return self._mix(logits, self._context(example), self._times(where))
+        return self._features(logits, logits, self._context(example), self._times(where))
 
     def points_of_products(self, example: int, products: IntegerArray, row: IntegerArray) -> Block:
         """`points` for the logits products[i]·row, products (k,) and row (n,) integers."""
@@ -96,9 +98,6 @@ class FeatureBlocks:
 
     def _times(self, where: slice) -> IntArray | None:
         return None if self.data.times is None else self.data.times[where]
-
-    def _mix(self, logits: IntegerArray, contexts: Block, times: IntArray | None) -> Block:
-        return self._features(logits, logits, contexts, times)
 
     def _mix_products(
         self,
@@ -132,7 +131,7 @@ class FeatureBlocks:
     def _context(self, example: int) -> Block:
         at = 0 if self.data.shared else example
         where = slice(at, at + 1)
-        return self._all[where] if self._all else self._converted(where)
+        return self._all[where] if self._all else self._block(self._contexts[where])
 
     def _chunks(self) -> Iterator[tuple[slice, Block]]:
         if self._all is not None:
@@ -141,10 +140,7 @@ class FeatureBlocks:
         step = max(1, _TOGETHER // (self.data.n * len(self.columns)))
         for start in range(0, self.data.T, step):
             where = slice(start, start + step)
-            yield where, self._converted(slice(None) if self.data.shared else where)
-
-    def _converted(self, where: slice) -> Block:
-        return self._block(self._contexts[where])
+            yield where, self._block(self._contexts[slice(None) if self.data.shared else where])
 
     def _block(self, part: ExactArray) -> Block:
         if self._bits <= 20:  # below every prime in use: quick

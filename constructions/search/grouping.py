@@ -12,7 +12,6 @@ search looks for another.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +23,7 @@ from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, Integ
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.hashing import Hashed
+from attncert.constructions.exact.hashing import Hashed, direction
 from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import (
     echelon_mod,
@@ -290,21 +289,19 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
     """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
     first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
-        content = math.gcd(*row)
-        if content == 0:
+        primitive, _ = direction(row)
+        if primitive is None:
             witness = _witness("zero query", None, (t,), [1])
             return witness | {"reason": f"query {t} is zero, so no group may contain it"}
-        lead = next(x for x in row if x)
-        direction = Hashed(x // content * (1 if lead > 0 else -1) for x in row)
-        if direction in first_of:
-            s = first_of[direction]
+        if primitive in first_of:
+            s = first_of[primitive]
             relation = _relation(data.queries.numerators, (s, t))
             assert relation
             return _witness("parallel queries", None, (s, t), relation) | {
                 "reason": f"queries {s} and {t} are parallel: in one group they are dependent, in "
                 "two groups the later one spans the earlier query"
             }
-        first_of[direction] = t
+        first_of[primitive] = t
     return None
 
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat, fmpz
+from flint import fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Layer
@@ -74,7 +74,7 @@ class StoredLayer:
         stated = data.stated
         if stated is not None and self.offset is not None:
             shift = fmpq_mat(data.T, 1, [1] * data.T) * self.offset
-            stated = _array(data.label_matrix - shift)
+            stated = ExactArray.of_matrix(data.label_matrix - shift)
         return replace(
             data, contexts=_with_ones(data.contexts), queries=_with_ones(data.queries),
             stated=stated,
@@ -110,9 +110,3 @@ def _with_ones(array: ExactArray) -> ExactArray:
     if array.denominator < 2**62:
         ones = ones.astype(np.int64)
     return ExactArray(np.concatenate([array.numerators, ones], axis=-1), array.denominator)
-
-
-def _array(matrix: fmpq_mat) -> ExactArray:
-    numerators, denominator = matrix.numer_denom()
-    shape = (int(matrix.nrows()), int(matrix.ncols()))
-    return ExactArray(narrow([int(x) for x in numerators.entries()], shape), int(fmpz(denominator)))

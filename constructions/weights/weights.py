@@ -46,7 +46,20 @@ class Weights(StoredLayer):
         layer, where the module has several. heads: where no attribute of the module says. Raises
         InputError.
         """
-        return cls(**vars(of_module(module, heads, prefix, format)))
+        require_module(module)
+        state = module.state_dict()
+        within = prefix and hasattr(module, "get_submodule")
+        inner = module.get_submodule(prefix) if within else module
+        config = None
+        if format == "auto":
+            config = _configuration(inner) or {"model_type": f"of type {type(inner).__name__}"}
+
+        def read(choose: Choose) -> dict[str, AnyArray]:
+            return {name: of_tensor(state[name], name) for name in choose(list(state))}
+
+        heads = heads if heads is not None else heads_of(inner)
+        selection = Selection(format, prefix, heads, config, "module", _WAY_OUT)
+        return cls(**vars(of_state(read, type(module).__name__, "module", selection)))
 
     @classmethod
     def load(
@@ -61,25 +74,6 @@ class Weights(StoredLayer):
         if isinstance(stored, Network):
             raise InputError(str(source), "the weights of one layer", "a network of other blocks")
         return cls(**vars(stored))
-
-
-def of_module(
-    module: Any, heads: int | None = None, prefix: str | None = None, format: str = "auto"
-) -> StoredLayer:
-    """`Weights.from_torch`."""
-    require_module(module)
-    state = module.state_dict()
-    inner = module.get_submodule(prefix) if prefix and hasattr(module, "get_submodule") else module
-    config = None
-    if format == "auto":
-        config = _configuration(inner) or {"model_type": f"of type {type(inner).__name__}"}
-
-    def read(choose: Choose) -> dict[str, AnyArray]:
-        return {name: of_tensor(state[name], name) for name in choose(list(state))}
-
-    heads = heads if heads is not None else heads_of(inner)
-    selection = Selection(format, prefix, heads, config, "module", _WAY_OUT)
-    return of_state(read, type(module).__name__, "module", selection)
 
 
 def _configuration(module: Any) -> dict[str, Any] | None:

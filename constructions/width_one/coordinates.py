@@ -13,7 +13,6 @@ Only numerators appear: if D·E x = k, with D the common denominator, then E (D 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +22,7 @@ from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.lattice import image_lattice, integral
+from attncert.constructions.exact.lattice import Coordinates, image_lattice, integral
 from attncert.constructions.exact.modular import UnluckyPrime, echelon_mod, residues
 from attncert.constructions.search.steering import Reducer, Solver
 
@@ -33,31 +32,11 @@ _SUPPORT = 24  # coordinates that u is supported on at first
 _KERNEL = 3  # kernel vectors offered where there is no reduced basis of all
 
 
-@dataclass(frozen=True)
-class Coordinates:
-    """A basis of admissible vectors and the images of the data under it.
-
-    basis:  (d, k) rational matrix, columns b_j, in the units of the data.
-    images: (N, k) or (T or 1, n, k) integers, the data times the basis.
-    """
-
-    basis: fmpq_mat
-    images: IntegerArray
-
-    def vector(self, coefficients: IntegerArray) -> fmpq_mat:
-        """The column Σ_j c_j b_j, d×1."""
-        return self.basis * fmpq_mat(integers.to_flint(coefficients[:, None]))
-
-
 def key_coordinates(data: Dataset, seed: int) -> Coordinates:
     """For u: images (T or 1, n, k)."""
     count, n, d = data.contexts.shape
-    scale = fmpq(data.contexts.denominator)
     if count * n * d * d <= _LATTICE_WORK:
-        rows = data.contexts.numerators.reshape(count * n, d)
-        lattice = image_lattice(integers.to_flint(rows))
-        images = integers.from_flint(lattice.images).reshape(count, n, -1)
-        return Coordinates(lattice.basis * scale, images)
+        return image_lattice(data.contexts)
     rng = np.random.default_rng(seed)
     size = min(_SUPPORT, d)
     while True:
@@ -65,6 +44,7 @@ def key_coordinates(data: Dataset, seed: int) -> Coordinates:
         images = data.contexts.stored[:, :, support]
         images = images if images.dtype == object else images.astype(np.int64)
         if size == d or _rows_differ(images, rng):
+            scale = fmpq(data.contexts.denominator)
             return Coordinates(_units(d, support) * scale, images)
         size = min(2 * size, d)
 
@@ -72,11 +52,10 @@ def key_coordinates(data: Dataset, seed: int) -> Coordinates:
 def query_coordinates(data: Dataset) -> Coordinates:
     """For v: images (T, k)."""
     T, d = data.queries.shape
-    scale = fmpq(data.queries.denominator)
     if _reduces_queries(T, d):
-        lattice = image_lattice(integers.to_flint(data.queries.numerators))
-        return Coordinates(lattice.basis * scale, integers.from_flint(lattice.images))
-    return Coordinates(_units(d, np.arange(d)) * scale, data.queries.numerators)
+        return image_lattice(data.queries)
+    units = _units(d, np.arange(d)) * fmpq(data.queries.denominator)
+    return Coordinates(units, data.queries.numerators)
 
 
 class GroupQueries:

@@ -42,9 +42,8 @@ constructions/paper/theorem.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -223,24 +222,8 @@ def record(
 
 def _least_lead(rows: IntegerArray, products: IntegerArray, targets: IntegerArray) -> int | None:
     """The least product·(entry at the target - another one) of these rows (N, n), or of one row for
-    all; equal entries apart. None of none.
-
-    Where several products multiply one row, the smallest and the largest of them are enough.
-    """
-    parts: Iterable[tuple[Any, Any, Any]] = zip(rows, targets, products[:, None], strict=False)
-    if len(rows) == 1:
-        parts = ((rows[0], i, products[targets == i]) for i in np.unique(targets))
-    leads = [
-        int(product) * end
-        for row, target, some in parts
-        for end in _ends(integers.subtract(row[[target]], row))
-        for product in {some.min(), some.max()}
-    ]
-    return min(leads, default=None)
-
-
-def _ends(lead: IntegerArray) -> tuple[int, ...]:
-    """The least and the largest but 0, which equal rows have; none of none. A multiple of all is
-    least at one of them."""
-    others = lead[lead != 0]
-    return (int(others.min()), int(others.max())) if others.size else ()
+    all; equal entries apart. None of none."""
+    rows = np.broadcast_to(rows, (len(targets), rows.shape[1]))
+    steps = integers.subtract(np.take_along_axis(rows, targets[:, None], axis=1), rows)
+    leads = integers.multiply(products[:, None], steps)[steps != 0]
+    return int(leads.min()) if leads.size else None

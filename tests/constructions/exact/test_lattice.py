@@ -11,6 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.oracles import rank
 
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.exact.integers import to_flint
 from attncert.constructions.exact.lattice import image_lattice, integral, kernel_and_preimages
 
 entries = st.one_of(st.integers(-4, 4), st.sampled_from([2**31, -(2**62), 2**64 + 1, 10**30]))
@@ -29,18 +31,23 @@ def fractions(matrix: fmpq_mat | fmpz_mat) -> list[list[Fraction]]:
     ]  # fmt: skip
 
 
+def lattice_of(rows: list[list[int]]) -> tuple[fmpq_mat, fmpz_mat]:
+    lattice = image_lattice(ExactArray.of(rows))
+    return lattice.basis, to_flint(lattice.images)
+
+
 @settings(max_examples=60, deadline=None)
 @given(matrices())
 @example([[0, 0], [0, 0]])
 @example([[2, 4], [4, 8]])
 @example([[6]])
 def test_images_are_the_products_with_the_basis(rows: list[list[int]]) -> None:
-    lattice = image_lattice(fmpz_mat(rows))
-    assert lattice.images.ncols() == rank(rows)
-    assert (lattice.basis.nrows(), lattice.basis.ncols()) == (len(rows[0]), rank(rows))
-    assert (lattice.images.nrows(), lattice.images.ncols()) == (len(rows), rank(rows))
-    if lattice.images.ncols():
-        assert fmpq_mat(fmpz_mat(rows)) * lattice.basis == fmpq_mat(lattice.images)
+    basis, images = lattice_of(rows)
+    assert images.ncols() == rank(rows)
+    assert (basis.nrows(), basis.ncols()) == (len(rows[0]), rank(rows))
+    assert (images.nrows(), images.ncols()) == (len(rows), rank(rows))
+    if images.ncols():
+        assert fmpq_mat(fmpz_mat(rows)) * basis == fmpq_mat(images)
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,8 +56,8 @@ def test_every_integer_point_of_the_column_space_is_reached(
     rows: list[list[int]], data: st.DataObject
 ) -> None:
     """Saturation: an integer vector rows·x, x rational, is images·c with c *integral*."""
-    lattice = image_lattice(fmpz_mat(rows))
-    if lattice.images.ncols() == 0:
+    _, images = lattice_of(rows)
+    if images.ncols() == 0:
         assert not any(any(row) for row in rows)
         return
     x = [Fraction(data.draw(st.integers(-6, 6)), data.draw(st.integers(1, 6))) for _ in rows[0]]
@@ -58,26 +65,26 @@ def test_every_integer_point_of_the_column_space_is_reached(
     # Scale the point into the integers by its least denominator: still in the column space.
     least = lcm(*(y.denominator for y in image))
     target = [int(y * least) for y in image]
-    images = fractions(lattice.images)
-    chosen = _independent_rows(images, lattice.images.ncols())
-    square = fmpq_mat([[fmpq(int(z)) for z in images[i]] for i in chosen])
+    table = fractions(images)
+    chosen = _independent_rows(table, images.ncols())
+    square = fmpq_mat([[fmpq(int(z)) for z in table[i]] for i in chosen])
     wanted = fmpq_mat([[fmpq(target[i])] for i in chosen])
     coefficients = square.solve(wanted)
     assert all(c.q == 1 for c in coefficients.entries())
-    assert lattice.images * integral(coefficients) == fmpz_mat([[y] for y in target])
+    assert images * integral(coefficients) == fmpz_mat([[y] for y in target])
 
 
 def test_planted_saturation() -> None:
     """Rows 2·e_1 and 4·e_2: x = (1/2, 1/4) has products (1, 1), so the images are all of ℤ²."""
-    lattice = image_lattice(fmpz_mat([[2, 0], [0, 4]]))
-    assert abs(lattice.images.det()) == 1
-    assert sorted(abs(x) for x in lattice.basis.entries() if x) == [fmpq(1, 4), fmpq(1, 2)]
+    basis, images = lattice_of([[2, 0], [0, 4]])
+    assert abs(images.det()) == 1
+    assert sorted(abs(x) for x in basis.entries() if x) == [fmpq(1, 4), fmpq(1, 2)]
 
 
 def test_images_are_short_where_the_basis_is_skew() -> None:
     """(1, 10^6) and (0, 1) generate ℤ²: the reduced images of two such rows have length 1."""
-    lattice = image_lattice(fmpz_mat([[1, 10**6], [0, 1]]))
-    assert max(abs(x) for x in lattice.images.entries()) == 1
+    _, images = lattice_of([[1, 10**6], [0, 1]])
+    assert max(abs(x) for x in images.entries()) == 1
 
 
 @settings(max_examples=60, deadline=None)
