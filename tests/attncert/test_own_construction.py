@@ -285,6 +285,31 @@ def test_a_block_that_does_not_fit_is_located_behind_the_steps_that_hold() -> No
     assert proof.exit_status == 3
 
 
+def test_an_error_of_the_library_in_a_step_is_told_with_its_place() -> None:
+    beyond = Step("x", lambda at: [(at.query[7], "==", 0)])
+    registry.register(replace(PARITY, name="beyond", steps={"beyond": beyond}))
+    place = r"step beyond of construction beyond: failed: .*block.*test_own_construction.py, line"
+    with pytest.raises(InputError, match=place):
+        prove(TINY, Prove("beyond"))
+
+
+def test_a_false_hypothesis_that_no_step_uses_is_said() -> None:
+    spare = Hypothesis("It is false.", lambda data: [(0, "==", 1)])
+    hypotheses = {**PARITY.hypotheses, "spare": spare}
+    registry.register(replace(PARITY, name="spared", hypotheses=hypotheses))
+    proof = prove(TINY, Prove("spared"))
+    assert proof.exit_status == 0 and proof.proof_claim is not None
+    assert "false, but used by no step: hypothesis.spare" in proof.proof_claim.statement
+
+
+def test_the_one_width_of_heads_may_be_named() -> None:
+    assert prove(TINY, Prove("width-one", head_width=1)).exit_status == 0
+    with pytest.raises(
+        InputError, match="head_width: must be left out with construction width-one"
+    ):
+        prove(TINY, Prove("width-one", head_width=2))
+
+
 # The record, and code that is not ours.
 
 

@@ -150,6 +150,11 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
     )
     broken = [x for x in outcomes if x.level is Level.REFUTED]
     failing = broken or [x for x in outcomes if not x.level.holds]
+    idle = [x for x in dict.fromkeys(x.construction for x in outcomes) if not _built(x, outcomes)]
+    if idle and not failing:
+        reason = f"{', '.join(idle)} built nothing on any of them, so that nothing was shown"
+        witness = {"reason": reason}
+        return Claim(ids.EDGE_CASES, statement, Level.UNDECIDED, {"cases": cases}, witness)
     return Claim(
         ids.EDGE_CASES,
         statement,
@@ -159,6 +164,12 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
         arithmetic="as `prove` decides each, on small integers exactly",
         source="ours; docs/commands.md",
     )
+
+
+def _built(construction: str, outcomes: Sequence[CaseVerdict]) -> bool:
+    """Whether it proved one of the cases."""
+    words = {x.words for x in outcomes if x.construction == construction}
+    return any(level.value in words for level in Level if level.holds)
 
 
 def _outcome(method: Construction, name: str, seed: int) -> CaseVerdict:

@@ -30,7 +30,8 @@ def stands(
     said = [claim for claim in steps if claim.level is not Level.VACUOUS]
     needed = [*said, *promises, *used]
     if (said or not steps) and all(trace.standing(claim.id).holds for claim in needed):
-        statement = f"The proof stands on these data: {_counts(steps, promises, used)}."
+        unused = [x for x in known if ids.hypothesis_name(x.id) and x.id not in below]
+        statement = f"The proof stands on these data: {_counts(steps, promises, used, unused)}."
         on = tuple(claim.id for claim in needed)
         level = min(trace.standing(name) for name in on)
         return [Claim(ids.PROOF, statement, level, rests_on=on)]
@@ -55,8 +56,13 @@ def _fails(level: Level, because: Sequence[Claim]) -> Claim:
     return Claim(ids.PROOF, statement, level, witness=witness)
 
 
-def _counts(steps: Sequence[Claim], promises: Sequence[Claim], used: Sequence[Claim]) -> str:
-    """How many hold, and which say nothing."""
+def _counts(
+    steps: Sequence[Claim],
+    promises: Sequence[Claim],
+    used: Sequence[Claim],
+    unused: Sequence[Claim],
+) -> str:
+    """How many hold, which say nothing, and which hypotheses are false without being used."""
     parts = [
         counted(len(used), "hypothesis"),
         counted(sum(claim.level is not Level.VACUOUS for claim in steps), "step"),
@@ -66,4 +72,7 @@ def _counts(steps: Sequence[Claim], promises: Sequence[Claim], used: Sequence[Cl
     holding = f"{', '.join(most)} and {last}" if most else last
     vacuous = [claim.id for claim in steps if claim.level is Level.VACUOUS]
     verb = "hold" if most or not last.startswith("1 ") else "holds"
-    return f"{holding} {verb}" + (f"; vacuous: {', '.join(vacuous)}" if vacuous else "")
+    false = [claim.id for claim in unused if claim.level is Level.REFUTED]
+    more = f"; vacuous: {', '.join(vacuous)}" if vacuous else ""
+    more += f"; false, but used by no step: {', '.join(false)}" if false else ""
+    return f"{holding} {verb}{more}"

@@ -112,7 +112,7 @@ def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
         finally:  # of a hypothesis that fails, too
             if before and data.hashed() != before:
                 raise ValueError("it changes the data")
-    except (InputError, HypothesisFails, KeyboardInterrupt, OutOfTime):
+    except (Broken, HypothesisFails, KeyboardInterrupt, OutOfTime):
         raise
     except BaseException as error:
         if not foreign(method):

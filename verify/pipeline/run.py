@@ -58,7 +58,7 @@ class Run:
         Raises InputError for labels that are missing, and for options that the construction does
         not take.
         """
-        _require_options(question, construction)
+        _require_options(question, construction, data)
         if not question.unlabelled:
             _ = data.labels  # raises InputError where there are none
         if not (call or ":" in question.construction):
@@ -122,11 +122,14 @@ class Run:
         )
 
 
-def _require_options(question: Prove, construction: Construction) -> None:
-    """Raises InputError for options that the construction does not take."""
+def _require_options(question: Prove, construction: Construction, data: Dataset) -> None:
+    """Raises InputError for options that the construction does not take; the one width of heads
+    that it has may be named."""
+    theorem = construction.layer
+    usual = {} if theorem is None else {"head_width": theorem.width(data.n)}
     for option in _OPTIONS:
         setting = getattr(question, option)
-        if setting and option not in construction.options:
+        if setting and option not in construction.options and setting != usual.get(option):
             raise InputError(option, f"left out with construction {construction.name}", setting)
     if question.round == "auto" and construction.layer is None:
         must = f"a step, such as 1/64, with construction {construction.name}"

@@ -25,6 +25,7 @@ from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.statements import Hypothesis
 
 I3 = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 I4 = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
@@ -330,3 +331,17 @@ def test_a_broken_promise_counts_against(parity: Construction) -> None:
     assert found.level is Level.REFUTED and found.witness
     said = "blank on huge integers: a step fails: head.1.alone is refuted"
     assert said in found.witness["reason"].split("; ")
+
+
+def test_a_construction_that_builds_for_no_case_shows_nothing(parity: Construction) -> None:
+    """An audit of it is undecided, although it names a false hypothesis every time."""
+
+    def build(data: Dataset, request: Any) -> Any:
+        raise ValueError("nothing is ever built")
+
+    never = {"never": Hypothesis("It is false.", lambda data: [(0, "==", 1)])}
+    method = replace(parity, name="idle", build=build, hypotheses=never, steps={})
+    registry.register(method)
+    found = claim(tried(method))
+    assert found.level is Level.UNDECIDED and found.witness
+    assert "idle built nothing" in found.witness["reason"]
