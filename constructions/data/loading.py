@@ -48,6 +48,7 @@ STDIN = "standard input"
 _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # in no name of a column
 _FIRST = {
     "npz": b"PK", "npy": b"\x93NUMPY", "json": b"{", "mtx": b"%%MatrixMarket", "mat": b"MATLAB",
 }  # fmt: skip
@@ -246,7 +247,7 @@ def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
         rows = [[_cell(cell.strip()) for cell in row] for row in lines if any(row)]
     except csv.Error as error:
         raise InputError(source, "CSV", f"unreadable ({error})") from None
-    named = rows and all(isinstance(x, str) and not re.search("[0-9]", x) for x in rows[0])
+    named = rows and all(isinstance(x, str) and not _NUMBERS.search(x) for x in rows[0])
     return rows[1:] if named else rows
 
 
@@ -262,15 +263,16 @@ def read_mtx(file: BinaryIO, source: str) -> list[list[Any]]:
     must = "a Matrix Market file of a general matrix: real, integer or pattern"
     if form != "general" or kind not in ("real", "double", "integer", "pattern"):
         raise InputError(source, must, f"with the head {' '.join(head)[:80]!r}")
+    sparse, parts = dense != "array", 2 * (dense != "array") + (kind != "pattern")
     try:
-        N, d, *_ = map(int, body[0])
-        cells = body[1:]
-        if dense == "array":
-            places = [(i, j) for j in range(d) for i in range(N)] if N * d == len(cells) else []
-        else:
+        (N, d, *entries), cells = map(int, body[0]), body[1:]
+        if sparse:
             places = [(int(i) - 1, int(j) - 1) for i, j, *_ in cells]
-        short = N * d > MAX_MATRIX or len(places) != len(cells)
-        if short or not all(0 <= i < N and 0 <= j < d for i, j in places):
+        else:
+            places = [(i, j) for j in range(d) for i in range(N)] if N * d == len(cells) else []
+        each_once = len(set(places)) == len(cells) and entries == [len(cells)] * sparse
+        whole = each_once and all(len(row) == parts for row in cells) and N * d <= MAX_MATRIX
+        if not whole or not all(0 <= i < N and 0 <= j < d for i, j in places):
             raise ValueError
     except (ValueError, IndexError):
         raise InputError(source, must, "one whose sizes and places do not fit") from None

@@ -175,6 +175,13 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
         ("x.mtx", b"%%MatrixMarket matrix array real general\n1 2\n1\n"),
         ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 1\n"),
         ("x.mtx", b"%%MatrixMarket matrix coordinate pattern general\n1000000000 1000000000 0\n"),
+        # cut short, an entry without its number or twice, numbers side by side, a dense pattern
+        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n"),
+        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1\n"),
+        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1\n1 1 2\n"),
+        ("x.mtx", b"%%MatrixMarket matrix array real general\n1 1\n1 2\n"),
+        ("x.mtx", b"%%MatrixMarket matrix array pattern general\n1 1\n2\n"),
+        ("x.csv", b"nan,-inf\n1,2\n"),  # no header
     ],
 )
 def test_what_is_no_vectors_is_one_line(
