@@ -127,7 +127,8 @@ def test_extras_are_installed_from_a_checkout() -> None:
     texts = [
         path.read_text("utf-8") for storey in storeys for path in (ROOT / storey).rglob("*.py")
     ]
-    texts += [page.read_text("utf-8") for page in PAGES]
+    jobs = ROOT.glob("examples/**/*.yml")
+    texts += [page.read_text("utf-8") for page in (*PAGES, *jobs)]
     assert not [text for text in texts if "attncert[" in text]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
