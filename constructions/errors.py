@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
@@ -101,7 +101,10 @@ def _text(x: object) -> str:
     if isinstance(x, int) and x.bit_length() > 3 * _MOST:
         return f"an integer of {x.bit_length()} bits"
     try:
-        return str(x)
+        text = str(x)
+        if len(text) > 60 and isinstance(x, Sized) and not isinstance(x, str):
+            return f"a {type(x).__name__} of {len(x)}"
+        return text
     except ValueError:  # integers within that Python does not write
         return f"a {type(x).__name__} of too many digits"
 

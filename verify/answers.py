@@ -55,4 +55,4 @@ def _require_type(name: str, argument: Any, types: type | tuple[type, ...]) -> N
     if not isinstance(argument, types):
         every = types if isinstance(types, tuple) else (types,)
         must = f"of type {' or '.join(one.__name__ for one in every)}"
-        raise InputError(name, must, repr(argument))
+        raise InputError(name, must, repr(argument) if isinstance(argument, str) else argument)

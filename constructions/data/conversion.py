@@ -126,6 +126,8 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
 def on_host(values: Any, argument: str) -> Any:
     """An array of PyTorch, CuPy or another library of the array API as NumPy's, with the same
     numbers; anything else as it is. Raises InputError if it cannot be transferred."""
+    if isinstance(values, np.ma.MaskedArray):  # what is hidden would be read as numbers
+        raise InputError(argument, "a dense array", "a MaskedArray")
     if isinstance(values, (np.ndarray, np.generic, list, tuple)):
         return values
     try:

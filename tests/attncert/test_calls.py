@@ -40,6 +40,10 @@ def test_other_arguments_of_a_layer_are_one_line() -> None:
         attncert.layer(LAYER, DATA, mask="causal")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="weights: must be of type StoredLayer or Network or"):
         attncert.layer(3, DATA)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"must be of type Dataset, not a list of 50$"):
+        attncert.prove([[1, 2]] * 50)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"heads: must be a whole number from 1 to .*, not '3'$"):
+        attncert.Prove(heads="3")  # type: ignore[arg-type]
 
 
 def test_a_question_says_what_was_set() -> None:
@@ -82,3 +86,5 @@ def test_tensors_are_data() -> None:
 
     with pytest.raises(InputError, match="queries: must be a dense array, not a Meta"):
         Dataset.of(contexts, Meta(queries), labels)
+    with pytest.raises(InputError, match="queries: must be a dense array, not a MaskedArray"):
+        Dataset.of(contexts, np.ma.masked_equal(queries, 3), labels)

@@ -44,7 +44,8 @@ class Rule:
         except (ValueError, TypeError, OverflowError):
             fits = False
         if not fits:
-            raise InputError(name, self.must, entry)
+            text = isinstance(entry, str) and self.kind is not str  # "3" is no number
+            raise InputError(name, self.must, repr(entry) if text else entry)
         return value
 
 
