@@ -30,7 +30,7 @@ from matplotlib.ticker import FuncFormatter
 
 from attncert.constructions import generic, paper, width_one
 from attncert.constructions.arrays import ObjectArray
-from attncert.constructions.construction import Bound, Construction, SteeringHead
+from attncert.constructions.construction import Bound, BuiltLayer, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import parameter_count
@@ -131,7 +131,7 @@ def rounded(condition: float | None) -> float | None:
 
 
 def least_certified(
-    data: Dataset, built: Construction, number: int, tables: list[ObjectArray]
+    data: Dataset, built: BuiltLayer, number: int, tables: list[ObjectArray]
 ) -> tuple[int, int | None] | None:
     """(c, B) of head `number` (from 1, with a selector): the least c whose rank is certified.
 

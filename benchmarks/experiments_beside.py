@@ -16,7 +16,7 @@ import numpy as np
 from experiments_points import Point, data_of
 
 from attncert.constructions import paper, width_one
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import softmax_float
 from attncert.constructions.given.adam import train
@@ -87,7 +87,7 @@ def equal_examples() -> Iterator[dict[str, Any]]:
             yield row | {"weights": "fitted", "saturated": list(_fitted(data, point.shape()))}
 
 
-def _saturated(data: Dataset, built: Construction) -> list[float]:
+def _saturated(data: Dataset, built: BuiltLayer) -> list[float]:
     tables = [features.logits(head, data) for head in built.layer.heads]
     largest = [softmax_float(table).max(axis=1) for table in tables]
     return [round(float((x > SATURATED).mean()), 4) for x in largest]

@@ -68,7 +68,7 @@ class SteeringHead(PlacedHead, ABC):
 
 
 @dataclass(frozen=True)
-class Construction:
+class BuiltLayer:
     """The layer's key and query weights and everything that was chosen on the way.
 
     name:       of the construction, as on the command line.

@@ -12,7 +12,7 @@ from itertools import islice
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
-    Construction,
+    BuiltLayer,
     PlacedHead,
     over_primes,
     with_idle_heads,
@@ -29,7 +29,7 @@ from attncert.constructions.search.placement import Placement, independent_rows
 _SHOWN = 4  # numbers in a sentence
 
 
-def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> Construction:
+def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> BuiltLayer:
     """The construction that these keys and queries are. Exact; rank decided mod p.
 
     layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
@@ -40,7 +40,7 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
-    Construction('mine', heads=1, head_width=1, r=0, placing=1)
+    BuiltLayer('mine', heads=1, head_width=1, r=0, placing=1)
     """
     _require_shapes(layer, data)
     data = data.expanded()  # one logit for each token
@@ -94,7 +94,7 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
     placed = [number for number, _ in placing]
     others = [number for number in range(len(layer.heads)) if number not in set(placed)]
     order = [*placed, *others]
-    return Construction(
+    return BuiltLayer(
         name=name,
         layer=Layer(tuple(Head(layer.heads[h].key, layer.heads[h].query) for h in order)),
         groups=tuple(head.group for _, head in placing),

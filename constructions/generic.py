@@ -33,7 +33,7 @@ from flint import fmpq_mat, fmpz_mat
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
     Bound,
-    Construction,
+    BuiltLayer,
     PlacedHead,
     over_primes,
     with_idle_heads,
@@ -75,7 +75,7 @@ def build(
     head_width: int = 1,
     seed: int = 0,
     progress: Progress = silent,
-) -> Construction:
+) -> BuiltLayer:
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that Corollary 1 promises to be enough under A1 and A2,
@@ -94,7 +94,7 @@ def build(
     require_positive(heads=heads, head_width=head_width)
     _require_capacity(data, heads)
     chosen = over_primes(lambda prime: _Search(data, heads, head_width, seed, prime).run(progress))
-    return Construction(
+    return BuiltLayer(
         name="generic",
         layer=with_idle_heads([Head(head.key, head.query) for head in chosen], heads),
         groups=tuple(head.group for head in chosen),

@@ -30,7 +30,7 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.construction import (
     Bound,
-    Construction,
+    BuiltLayer,
     SteeringHead,
     over_primes,
     require_independent_rows,
@@ -77,7 +77,7 @@ def build(
     saturation: Saturation | None = None,
     seed: int = 0,
     progress: Progress = silent,
-) -> Construction:
+) -> BuiltLayer:
     """Key and query weights with which the features of all examples are independent.
 
     head_width: d_h, default n. heads: H, default the fewest that the theorem allows (more, if only
@@ -109,7 +109,7 @@ def build(
     chosen = over_primes(attempt)
     layer_heads = [head.weights(width) for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(chosen)))
-    return Construction("paper", layer, groups, tuple(chosen), width, r, regrouped)
+    return BuiltLayer("paper", layer, groups, tuple(chosen), width, r, regrouped)
 
 
 def _record(

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.errors import HypothesisFails
@@ -29,9 +29,7 @@ _GOOD = 1e6  # condition number of Z with which the search for a better copy end
 _REFINEMENTS = 3
 
 
-def float64_weights(
-    data: Dataset, build: Callable[[Dataset], Construction]
-) -> dict[str, FloatArray]:
+def float64_weights(data: Dataset, build: Callable[[Dataset], BuiltLayer]) -> dict[str, FloatArray]:
     """W_K, W_Q (H, d, d_h), W_V (H, d, m), W_O (H·m, m) in float64, for a plain softmax (base e).
 
     build: the construction to run on the coarse copies, with all its settings.
@@ -53,7 +51,7 @@ def float64_weights(
 
 
 def _best_conditioned(
-    data: Dataset, build: Callable[[Dataset], Construction]
+    data: Dataset, build: Callable[[Dataset], BuiltLayer]
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """Keys and queries from the coarse copy that gives the best conditioned Z (T, H·d), and Z.
 

@@ -32,7 +32,7 @@ from flint import fmpz_mat, nmod_mat
 from gmpy2 import gcd, mpz
 
 from attncert.constructions.arrays import DigitArray, IntArray, IntegerArray
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
@@ -56,7 +56,7 @@ class Solution:
 
 
 def lifted(
-    construction: Construction,
+    construction: BuiltLayer,
     data: Dataset,
     right: list[int],
     bits: int,
@@ -177,7 +177,7 @@ def _pairs(digits: DigitArray) -> IntArray:
     return low
 
 
-def _start(construction: Construction, data: Dataset, right: list[int]) -> _State | None:
+def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> _State | None:
     """The state before the first digit; None where the prime or the sizes do not allow it."""
     p = PRIME
     T, n, heads = data.T, data.n, construction.heads

@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import (
@@ -45,7 +45,7 @@ class PivotSystem:
     columns: tuple[tuple[int, int], ...]
 
 
-def predicted_bits(construction: Construction, data: Dataset) -> int:
+def predicted_bits(construction: BuiltLayer, data: Dataset) -> int:
     """Bits that the determinant of the pivot system, hence the readout, is expected to have.
 
     The sum of all logit ranges: each softmax denominator has about that many bits, and row t of
@@ -55,7 +55,7 @@ def predicted_bits(construction: Construction, data: Dataset) -> int:
     return sum(sum(logit_ranges(head, data)) for head in heads)
 
 
-def pivot_system(construction: Construction, data: Dataset) -> PivotSystem:
+def pivot_system(construction: BuiltLayer, data: Dataset) -> PivotSystem:
     """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, cleared by Π_h S_th. Exact."""
     contexts = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
     numerators: list[list[list[int]]] = [[] for _ in range(data.T)]
@@ -109,7 +109,7 @@ def lifting_is_shorter(bits: int, T: int) -> bool:
 
 
 def readout(
-    construction: Construction, data: Dataset, right: fmpq_mat, progress: Progress = silent
+    construction: BuiltLayer, data: Dataset, right: fmpq_mat, progress: Progress = silent
 ) -> fmpq_mat:
     """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
 
@@ -138,7 +138,7 @@ def readout(
 
 
 def with_readout(
-    construction: Construction, data: Dataset, at_pivots: fmpq_mat, value_width: int | None = None
+    construction: BuiltLayer, data: Dataset, at_pivots: fmpq_mat, value_width: int | None = None
 ) -> Layer:
     """The layer with values and output: VO has rows `at_pivots` (T×m) at the pivots, 0 elsewhere.
 
@@ -172,7 +172,7 @@ def with_readout(
     return Layer(tuple(heads), fmpq_mat(outputs))
 
 
-def right_inverse(construction: Construction, data: Dataset) -> fmpq_mat:
+def right_inverse(construction: BuiltLayer, data: Dataset) -> fmpq_mat:
     """R (H·d × T) with Z R = I: the readout as a linear map of the labels. Exact."""
     T, d = data.T, data.d
     system = pivot_system(construction, data)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attncert.constructions.arrays import IntArray
-from attncert.constructions.construction import Construction, over_primes, with_idle_heads
+from attncert.constructions.construction import BuiltLayer, over_primes, with_idle_heads
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import require_positive
 from attncert.constructions.progress import Progress, silent
@@ -29,7 +29,7 @@ from attncert.constructions.width_one.theorem import WidthOneHead, proof_heads
 
 def build(
     data: Dataset, *, heads: int | None = None, seed: int = 0, progress: Progress = silent
-) -> Construction:
+) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
     heads: the most that may be used, default as many as the grouping found has groups. Exact; rank
@@ -43,7 +43,7 @@ def build(
         return proof_heads(_Builder(data, seed=seed, prime=prime), groups, progress)
 
     chosen = over_primes(attempt)
-    return Construction(
+    return BuiltLayer(
         name="affine",
         layer=with_idle_heads([head.weights() for head in chosen], max(heads or 0, len(groups))),
         groups=groups,

@@ -50,7 +50,7 @@ from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
-    Construction,
+    BuiltLayer,
     Groups,
     SteeringHead,
     over_primes,
@@ -108,7 +108,7 @@ def build(
     saturation: Saturation | None = None,
     seed: int = 0,
     progress: Progress = silent,
-) -> Construction:
+) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
     heads: H, default the fewest that the theorem allows (more, if only they admit a grouping).
@@ -136,7 +136,7 @@ def build(
     chosen = over_primes(attempt)
     layer_heads = [head.weights() for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(partition)))
-    return Construction(
+    return BuiltLayer(
         name="width-one",
         layer=layer,
         groups=tuple(head.group for head in chosen),

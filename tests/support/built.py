@@ -20,7 +20,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions import generic as of_generic
 from attncert.constructions import paper as the_paper
 from attncert.constructions import width_one as of_width_one
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
@@ -41,7 +41,7 @@ class Built:
     """Data and what was built for them."""
 
     data: Dataset
-    construction: Construction
+    construction: BuiltLayer
 
     @property
     def layer(self) -> Layer:
@@ -77,7 +77,7 @@ def _ragged() -> Dataset:
     return Dataset.of(contexts, data.queries, data.labels)
 
 
-_BUILD: dict[str, Callable[..., Construction]] = {
+_BUILD: dict[str, Callable[..., BuiltLayer]] = {
     "paper": the_paper.build,
     "width-one": of_width_one.build,
     "affine": of_affine.build,

@@ -21,7 +21,7 @@ from support.small_layers import outputs
 from support.strategies import datasets, families, numbers
 
 from attncert.constructions import paper
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
@@ -181,15 +181,13 @@ def test_narrow_heads_use_a1_at_strength_r() -> None:
 # A builder that errs: the answer rests on what was built, not on what the builder says of it.
 
 
-def built_with(
-    monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Construction], Construction]
-) -> None:
+def built_with(monkeypatch: pytest.MonkeyPatch, spoil: Callable[[BuiltLayer], BuiltLayer]) -> None:
     honest = paper.build
     monkeypatch.setattr(paper, "build", lambda *args, **options: spoil(honest(*args, **options)))
 
 
 def test_a_false_record_is_refuted_and_the_answer_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    def overstated(built: Construction) -> Construction:
+    def overstated(built: BuiltLayer) -> BuiltLayer:
         first, second = built.heads
         return replace(built, heads=(first, replace(second, gap_bits=second.gap_bits + 1)))
 
@@ -201,7 +199,7 @@ def test_a_false_record_is_refuted_and_the_answer_stands(monkeypatch: pytest.Mon
 
 
 def test_weights_without_rank_are_not_called_memorizing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def idle(built: Construction) -> Construction:
+    def idle(built: BuiltLayer) -> BuiltLayer:
         zero = fmpq_mat(2, 2)
         return replace(built, layer=with_head(built.layer, 1, key=zero, query=zero))
 

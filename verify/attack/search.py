@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
@@ -235,7 +235,7 @@ def _attacked(name: str) -> Attacked:
     )
 
 
-def _built(construction: Construction, case: Case) -> Placed:
+def _built(construction: Construction, case: Case) -> BuiltLayer:
     """By one of two variants: paper with or without targets inside; width one with or without short
     heads, which place as many examples as their values are wide."""
     request = Request(
@@ -247,7 +247,7 @@ def _built(construction: Construction, case: Case) -> Placed:
     return placed_by(construction, case.dataset, request)
 
 
-def _refuted(construction: Construction, data: Dataset, built: Placed) -> str | None:
+def _refuted(construction: Construction, data: Dataset, built: BuiltLayer) -> str | None:
     """The first step that is false."""
     claims = step_claims(construction.steps, views_of(built, data), nothing_raised, "")
     false = [claim for claim in claims if claim.level is Level.REFUTED]

@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from attncert.constructions.construction import Bound
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact.hashing import distinct
@@ -25,7 +24,7 @@ from attncert.verify.steps.affine import STEPS
 from attncert.verify.steps.hypotheses import grouping
 
 
-def _build(data: Dataset, request: Request) -> Placed:
+def _build(data: Dataset, request: Request) -> BuiltLayer:
     heads, seed = request.heads, request.seed
     return affine.build(data, heads=heads, seed=seed, progress=request.progress)
 
@@ -34,7 +33,7 @@ def _dimensions(asked: Asked) -> Iterator[Claim]:
     yield grouping(asked.data, asked.request.heads, asked.request.seed)
 
 
-def _remarks(data: Dataset, built: Placed) -> dict[str, str]:
+def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
     counts = {len(distinct(table)) for table in data.contexts.stored.tolist()}
     if counts == {data.n} or data.ragged:
         return {}

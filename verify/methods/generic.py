@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from attncert.constructions import generic
-from attncert.constructions.construction import Bound
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import spans
 from attncert.verify.claims.proof import Voice
@@ -17,7 +16,7 @@ from attncert.verify.origins.sequences import by_class
 from attncert.verify.steps.generic import STEPS, almost_all
 
 
-def _build(data: Dataset, request: Request) -> Placed:
+def _build(data: Dataset, request: Request) -> BuiltLayer:
     return generic.build(
         data,
         heads=request.heads,
@@ -27,7 +26,7 @@ def _build(data: Dataset, request: Request) -> Placed:
     )
 
 
-def _remarks(data: Dataset, built: Placed) -> dict[str, str]:
+def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
     heads = [head for head in built.heads if isinstance(head, generic.GenericHead)]
     count = len(built.layer.heads)
     bound = min(count * data.d, spans(data).features(count))

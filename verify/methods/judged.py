@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.from_layer import from_layer
@@ -50,7 +50,7 @@ class Judged:
     built: Any = None
     views: Views | None = None
     layer: Layer | None = None
-    placed: Placed | None = None
+    placed: BuiltLayer | None = None
     failure: HypothesisFails | None = None
 
 
@@ -152,18 +152,18 @@ def of_keys(layer: Layer, d: int) -> Network:
     return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
 
 
-def views_of(placed: Placed, data: Dataset) -> Views:
+def views_of(placed: BuiltLayer, data: Dataset) -> Views:
     """What the steps see of a layer."""
     return Views(data, placed, of_keys(placed.layer, data.d), placed.groups)
 
 
 def _placed(
     construction: Construction, built: Any, layer: Layer | None, data: Dataset, request: Request
-) -> tuple[Placed | None, HypothesisFails | None]:
+) -> tuple[BuiltLayer | None, HypothesisFails | None]:
     """Which examples each head adds to the rank; or why the rank is too small."""
     if layer is None:
         return None, None
-    if isinstance(built, Placed):
+    if isinstance(built, BuiltLayer):
         return built, None
     try:
         return from_layer(layer, data, construction.name, heads=request.heads), None
@@ -179,11 +179,11 @@ _MEASURES: dict[str, Callable[[Network], int]] = {
 }
 
 
-def placed_by(construction: Construction, data: Dataset, request: Request) -> Placed:
+def placed_by(construction: Construction, data: Dataset, request: Request) -> BuiltLayer:
     """The layer that the construction builds for other data. Raises HypothesisFails."""
     with errors_of(construction, "build", data):
         built = construction.build(data, request)
-        if isinstance(built, Placed):
+        if isinstance(built, BuiltLayer):
             return built
         layer: Any = getattr(built, "layer", built)
         return from_layer(layer, data, construction.name, request.heads)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
@@ -33,7 +33,7 @@ class Asked:
     source: str
     work: float = A1_WORK
     progress: StageProgress = silent
-    built: Placed | None = None
+    built: BuiltLayer | None = None
 
     @property
     def r(self) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from attncert.constructions.construction import Bound
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Voice
@@ -27,8 +26,8 @@ class LayerTheorem:
 
     bound: Bound | None = None
     width: Callable[[int], int] = lambda n: 1
-    follows: Callable[[Dataset, Placed], Iterable[Claim]] = lambda data, built: ()
-    remarks: Callable[[Dataset, Placed], Mapping[str, str]] = lambda data, built: {}
+    follows: Callable[[Dataset, BuiltLayer], Iterable[Claim]] = lambda data, built: ()
+    remarks: Callable[[Dataset, BuiltLayer], Mapping[str, str]] = lambda data, built: {}
     voice: Voice = field(default_factory=Voice)
     owes: Callable[[Dataset], bool] | None = None
 

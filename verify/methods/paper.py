@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncert.constructions import paper
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Voice
@@ -16,7 +16,7 @@ from attncert.verify.partition.claims import memorizes
 from attncert.verify.steps.paper import STEPS
 
 
-def _build(data: Dataset, request: Request) -> Placed:
+def _build(data: Dataset, request: Request) -> BuiltLayer:
     return paper.build(
         data,
         head_width=request.head_width,
@@ -28,13 +28,13 @@ def _build(data: Dataset, request: Request) -> Placed:
     )
 
 
-def certified_partition(data: Dataset, built: Placed) -> list[Claim]:
+def certified_partition(data: Dataset, built: BuiltLayer) -> list[Claim]:
     """What the partition condition alone promises for the groups that were used."""
     groups = built.partition or built.groups
     return [memorizes(groups, built.r, of=data.T, width_one=built.r == data.n)]
 
 
-def _remarks(data: Dataset, built: Placed) -> dict[str, str]:
+def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
     """How much of the paper's head was needed: targets at the barycentre use no steering."""
     uniform = sum(len(set(g)) == 1 for head in built.heads for g in head.logits)
     every = sum(len(head.group) for head in built.heads)

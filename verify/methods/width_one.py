@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from attncert.constructions import width_one
-from attncert.constructions.construction import Bound
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.proof import Voice
 from attncert.verify.methods import paper
@@ -16,7 +15,7 @@ from attncert.verify.origins.sequences import by_class
 from attncert.verify.steps.width_one import STEPS
 
 
-def _build(data: Dataset, request: Request) -> Placed:
+def _build(data: Dataset, request: Request) -> BuiltLayer:
     return width_one.build(
         data,
         heads=request.heads,
@@ -27,7 +26,7 @@ def _build(data: Dataset, request: Request) -> Placed:
     )
 
 
-def _remarks(data: Dataset, built: Placed) -> dict[str, str]:
+def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
     short = sum(isinstance(head, width_one.WidthOneHead) and head.short for head in built.heads)
     return {
         "short heads": f"{short} of {len(built.heads)}: shortest vectors, certified by rank alone; "

@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import silent
@@ -47,7 +47,7 @@ def rounded(run: Run) -> Run:
     return replace(run, data=finest)
 
 
-def _built(run: Run, data: Dataset) -> Placed:
+def _built(run: Run, data: Dataset) -> BuiltLayer:
     """The layer as asked for, for other data than the run's."""
     return placed_by(run.construction, data, replace(run.request, progress=silent))
 

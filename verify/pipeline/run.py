@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import parameter_count
@@ -98,7 +98,7 @@ class Run:
         """What a certificate says of its origin."""
         return produced_by(self.call or self.question.line(), self.question.seed)
 
-    def setup(self, built: Placed | None = None, device: Device | None = None) -> Setup:
+    def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
         """What the report says was built."""
         data, construction, theorem = self.data, self.construction, self.theorem
         heads = len(built.layer.heads) if built else self.request.heads

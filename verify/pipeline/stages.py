@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer, parameter_count
@@ -97,7 +97,7 @@ def check_value_width(run: Run) -> list[Claim]:
     return [timed(partial(hypotheses.value_width, run.data, run.value_width, source))]
 
 
-def require_values(run: Run, known: Judged) -> Construction:
+def require_values(run: Run, known: Judged) -> BuiltLayer:
     """The weights. Raises HypothesisFails if there are none, or values are too narrow for them."""
     if known.placed is None:
         assert known.failure is not None
@@ -106,7 +106,7 @@ def require_values(run: Run, known: Judged) -> Construction:
     return known.placed
 
 
-def check_premises(run: Run, built: Construction, known: list[Claim]) -> list[Claim]:
+def check_premises(run: Run, built: BuiltLayer, known: list[Claim]) -> list[Claim]:
     """Does the theorem apply; parameters."""
     data, method, heads = run.data, run.construction, len(built.layer.heads)
     claims = []
@@ -120,12 +120,12 @@ def check_premises(run: Run, built: Construction, known: list[Claim]) -> list[Cl
     return [*claims, conclusions.parameters(count)]
 
 
-def check_consequences(run: Run, built: Construction) -> list[Claim]:
+def check_consequences(run: Run, built: BuiltLayer) -> list[Claim]:
     """What the proof says of the finished weights beside the answer."""
     return [*run.theorem.follows(run.data, built)]
 
 
-def check_saturation(run: Run, built: Construction) -> list[Claim]:
+def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
     """Saturation on demand, where the question has it: by three routes, and at the least c."""
     target = run.request.saturation
     if target is None:
@@ -135,7 +135,7 @@ def check_saturation(run: Run, built: Construction) -> list[Claim]:
     return [*routes, saturation_claims.conclusion(built, target, routes)]
 
 
-def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
+def check_rank(run: Run, built: BuiltLayer) -> tuple[list[Claim], int]:
     """rank Z = T at finite weights, and the reduction that makes it enough; and modulo which prime
     the rank was taken."""
     run.progress("rank", 0, run.data.T)
@@ -151,7 +151,7 @@ def check_rank(run: Run, built: Construction) -> tuple[list[Claim], int]:
     return [full, columns, narrow.reduction()], prime
 
 
-def plan(run: Run, built: Construction) -> ReadoutPlan:
+def plan(run: Run, built: BuiltLayer) -> ReadoutPlan:
     """Readout or rank, decided before the work; says so where nobody asked for a rank."""
     bits, T = predicted_bits(built, run.data), run.data.T
     work = bits * bits * T
@@ -166,7 +166,7 @@ def plan(run: Run, built: Construction) -> ReadoutPlan:
     return ReadoutPlan(bits, work, fits, why)
 
 
-def _too_long(run: Run, built: Construction, bits: int, fits: bool) -> str:
+def _too_long(run: Run, built: BuiltLayer, bits: int, fits: bool) -> str:
     """Why no readout is computed unasked, and what one would cost that `fits`."""
     data, why = run.data, conclusions.too_long_to_compute(bits)
     if data.origin is AS_GIVEN and max(data.contexts.denominator, data.queries.denominator) > 1:
@@ -196,7 +196,7 @@ def _brief(x: float) -> str:
     return f"{float(f'{x:.2g}'):,g}"
 
 
-def outcome(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Outcome:
+def outcome(run: Run, built: BuiltLayer, plan: ReadoutPlan, prime: int) -> Outcome:
     """Steps 9 and 10, or the rank, as planned. prime: modulo which the rank is T."""
     data = run.data
     if plan.rank_reason:
@@ -219,7 +219,7 @@ def outcome(run: Run, built: Construction, plan: ReadoutPlan, prime: int) -> Out
     return Outcome("interpolation", layer, [*routes, *concluded], file)
 
 
-def _by_rank(run: Run, built: Construction, plan: ReadoutPlan, prime: int, why: str) -> Outcome:
+def _by_rank(run: Run, built: BuiltLayer, plan: ReadoutPlan, prime: int, why: str) -> Outcome:
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, plan.bits, why, uncertified)
@@ -227,7 +227,7 @@ def _by_rank(run: Run, built: Construction, plan: ReadoutPlan, prime: int, why: 
 
 
 def _certified(
-    run: Run, built: Construction, layer: Layer, prime: int | None = None
+    run: Run, built: BuiltLayer, layer: Layer, prime: int | None = None
 ) -> tuple[Certificate | None, str]:
     """The certificate of this layer (prime: of its rank); or None, and why the checker would not
     read it."""
@@ -248,7 +248,7 @@ def _certified(
         return None, str(reason)
 
 
-def check_interpolation(run: Run, built: Construction, layer: Layer, work: int) -> list[Claim]:
+def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, work: int) -> list[Claim]:
     """The layer's outputs are the labels: by every route that its numbers allow."""
     data = run.data
     run.progress("interpolation", 0, 3)
@@ -268,7 +268,7 @@ def check_interpolation(run: Run, built: Construction, layer: Layer, work: int) 
     return routes
 
 
-def enclosure(run: Run, built: Construction) -> Claim:
+def enclosure(run: Run, built: BuiltLayer) -> Claim:
     """Float64 weights for the given labels, their error enclosed. The rank stands without."""
     data, heads = run.data, len(built.layer.heads)
     if not data.labelled:
@@ -285,7 +285,7 @@ def enclosure(run: Run, built: Construction) -> Claim:
     return timed(lambda: enclosed_error(data, attention.outputs))
 
 
-def proof_of(run: Run, built: Construction, outcome: Outcome, claims: list[Claim]) -> Proof:
+def proof_of(run: Run, built: BuiltLayer, outcome: Outcome, claims: list[Claim]) -> Proof:
     """The trace, the heads in numbers, and the certificate of what holds."""
     data = run.data
     run.progress("figures", 0, 1)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.construction import Construction, PlacedHead, SteeringHead
+from attncert.constructions.construction import BuiltLayer, PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
@@ -23,7 +23,7 @@ from attncert.verify.tables import Table, dense, log2_off_peak, ranges
 _LARGEST = 400  # examples above which singular values are not computed
 
 
-def summaries(data: Dataset, construction: Construction) -> tuple[HeadSummary, ...]:
+def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...]:
     """One record per head that places a group, from the layer's own logits."""
     conditioning, out = Conditioning(data), []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):

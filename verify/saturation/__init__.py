@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.construction import BuiltLayer, SteeringHead
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.words import counted
 
@@ -32,7 +32,7 @@ class SaturatedPair(NamedTuple):
     row: int | None
 
 
-def pairs(built: Construction, own: bool) -> Iterator[SaturatedPair]:
+def pairs(built: BuiltLayer, own: bool) -> Iterator[SaturatedPair]:
     """Head by head: the earlier examples, and with `own` those of the group."""
     for h, record in enumerate(built.heads):
         targets = record.targets if isinstance(record, SteeringHead) else ()
@@ -42,14 +42,14 @@ def pairs(built: Construction, own: bool) -> Iterator[SaturatedPair]:
             yield from (SaturatedPair(h, t, None) for t in record.group)
 
 
-def moving_heads(built: Construction) -> Iterator[tuple[int, SteeringHead]]:
+def moving_heads(built: BuiltLayer) -> Iterator[tuple[int, SteeringHead]]:
     """Those with a term c·u vᵀ and earlier examples, with their numbers from 0."""
     for h, record in enumerate(built.heads):
         if isinstance(record, SteeringHead) and record.selector is not None and record.earlier:
             yield h, record
 
 
-def in_words(built: Construction, demand: Saturation) -> str:
+def in_words(built: BuiltLayer, demand: Saturation) -> str:
     """The examples in words: "all 91 pairs of a head and an earlier example"."""
     which = "an earlier example or one of its own" if demand.own else "an earlier example"
     count = sum(1 for _ in pairs(built, demand.own))

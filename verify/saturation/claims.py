@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
@@ -17,7 +17,7 @@ from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
 
 
-def checks(data: Dataset, built: Construction, demand: Saturation) -> list[Callable[[], Claim]]:
+def checks(data: Dataset, built: BuiltLayer, demand: Saturation) -> list[Callable[[], Claim]]:
     """The routes, and that c is the least."""
     from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
 
@@ -29,7 +29,7 @@ def checks(data: Dataset, built: Construction, demand: Saturation) -> list[Calla
     ]
 
 
-def conclusion(built: Construction, demand: Saturation, routes: Sequence[Claim]) -> Claim:
+def conclusion(built: BuiltLayer, demand: Saturation, routes: Sequence[Claim]) -> Claim:
     """Rests on the exact inequality, on the least c, and on the steps that say what L_s is.
 
     routes: the claims of the routes and of the least c. One that is refuted refutes this one.

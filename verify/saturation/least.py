@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attncert.constructions.arrays import ObjectArray
-from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.construction import BuiltLayer, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
@@ -62,7 +62,7 @@ def drops_behind(now: Table, grows: Table, c: int, targets: Sequence[int]) -> Dr
     return None if whole is None else Drops.of(whole, dense(now) - c * whole, targets)
 
 
-def least(data: Dataset, built: Construction, demand: Saturation) -> Claim:
+def least(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
     """The claim "saturation.least": the least positive whole c in every head, found here by
     bisection; *refuted* where a head's own c is smaller, or its rows do not lead in the limit.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from mpmath import MPContext
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.search.saturation import Saturation
@@ -27,7 +27,7 @@ MOST_BITS = 2**18  # of the working precision
 _SECOND = 1e-9  # of the gaps, which are only measured
 
 
-def multiprecision(data: Dataset, built: Construction, demand: Saturation) -> Claim:
+def multiprecision(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
     """The claim "saturation.multiprecision": *numerical* (1 - p is below 2^-B by more than the
     error, for every pair); *refuted* where it is above by more; else *undecided*."""
     layer = Layer(built.layer.heads[: len(built.heads)])

@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.constructions.search.saturation import Saturation
@@ -26,7 +26,7 @@ from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.saturation import SOURCE, SaturatedPair, in_words, pairs
 
 
-def rational(data: Dataset, built: Construction, demand: Saturation) -> Claim:
+def rational(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
     """The claim "saturation.rational": *proved*, or *refuted* with the first pair that is not.
 
     For an earlier example p is the weight of its row L_s; for one of the group the largest weight.

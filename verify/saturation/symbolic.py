@@ -23,7 +23,7 @@ from flint import fmpq, fmpq_mat
 from sympy.polys.domains import QQ
 from sympy.polys.rings import ring
 
-from attncert.constructions.construction import Construction, SteeringHead
+from attncert.constructions.construction import BuiltLayer, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
 from attncert.verify.claims import ids
@@ -37,7 +37,7 @@ _C, _X = sympy.Symbol("c", positive=True), sympy.Symbol("x", positive=True)
 _ARITHMETIC = "exact, SymPy: log(2) and exp in a symbol c, then rational functions of 2^-c"
 
 
-def symbolic(data: Dataset, built: Construction, most: int = MOST_TERMS) -> Claim:
+def symbolic(data: Dataset, built: BuiltLayer, most: int = MOST_TERMS) -> Claim:
     """The claim "saturation.symbolic": *proved*, or *refuted* with the first example that tends
     elsewhere; *undecided* where the weights are no powers of 2^-c.
 

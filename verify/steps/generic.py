@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from flint import fmpq
 
-from attncert.constructions.construction import Construction as Placed
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.generic import GenericHead
@@ -69,7 +69,7 @@ STEPS = {
 }
 
 
-def almost_all(data: Dataset, construction: Placed) -> list[Claim]:
+def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
     """What the rank at these weights says of all weights of this shape."""
     heads, width = len(construction.layer.heads), construction.head_width
     return [

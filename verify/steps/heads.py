@@ -13,8 +13,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.arrays import IntArray, ObjectArray
-from attncert.constructions.construction import Construction as Placed
-from attncert.constructions.construction import PlacedHead, SteeringHead
+from attncert.constructions.construction import BuiltLayer, PlacedHead, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.hashing import distinct
@@ -66,7 +65,7 @@ def few_examples(at: View) -> bool:
 class Tables:
     """The logits of one head at a time, and the features modulo a prime of the heads before it."""
 
-    def __init__(self, data: Dataset, built: Placed) -> None:
+    def __init__(self, data: Dataset, built: BuiltLayer) -> None:
         self.data, self.built = data, built
         self.number = 0
         self.table: Table = np.zeros((0, 0), dtype=object)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.primes import PRIMES_31
@@ -23,7 +23,7 @@ from attncert.verify.steps import heads
 _SOURCE = "ours; docs/width-one.md, section 9"
 
 
-def require_wide_enough(data: Dataset, built: Construction, width: int, claim: str) -> None:
+def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str) -> None:
     """Raises HypothesisFails where values of this width neither hold the labels nor a group."""
     if width >= data.m:
         return
@@ -42,7 +42,7 @@ def require_wide_enough(data: Dataset, built: Construction, width: int, claim: s
         raise HypothesisFails("value-width", reason, {})
 
 
-def columns(data: Dataset, built: Construction, width: int) -> Claim:
+def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
     """The pivot columns are T, independent, and at most d_v of each head."""
     best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):

@@ -9,7 +9,7 @@ import pytest
 from support.oracles import rank
 from support.small_layers import column, dot, features, fractions, outputs, times, transpose
 
-from attncert.constructions.construction import Bound, Construction
+from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.paper.theorem import PaperHead, build
@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
 
 
 @pytest.fixture(scope="module", params=CASES)
-def case(request: pytest.FixtureRequest) -> tuple[Dataset, dict[str, Any], Construction]:
+def case(request: pytest.FixtureRequest) -> tuple[Dataset, dict[str, Any], BuiltLayer]:
     data, options = CASES[request.param]
     return data, options, build(data, **options)
 
@@ -59,7 +59,7 @@ def context(data: Dataset, t: int) -> Rows:
     return rows
 
 
-Case = tuple[Dataset, dict[str, Any], Construction]
+Case = tuple[Dataset, dict[str, Any], BuiltLayer]
 
 
 def test_groups_and_records_agree(case: Case) -> None:

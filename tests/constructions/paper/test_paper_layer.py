@@ -11,7 +11,7 @@ from support.built import Built, paper, weights
 from support.built import claims as claims_of
 from support.paths import ROOT
 
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.paper.theorem import build
@@ -22,11 +22,11 @@ from attncert.verify.steps import conclusions
 sys.path.append(str(ROOT / "benchmarks"))
 
 
-def example(name: str) -> tuple[Dataset, Construction]:
+def example(name: str) -> tuple[Dataset, BuiltLayer]:
     return paper(name).data, paper(name).construction
 
 
-def claims(data: Dataset, built: Construction) -> dict[str, Claim]:
+def claims(data: Dataset, built: BuiltLayer) -> dict[str, Claim]:
     return {claim.id: claim for claim in claims_of(Built(data, built))}
 
 

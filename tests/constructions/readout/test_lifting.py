@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attncert.constructions import paper, width_one
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
@@ -42,10 +42,10 @@ def test_no_short_fraction_is_found_where_there_is_none() -> None:
         assert common_denominator(x, modulus, 64) is None
 
 
-CASES: dict[str, tuple[Dataset, Construction]] = {}
+CASES: dict[str, tuple[Dataset, BuiltLayer]] = {}
 
 
-def case(name: str) -> tuple[Dataset, Construction]:
+def case(name: str) -> tuple[Dataset, BuiltLayer]:
     if name not in CASES:
         if name == "digits":
             data = digits().take(49)

@@ -22,7 +22,7 @@ from support.small_layers import column, dot
 from support.strategies import families
 
 from attncert.constructions import construction
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -84,7 +84,7 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "regrouped": (regroupable(), {"heads": 2}),
     "identity": (Dataset.of(np.eye(2, dtype=int), np.eye(2, dtype=int), [1, 2]), {"heads": 1}),
 }
-Case = tuple[Dataset, dict[str, Any], Construction]
+Case = tuple[Dataset, dict[str, Any], BuiltLayer]
 
 
 @pytest.fixture(
@@ -106,7 +106,7 @@ def image(data: Dataset, t: int, u: list[Fraction]) -> list[Fraction]:
     return [dot(row, u) for row in data.contexts.fractions()[0 if data.shared else t]]
 
 
-def proof_heads(built: Construction) -> list[WidthOneHead]:
+def proof_heads(built: BuiltLayer) -> list[WidthOneHead]:
     return [head for head in built.heads if not head.short]
 
 

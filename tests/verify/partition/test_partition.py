@@ -24,7 +24,7 @@ from support.oracles import (
 )
 
 from attncert.constructions import paper, width_one
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
@@ -89,7 +89,7 @@ def cases(draw: st.DrawFn, most: int = 6) -> tuple[list[list[int]], Sizes]:
 
 
 @pytest.mark.parametrize("build", [paper.build, width_one.build])
-def test_memorization_is_proved_where_a1_is_false(build: Callable[..., Construction]) -> None:
+def test_memorization_is_proved_where_a1_is_false(build: Callable[..., BuiltLayer]) -> None:
     assert kruskal_rank(DEPENDENT) == 2  # A1 asks for 3
     rng = random.Random(4)
     contexts = [[[rng.randint(-5, 5) for _ in range(4)] for _ in range(3)] for _ in DEPENDENT]

@@ -13,7 +13,7 @@ import pytest
 from support.shell import Shell
 
 from attncert import Dataset, InputError, Prove, prove
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.errors import OutOfTime
 from attncert.verify.methods import registry
 from attncert.verify.pipeline import stages
@@ -95,7 +95,7 @@ def test_an_estimate_may_be_off_by_two() -> None:
 def test_time_that_ends_in_a_construction_of_others_is_no_error_of_theirs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def build(*_: object) -> Construction:
+    def build(*_: object) -> BuiltLayer:
         while True:
             pass
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from attncert import InputError, Prove, prove, prove_layer
 from attncert.constructions import paper, width_one
-from attncert.constructions.construction import Construction
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, integer_logits, logit_ranges
@@ -51,7 +51,7 @@ CASES = [
 
 
 @cache
-def built(case: int) -> Construction:
+def built(case: int) -> BuiltLayer:
     data, bits, own, construction = CASES[case]
     if construction == "paper":
         return paper.build(data, saturation=Saturation(bits, own))
