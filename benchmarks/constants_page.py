@@ -39,7 +39,7 @@ from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify import features
-from attncert.verify.steps import shared
+from attncert.verify.steps import heads as of_heads
 from attncert.verify.steps.conclusions import full_rank
 from attncert.verify.tables import dense, leads
 
@@ -102,7 +102,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
         for number, (head, table) in enumerate(zip(built.heads, tables, strict=True), start=1):
             steers = isinstance(head, SteeringHead) and head.c is not None
             if steers:
-                first = conditioning.bound(head, table, shared.lead(data, head)) or (None, None)
+                first = conditioning.bound(head, table, of_heads.lead(data, head)) or (None, None)
                 c, B = least_certified(data, built, number, tables) or (None, None)
                 steered.append({"c": c, "B": B, "built_c": head.c, "apriori_c": first[0],
                                 "apriori_B": first[1]})  # fmt: skip
@@ -143,7 +143,7 @@ def least_certified(
     head = built.heads[number - 1]
     rows = [*head.earlier, *head.group]
     placed, before = data.take(rows), [table[rows] for table in tables[: number - 1]]
-    lead = dense(shared.lead(data, replace(head, earlier=tuple(rows))))
+    lead = dense(of_heads.lead(data, replace(head, earlier=tuple(rows))))
     own = tables[number - 1][rows]
     for c in range(min(head.c, MOST_TRIED) + 1):
         table = own + (c - head.c) * lead

@@ -281,6 +281,11 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
     )
 
 
+def tries(heads: int) -> int:
+    """Starts of so many heads; those of one head are short."""
+    return _TRIES_OF_ONE if heads == 1 else _TRIES
+
+
 def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
     """(heads, seed), from the fewest heads that the law allows to half as many more."""
     if question.heads is not None:
@@ -290,5 +295,5 @@ def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, in
         step = max(1, math.ceil(least / 10))
         counts = list(range(least, least + 5 * step + 1, step))
     for count in counts:
-        for k in range(_TRIES_OF_ONE if count == 1 else _TRIES):  # those of one head are short
+        for k in range(tries(count)):
             yield count, question.seed + k
