@@ -26,6 +26,7 @@ from attncert import (
 from attncert.verify.attack import networks
 from attncert.verify.attack.search import case_number
 from attncert.verify.audit import sharpen
+from attncert.verify.methods import registry
 
 
 def build(data: Dataset, request: Any) -> Network:
