@@ -166,6 +166,7 @@ def test_a_hypothesis_of_the_induction_head_is_needed(induction: dict[str, Any])
     assert proof.trace["step.successor"].level.value == "refuted" and proof.exit_status == 1
 
 
+@pytest.mark.slow
 def test_what_the_hypotheses_of_the_induction_head_are_for(induction: dict[str, Any]) -> None:
     for name in ("HARDMAX", "SOFTMAX"):
         register(induction[name])

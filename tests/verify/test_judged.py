@@ -97,7 +97,11 @@ CASES: dict[str, tuple[Callable[[], Any], Any, str, Callable[[Any], None]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+# Assumptions are looked at in thousands of samples, whatever is asked of them.
+NAMES = [pytest.param(x, marks=pytest.mark.slow) if x == "assume" else x for x in CASES]
+
+
+@pytest.mark.parametrize("case", NAMES)
 def test_a_wrong_file_is_no_answer(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every claim of the answer holds, and a file of other numbers is written."""
     ask, module, writer, changed = CASES[case]
