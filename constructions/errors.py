@@ -45,6 +45,22 @@ class NoSuchFile(InputError):
         self.args = (f"{name}: there is no such file; it must be {printable(must)}",)
 
 
+class Unusable(InputError):
+    """A file that breaks a rule of its format.
+
+    >>> raise Unusable("my.json", "the file is not JSON")
+    Traceback (most recent call last):
+    attncert.constructions.errors.Unusable: my.json: the file is not JSON
+    """
+
+    def __init__(self, argument: str, rule: str) -> None:
+        super().__init__(argument, "as its format asks", rule)
+        self.args = (f"{printable(argument, _MOST)}: {printable(rule, _MOST)}",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.argument, self.got)
+
+
 class Broken(InputError):
     """Other people's code that raised an error, or returned what is no answer.
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, Unusable
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
 from attncert.verify import checker
@@ -66,28 +66,34 @@ class Explanation:
         } | {key: self.certificate[key] for key in keys}
 
 
-def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> Explanation:
-    """The certificate at `path`. check: run the checker (else the digests alone are compared).
+def explain(
+    path: str, *, name: str = "", check: bool = True, limit_seconds: float = 600.0
+) -> Explanation:
+    """The certificate at `path`. name: of the file in messages, if it is a copy. check: run the
+    checker (else the digests alone are compared).
 
     The status is the checker's. Raises InputError where the file is no certificate.
     """
+    name = name or path
     try:
         limits = checker.Limits(math.inf, checker.LIMIT_MIB)
         content = parse(path, limits)
         whole, other = _with_data(content, path, limits)
     except checker.Rejected as rejected:
-        must = "an attncert certificate"
-        must += " short enough to be read" if rejected.args[0] == "over limit" else ""
-        raise InputError(path, must, rejected.args[1]) from None
+        status, message = rejected.args
+        if status == "over limit":
+            must = "an attncert certificate short enough to be read"
+            raise InputError(name, must, message) from None
+        raise Unusable(name, message) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise InputError(path, "an attncert certificate", f"unreadable ({reason})") from None
+        raise InputError(name, "an attncert certificate", f"unreadable ({reason})") from None
     if check and other is None:
         verdict = checker.check_file(path, limit_seconds)
         other = verdict.status, verdict.message
     status, message = other or _read(content)
     if status == "unusable":
-        raise InputError(path, "an attncert certificate", message)
+        raise Unusable(name, message)
     try:
         whole = with_layer(whole)
         claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
@@ -96,7 +102,7 @@ def explain(path: str, *, check: bool = True, limit_seconds: float = 600.0) -> E
     except (checker.Rejected, *_MALFORMED):
         if status == "only read":
             actual = "one with a part of another type"
-            raise InputError(path, "an attncert certificate", actual) from None
+            raise InputError(name, "an attncert certificate", actual) from None
         claims = about = proved = open_ = _NO_WORDS
     parts = (
         ("What it claims", claims),

@@ -130,7 +130,9 @@ def test_a_false_claim_in_a_folder_is_refused(command: str, folder: Path) -> Non
 @pytest.mark.parametrize("command", ["check", "explain"])
 def test_what_is_no_certificate_is_one_sentence(command: str, tmp_path: Path, shell: Shell) -> None:
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "words").write_text("some words")
     for name, says in (
+        ("words", "words: the file is not JSON (line 1, column 1)\n"),
         ("nothing", "there is no such file; it must be an attncert certificate, the folder of a "),
         (".", "must be the folder of a report with certificate.json, not one without"),
         ("pipe", "or - for standard input, not a pipe or device"),

@@ -38,7 +38,7 @@ def explain(
     with as_file(file) as path, Stages() as progress:
         progress("checking", 0, 0)
         if (data := _data(path)) is None:
-            certificate = explain(path, check=not no_check, limit_seconds=limit_seconds)
+            certificate = explain(path, name=file, check=not no_check, limit_seconds=limit_seconds)
             print_json(certificate.as_dict()) if as_json else say(*text(certificate))
             return certificate.exit_status
     print_json(about(data)) if as_json else say(*data_text(data))
