@@ -79,6 +79,7 @@ def judgement(certificate: Any) -> bool | None:
             "every-labelling": serves_every_labelling,
         }
         demand(certificate["format"] == "attncert/3" and certificate["data_file"] is None)
+        demand(certificate["claim"] != "dependent-set" or certificate["tokens"] is None)
         more = saturates(certificate) and is_rounded(certificate)
         return more and bool(claims[certificate["claim"]](certificate))
     except OutOfReach:
