@@ -30,7 +30,8 @@ KNOWN = (
 def page_parts(proof: Proof) -> PageParts:
     """The same sections of every proof; what was built is a layer, or blocks."""
     if proof.setup is None:
-        own, shown = blocks.context(proof), blocks.exhibits(proof)
+        own = blocks.context(proof)
+        shown = blocks.exhibits(proof, own["blocks"])
     else:
         own, shown = _of_layer(proof, proof.setup), exhibits(proof, proof.setup)
     return PageParts(

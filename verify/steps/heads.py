@@ -16,7 +16,6 @@ from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import BuiltLayer, PlacedHead, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.layer import Head
 from attncert.verify import features
 from attncert.verify.methods.statements import Step
@@ -119,13 +118,6 @@ def lead(data: Dataset, head: SteeringHead) -> Table:
     if not (table % scale).any():
         return table // scale
     return objects([fmpq(x, scale) for x in table.ravel().tolist()], table.shape)
-
-
-def tied(data: Dataset, u: fmpq_mat, examples: Sequence[int]) -> list[int]:
-    """Examples for which two entries of E⁽ᵗ⁾u are equal; u (d×1)."""
-    products, looked_at = entries(data, u), examples[:1] if data.shared else examples
-    out = [t for t in looked_at if len(distinct(products(t))) < data.tokens(t)]
-    return list(examples) if out and data.shared else out
 
 
 def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:

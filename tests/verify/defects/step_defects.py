@@ -44,7 +44,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.ids import ClaimId, Step, of_head
 from attncert.verify.methods import registry
-from attncert.verify.steps import heads
 
 Spoil = Callable[[Built], Built]
 
@@ -87,8 +86,13 @@ def tie_at_the_unused_end(run: Built) -> Built:
         spoilt
         for spoilt in tied_consistently(run, head.earlier)
         if one_end_tied(spoilt, head.earlier)
-        and not heads.tied(run.data, spoilt.head().separator, head.group)
+        and not any(len({*map(str, row)}) < len(row) for row in separated(spoilt, head.group))
     )
+
+
+def separated(run: Built, examples: tuple[int, ...]) -> list[list[Any]]:
+    """The entries of E⁽ᵗ⁾u of these examples."""
+    return [(run.data.context(t) * run.head().separator).entries() for t in examples]
 
 
 def entry(run: Built, name: str) -> Built:
