@@ -108,7 +108,7 @@ def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str,
 
 
 def _hypotheses(construction: Construction, asked: Asked, errors: ErrorsOf) -> list[Claim]:
-    """Those about the data before anything is built, and those about groups after that."""
+    """The hypotheses about the data before anything is built; about groups, after that."""
     known = list[Claim]()
     for name, hypothesis in construction.hypotheses.items():
         with errors(f"hypothesis {name}"):

@@ -51,7 +51,7 @@ class Known(Hypothesis):
 
 
 def _a1(asked: Asked) -> Iterator[Claim]:
-    """Of n queries, which is the theorem's, and of r."""
+    """The theorem asks for A1 of n queries; r of them are enough if r is smaller."""
     every = partial(
         hypotheses.kruskal_at_least,
         asked.data,

@@ -89,7 +89,7 @@ class Run:
         return partial(self.progress, stage)
 
     def capacity_claims(self, heads: int) -> list[Claim]:
-        """T is at most what the theorem places, where it says how many."""
+        """T is at most what the theorem places, if it says how many."""
         asked = known.Asked(self.data, self.request, self.theorem, self.construction.source)
         return known.capacity(asked, heads)
 

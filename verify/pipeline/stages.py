@@ -107,7 +107,7 @@ def require_values(run: Run, known: Judged) -> BuiltLayer:
 
 
 def check_premises(run: Run, built: BuiltLayer, known: list[Claim]) -> list[Claim]:
-    """Does the theorem apply; parameters."""
+    """Whether the theorem applies as stated, and how many parameters the layer has."""
     data, method, heads = run.data, run.construction, len(built.layer.heads)
     claims = []
     if method.theorem:

@@ -29,8 +29,8 @@ RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every h
 def placing(
     sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
 ) -> Step:
-    """The step for every head that places a group. relations: of the view, the builder's record of
-    the head, and its number."""
+    """The step for every head that places a group. relations: a function of the view, the builder's
+    record of the head, and its number."""
 
     def of_head(at: View, number: int) -> Relations:
         if number <= len(at.built.heads):
@@ -72,7 +72,7 @@ class Tables:
         self.appended = 0
 
     def logits(self, number: int) -> Table:
-        """Those of a head, (T, n). Raises NotIntegral."""
+        """The logits of a head, (T, n). Raises NotIntegral."""
         if self.number != number:
             self.table = features.logit_table(self.built.layer.heads[number - 1], self.data)
             self.number = number
@@ -97,7 +97,7 @@ def tables(at: View) -> Tables:
 
 
 def logits(at: View, number: int) -> Table:
-    """Those of a head, (T, n), in integers. Raises NotIntegral, which leaves a step undecided."""
+    """The integer logits of a head, (T, n). Raises NotIntegral, which leaves a step undecided."""
     return tables(at).logits(number)
 
 
