@@ -45,14 +45,22 @@ def main(arguments: list[str] | None = None) -> int:
             from attncert.app import run
 
             return run(words, options)
-    except KeyboardInterrupt:
-        with suppress(Exception):
-            print("interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BaseException as error:  # somebody's construction can raise what is no Exception
-        with suppress(Exception):  # nothing can be said where stderr is gone, too
-            _report(error, options["debug"])
-        return INTERNAL_ERROR
+    except BaseException as error:  # a user's construction can raise what is no Exception
+        interrupted = _is_interrupt(error)
+        with suppress(Exception):  # nothing can be said if stderr is gone, too
+            if interrupted:
+                print("interrupted", file=sys.stderr)
+            else:
+                _report(error, options["debug"])
+        return INTERRUPTED if interrupted else INTERNAL_ERROR
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether this is Ctrl-C, or was raised from it: Python 3.11 wraps what arrives while a class
+    is being created (`__set_name__`) in a RuntimeError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def process() -> NoReturn:

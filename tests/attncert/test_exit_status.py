@@ -14,7 +14,7 @@ import pytest
 from support.shell import Shell
 
 import attncert
-from attncert.statuses import INTERNAL_ERROR
+from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 from attncert.verify import checker
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1]], "labels": [5, 7]}
@@ -49,6 +49,21 @@ def test_an_unexpected_exception_is_no_answer(
     assert line.startswith(f"attncert: internal error: {type(defect).__name__}")
     assert bool(trace) == debug == any("in broken" in x for x in trace)
     assert ("--debug" in line) is not debug
+
+
+def test_an_interrupt_wrapped_by_python_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    class Interrupted:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def broken(*_: object, **__: object) -> None:
+        type("Owner", (), {"attribute": Interrupted()})  # a RuntimeError up to Python 3.11
+
+    monkeypatch.setattr(checker, "check_file", broken)
+    printed = shell.runs("check", __file__, status=INTERRUPTED)
+    assert printed.out == "" and printed.err == "interrupted\n"
 
 
 @pytest.mark.parametrize(
