@@ -27,7 +27,6 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset
 from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
 from attncert.constructions.numerals import numeral
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.features import logit_table
 from attncert.verify.installed import version
 from attncert.verify.tables import ranges
@@ -70,7 +69,7 @@ def certificate(
     produced_by: Mapping[str, Any],
     value_width: int,
     prime: int | None = None,
-    saturation: Saturation | None = None,
+    saturation: int | None = None,
     file: DataFile | None = None,
 ) -> Certificate:
     """The certificate of an interpolation, or with `prime` of full rank modulo that prime. file:
@@ -86,7 +85,7 @@ def certificate(
     if prime is not None:
         body["rank"] = {"prime": numeral(prime), "value": data.T}
     if saturation is not None:
-        body["saturation"] = {"bits": saturation.bits, "own": saturation.own}
+        body["saturation"] = {"bits": saturation, "own": False}
     return sealed(body)
 
 

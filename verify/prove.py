@@ -74,8 +74,8 @@ def proved(run: Run) -> Proof:
     with _threads(run):
         run = rounded(run)
         stages.afford(run)
-        work, construction = run.question.a1_work, run.construction
-        known = judged(construction, run.data, run.request, run.progress, work)
+        construction = run.construction
+        known = judged(construction, run.data, run.request, run.progress)
         if known.layer is None and construction.layer is None:
             return concluded(run.question, construction, known)
         return _of_layer(run, known)

@@ -22,9 +22,7 @@ from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
 from attncert.constructions.search.saturation import (
-    Saturation,
     candidates_for_c,
-    least_height,
     least_lead,
     least_multiplier,
 )
@@ -88,7 +86,7 @@ class PaperBuilder:
         interior: bool,
         seed: int,
         prime: int,
-        saturation: Saturation | None = None,
+        saturation: int | None = None,
     ) -> None:
         self.data, self.interior, self.prime = data, interior, prime
         self.saturation = saturation
@@ -197,13 +195,8 @@ class PaperBuilder:
         that integral weights reach, ±D·1_i for every row i, and short vectors that they reach.
         The n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
         scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
-
-        Where the group is to saturate too: the n vertices alone, D·1_i for the least multiple D
-        that does.
         """
         n = self.data.n
-        if self.saturation is not None and self.saturation.own:
-            return self._vertices(t, factor, self.saturation.bits)
         uniform = n == 1 or (self.interior and bool(self.placed.rows))
         options = [np.zeros(n, dtype=np.int64)] if uniform else []
         if n > 1:
@@ -218,20 +211,6 @@ class PaperBuilder:
         for option in options:
             different.setdefault(tuple(option.tolist()), option)
         return np.stack(list(different.values()))
-
-    def _vertices(self, t: int, factor: int, bits: int) -> IntegerArray:
-        """For every row i the least logits over `factor` with which row i saturates, (n, n)."""
-        n = self.data.n
-        if n == 1:
-            return np.zeros((1, 1), dtype=np.int64)
-        units = np.vstack([-np.ones(n - 1, dtype=np.int64), np.eye(n - 1, dtype=np.int64)])
-        solver = self._steer_solver(t)
-        rows = []
-        for unit in units:
-            step = solver.factor(unit)
-            height = least_height(n - 1, step * factor, bits) // factor
-            rows.append(integers.multiply(height, unit))
-        return np.hstack([np.zeros((n, 1), dtype=np.int64), np.stack(rows)])
 
     def _steer(self, t: int, dual: Dual, logits: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
         """w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
@@ -266,7 +245,7 @@ class PaperBuilder:
         earlier = self.placed.rows
         lead, beta = direction.lead[earlier], finite[earlier]
         if self.saturation is not None:
-            least = least_multiplier(lead, beta, targets, self.saturation.bits)
+            least = least_multiplier(lead, beta, targets, self.saturation)
         else:
             least = least_lead(lead, beta, targets)
         return candidates_for_c(least)

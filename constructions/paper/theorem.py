@@ -42,7 +42,6 @@ from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import PaperBuilder, PaperDraft
 from attncert.constructions.progress import Progress, silent
-from attncert.constructions.search.saturation import Saturation
 
 BOUND = Bound(r="\\min(n,d_h)", strength=min)
 
@@ -74,7 +73,7 @@ def build(
     head_width: int | None = None,
     heads: int | None = None,
     interior: bool = True,
-    saturation: Saturation | None = None,
+    saturation: int | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> BuiltLayer:
@@ -84,8 +83,7 @@ def build(
     they admit a grouping). interior: whether a group's example may also attend uniformly to its
     context (barycentre), where that costs at most 3 bits of conditioning; such targets keep the
     logits of all other examples far shorter than vertices do. saturation: every head's c is the
-    least that gives it (then the rank is sought from there on); with `own` every target is a
-    vertex. Exact; rank decided mod p here and
+    least that gives it (then the rank is sought from there on). Exact; rank decided mod p here and
     proved again by verify/. Raises InputError, and HypothesisFails with a witness where A2, the
     capacity or the partition condition fails.
     """

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,15 +21,6 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.exact import integers
 
 _LINEAR = 4096  # values of c tried one by one before they are doubled
-
-
-@dataclass(frozen=True)
-class Saturation:
-    """The demand on every head: 1 - p < 2^-bits for each earlier example; own: for the group's own
-    examples too. bits: at least 1."""
-
-    bits: int
-    own: bool = False
 
 
 def candidates_for_c(least: int) -> Iterator[int]:
@@ -87,15 +77,3 @@ def least_multiplier(lead: IntegerArray, finite: IntegerArray, targets: IntArray
 
         least = start + bisect_left(range(start, high), True, key=holds)
     return least
-
-
-def least_height(count: int, step: int, bits: int) -> int:
-    """The least multiple of `step` by which one logit must exceed `count` equal others.
-
-    >>> least_height(3, 1, 5), least_height(3, 4, 5), least_height(1, 3, 5)
-    (7, 8, 6)
-    """
-    height = -(-bits // step) * step
-    while not saturated([height] * count, bits):
-        height += step
-    return height

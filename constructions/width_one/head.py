@@ -19,7 +19,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Block, Placement, Span, choose
-from attncert.constructions.search.saturation import Saturation, candidates_for_c, least_multiplier
+from attncert.constructions.search.saturation import candidates_for_c, least_multiplier
 from attncert.constructions.search.separation import separating_pairs, separators, spread
 from attncert.constructions.width_one.coordinates import (
     GroupQueries,
@@ -68,7 +68,7 @@ class WidthOneBuilder:
     """Builds the heads in order; holds the coordinates and what was placed."""
 
     def __init__(
-        self, data: Dataset, *, seed: int, prime: int, saturation: Saturation | None = None
+        self, data: Dataset, *, seed: int, prime: int, saturation: int | None = None
     ) -> None:
         self.data, self.prime, self.seed = data, prime, seed
         self.saturation = saturation
@@ -178,7 +178,7 @@ class WidthOneBuilder:
         if self.saturation is not None and lead is not None and targets is not None:
             ahead = integers.multiply(lead[earlier][:, None], mine)
             finite = integers.multiply(base[earlier][:, None], mine)
-            least = least_multiplier(ahead, finite, targets, self.saturation.bits)
+            least = least_multiplier(ahead, finite, targets, self.saturation)
         for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             if most is not None and _bits(rows, products) >= most:

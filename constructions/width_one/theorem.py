@@ -64,7 +64,6 @@ from attncert.constructions.exact import integers
 from attncert.constructions.layer import Head
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.search.grouping import consecutive, violation
-from attncert.constructions.search.saturation import Saturation
 from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 from attncert.constructions.width_one.short import ShortHeads
 
@@ -105,7 +104,7 @@ def build(
     *,
     heads: int | None = None,
     short_heads: bool = True,
-    saturation: Saturation | None = None,
+    saturation: int | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> BuiltLayer:
@@ -115,7 +114,7 @@ def build(
     short_heads: short heads first (c = 0), which may place more than n - 1 examples each; the
     proof's heads for what they leave. False: the proof's heads alone, in groups of n, n - 1, ....
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is
-    sought from there on). `own` is out of reach: a saturated head of width one reaches two rows.
+    sought from there on).
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
     HypothesisFails with a witness where A2, the capacity or the partition condition fails.
     """

@@ -120,7 +120,7 @@ def construction(proof: Proof, s: Setup) -> list[tuple[str, str]]:
         rows += list(zip(("largest number in $W_K$, $W_Q / \\ln 2$",
                           "largest number in $W_V$, $W_O$"), _weight_bits(proof.layer),
                          strict=True))  # fmt: skip
-    more = dict(s.remarks) | ({} if s.rank_memory is None else {"rank_memory": s.rank_memory})
+    more = s.remarks
     return rows + [(words(k), notation(more[k])) for k in sorted(more)]
 
 

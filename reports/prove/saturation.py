@@ -22,8 +22,8 @@ def verdict(proof: Proof) -> str:
     Of the heads with a term c·u vᵀ and their earlier examples: the largest share of attention
     outside the largest weight.
     """
-    target = proof.saturation
-    if target is None or not proof.heads:
+    bits = proof.saturation
+    if bits is None or not proof.heads:
         return ""
     worsts = zip(proof.heads, worst_earlier(proof.heads), strict=True)
     steered = [(x, h) for h, (head, x) in enumerate(worsts, start=1)
@@ -36,11 +36,10 @@ def verdict(proof: Proof) -> str:
         return "Every context is one token, and every weight 1: saturated without need of $c$."
     worst, head = max(steered)
     level = proof.trace.standing(ids.SATURATION_ASKED).value
-    own = ", the heads' own examples too" if target.own else ""
     return (
         f"Worst saturation: $1-p_{{\\max}}$ is about {power_of_two(worst)} for an earlier example "
         f"of head {head} (float64), and no more for any other; "
-        f"below $2^{{-{target.bits}}}$, as asked{own} ({level}: saturation.asked)."
+        f"below $2^{{-{bits}}}$, as asked ({level}: saturation.asked)."
     )
 
 

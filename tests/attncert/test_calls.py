@@ -47,7 +47,7 @@ def test_other_arguments_of_a_layer_are_one_line() -> None:
 
 
 def test_a_question_says_what_was_set() -> None:
-    assert repr(attncert.Prove(heads=3, memory=4.0)) == "Prove(heads=3)"
+    assert repr(attncert.Prove(heads=3, value_width=None)) == "Prove(heads=3)"
     assert repr(attncert.prove(DATA, attncert.Prove(heads=3)).question) == "Prove(heads=3)"
 
 

@@ -105,7 +105,6 @@ def test_a_false_hypothesis_is_a_report_with_a_witness(
 BAD_OPTIONS = {
     "more examples than there are": ["prove", "digits", "--examples", "1000000000"],
     "construction": ["prove", "digits", "--construction", "other"],
-    "memory too small": ["prove", "digits", "--memory", "0.001"],
     "attack what": ["attack", "--construction", "other"],
     "missing data": ["prove"],
     "missing file": ["prove", "no-such-file.json"],

@@ -18,12 +18,12 @@ from attncert.constructions.data import generators
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:PARITY"
 # What no result depends on, or what a report says for itself.
-LEFT_OUT = {"out", "json", "help", "device", "memory", "time-limit", "log",
+LEFT_OUT = {"out", "json", "help", "device", "time-limit", "log",
             "dask"}  # fmt: skip
 CASES = [
     "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",
-    "prove --examples 5 --vertices --saturate 9 --saturate-own --claim interpolation",
-    "prove --examples 4 --round 1/4 --a1-work 0 --data-file",
+    "prove --examples 5 --vertices --saturate 9 --claim interpolation",
+    "prove --examples 4 --round 1/4 --data-file",
     "prove --examples 4 --before mean",
     "prove --examples 5 --construction retrieval --beta 1/3",
     *(f"prove --examples 6 --construction {c}" for c in ("width-one", "affine", "generic", OWN)),

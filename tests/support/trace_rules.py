@@ -263,12 +263,12 @@ def _miscounted(proof: Proof) -> Iterator[str]:
     placed = pairs = 0
     asked = proof.saturation
     for h, group in enumerate(proof.groups, start=1):
-        pairs += placed + (len(group) if asked and asked.own else 0)
+        pairs += placed
         placed += len(group)
         right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
     for name in (ids.SATURATION_RATIONAL, ids.SATURATION_MULTIPRECISION) if asked else ():
         right[name] = {"pairs": pairs}
-    right[ids.SATURATION_ASKED] = {"bits": asked.bits} if asked else {}
+    right[ids.SATURATION_ASKED] = {"bits": asked} if asked else {}
     for name, numbers in right.items():
         if name not in proof.trace:
             continue

@@ -34,6 +34,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.steps import hypotheses
 from attncert.verify.tightness.relations.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -157,14 +158,14 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
 # What the theorem says, and what was proved without it.
 
 
-def test_a_sampled_a1_weakens_the_theorem_alone() -> None:
+def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hypotheses, "A1_WORK", 0.0)
     data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
-    proof = prove(data, Prove(claim="full-rank", a1_work=0))
+    proof = prove(data, Prove(claim="full-rank"))
     assert proof.trace["hypothesis.A1"].level is Level.SAMPLED
     told = report(proof).files["report.md"].decode()
     assert "A1 was sampled. To decide it, 0.0063 s of nominal work" in told
     assert "`attncert kruskal DATA --k 4 --work 0.0063 --examples 44`" in told
-    assert proof.command == "attncert prove DATA --claim full-rank --a1-work 0"
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
 

@@ -10,7 +10,6 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.network import Network
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.answer import Answer
 from attncert.verify.questions.prove import ClaimChoice
 
@@ -47,7 +46,7 @@ class Setup:
     r:          of the theorem's bound. usable_width: what r stands for, in LaTeX, where it depends
                 on the heads' width.
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
-    device:     where the rank was computed. rank_memory: what it could hold, if in blocks.
+    device:     where the rank was computed.
     regrouped:  whether the given order of examples was changed.
     remarks:    what a reader should know about the weights, by name.
     """
@@ -61,7 +60,6 @@ class Setup:
     capacity: int | None = None
     parameters: int | None = None
     device: Literal["cpu", "cuda"] = "cpu"
-    rank_memory: str | None = None
     regrouped: bool = False
     usable_width: str = ""
     remarks: Mapping[str, str] = field(default_factory=dict)
@@ -70,13 +68,10 @@ class Setup:
         return in_brief(self, self.construction, claim=self.claim, heads=self.heads)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able, remarks among the rest; what was not computed is left out."""
+        """JSON-able, with the remarks."""
         named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
                  "parameters", "device", "regrouped")  # fmt: skip
-        more: dict[str, Any] = {}
-        if self.rank_memory is not None:
-            more["rank_memory"] = self.rank_memory
-        return {name: getattr(self, name) for name in named} | more | dict(self.remarks)
+        return {name: getattr(self, name) for name in named} | dict(self.remarks)
 
 
 @dataclass(frozen=True)
@@ -159,9 +154,6 @@ class Proof(Answer):
         return self.call or super().command
 
     @property
-    def saturation(self) -> Saturation | None:
-        """What every head was built to; None where that was not asked for, or nothing was built."""
-        question = self.question
-        if self.layer is None or question.saturate is None:
-            return None
-        return Saturation(question.saturate, question.saturate_own)
+    def saturation(self) -> int | None:
+        """The bits to which every head saturates; None if nothing was built, or not to that."""
+        return None if self.layer is None else self.question.saturate

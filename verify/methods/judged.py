@@ -33,7 +33,6 @@ from attncert.verify.methods.registry import errors_of, foreign
 from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import ErrorsOf, step_claims
 from attncert.verify.methods.states import Views
-from attncert.verify.questions.prove import A1_WORK
 
 
 @dataclass(frozen=True)
@@ -59,13 +58,12 @@ def judged(
     data: Dataset,
     request: Request,
     progress: StageProgress,
-    work: float = A1_WORK,
 ) -> Judged:
-    """data: as the construction sees them. work: to decide A1 in, in nominal seconds. Raises
+    """data: as the construction sees them. Raises
     InputError for errors of a third party's code."""
     errors = partial(errors_of, construction, data=data)
     theorem = construction.layer or LayerTheorem()
-    asked = Asked(data, request, theorem, construction.source, work, progress)
+    asked = Asked(data, request, theorem, construction.source, progress)
     progress("hypotheses", 0, 1)
     known = _hypotheses(construction, asked, errors)
     progress("building", 0, 1)

@@ -18,20 +18,17 @@ from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.methods.layer_theorem import LayerTheorem
 from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import Hypothesis
-from attncert.verify.questions.prove import A1_WORK
 from attncert.verify.steps import hypotheses
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a hypothesis may look at beside the data: work: for A1, in nominal seconds; built: None
-    before the weights are."""
+    """What a hypothesis may look at beside the data. built: None before the weights are."""
 
     data: Dataset
     request: Request
     theorem: LayerTheorem
     source: str
-    work: float = A1_WORK
     progress: StageProgress = silent
     built: BuiltLayer | None = None
 
@@ -56,7 +53,6 @@ def _a1(asked: Asked) -> Iterator[Claim]:
         hypotheses.kruskal_at_least,
         asked.data,
         seed=asked.request.seed,
-        work=asked.work,
         progress=asked.progress,
     )
     yield timed(partial(every, asked.data.n, ids.A1))

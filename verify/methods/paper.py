@@ -77,8 +77,7 @@ CONSTRUCTION = Construction(
     hypotheses={**OF_THEOREM_1, "partition": PARTITION},
     steps=STEPS,
     options=(
-        "heads", "head_width", "value_width", "vertices", "saturate", "saturate_own", "round",
-        "before",
+        "heads", "head_width", "value_width", "vertices", "saturate", "round", "before",
     ),
     layer=LayerTheorem(
         bound=paper.BOUND,

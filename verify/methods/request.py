@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from attncert.constructions.progress import Progress, silent
-from attncert.constructions.search.saturation import Saturation
 
 
 @dataclass(frozen=True)
@@ -14,9 +13,9 @@ class Request:
     """What a construction is asked to build: all that it may read beside the data.
 
     heads: H, None for the construction's default. head_width: d_h. value_width: d_v. vertices:
-    paper only, every example steered. saturation: of every head, only if the construction takes the
-    option. beta: of a retrieval. seed: of its random searches. progress: to be called as
-    progress(done, of). Source: docs/constructions.md.
+    paper only, every example steered. saturation: bits to which every head is to saturate, only
+    if the construction takes the option. beta: of a retrieval. seed: of its random searches.
+    progress: to be called as progress(done, of). Source: docs/constructions.md.
 
     >>> from attncert import Request
     >>> Request(heads=3).head_width
@@ -27,7 +26,7 @@ class Request:
     head_width: int = 1
     value_width: int = 1
     vertices: bool = False
-    saturation: Saturation | None = None
+    saturation: int | None = None
     beta: Fraction | None = None
     seed: int = 0
     progress: Progress = field(default=silent, compare=False)

@@ -12,7 +12,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.certificate import produced_by
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
@@ -25,7 +24,7 @@ from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
 
 _OPTIONS = (
-    "heads", "head_width", "vertices", "saturate", "saturate_own", "beta", "round", "before",
+    "heads", "head_width", "vertices", "saturate", "beta", "round", "before",
 )  # fmt: skip
 
 
@@ -116,7 +115,6 @@ class Run:
             parameters=count,
             usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
             device=device.kind if device else "cpu",
-            rank_memory=f"{self.question.memory:g} GiB" if device else None,
             regrouped=bool(built and built.regrouped),
             remarks=theorem.remarks(data, built) if built else {},
         )
@@ -139,13 +137,13 @@ def _require_options(question: Prove, construction: Construction, data: Dataset)
 def _request(
     data: Dataset, question: Prove, construction: Construction, progress: StageProgress
 ) -> Request:
-    bits, theorem = question.saturate, construction.layer or LayerTheorem()
+    theorem = construction.layer or LayerTheorem()
     return Request(
         heads=question.heads,
         head_width=question.head_width or theorem.width(data.n),
         value_width=question.value_width or data.m,
         vertices=question.vertices,
-        saturation=None if bits is None else Saturation(bits, question.saturate_own),
+        saturation=question.saturate,
         beta=Fraction(question.beta) if question.beta else None,
         seed=question.seed,
         progress=partial(progress, "building heads"),

@@ -44,6 +44,7 @@ from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
 from attncert.verify.rank.whole_layer.sizes import require_memory
 from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.steps import conclusions, hypotheses, narrow
@@ -86,9 +87,9 @@ class ReadoutPlan:
 
 
 def afford(run: Run) -> None:
-    """Refuse before any work what the memory budget of the rank cannot hold in the end."""
+    """Refuse before any work what the rank check cannot hold in memory in the end."""
     if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
-        require_memory(run.data.T, run.question.memory_bytes)
+        require_memory(run.data.T, DEFAULT_MEMORY)
 
 
 def check_value_width(run: Run) -> list[Claim]:
@@ -139,10 +140,9 @@ def check_rank(run: Run, built: BuiltLayer) -> tuple[list[Claim], int]:
     """rank Z = T at finite weights, and the reduction that makes it enough; and modulo which prime
     the rank was taken."""
     run.progress("rank", 0, run.data.T)
-    question = run.question
     start = time.perf_counter()
     claim, prime = conclusions.full_rank_at_prime(
-        run.data, built.layer, question.device, question.memory_bytes, run.at("rank")
+        run.data, built.layer, run.question.device, run.at("rank")
     )
     full = claim.timed(time.perf_counter() - start)
     if not run.narrow:

@@ -17,7 +17,6 @@ from attncert.verify.questions.values import (
     duration,
     exact,
     grid,
-    number,
     one_of,
     path,
     text,
@@ -25,7 +24,6 @@ from attncert.verify.questions.values import (
 )
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
-A1_WORK = 30.0  # nominal seconds
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
 _WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
@@ -69,7 +67,6 @@ class Prove(Question):
         "BITS: earlier examples attend to one row each, 1-p below 2^-BITS",
         group=_WEIGHTS,
     )
-    saturate_own: bool = option(False, SWITCH, "paper: a head's own examples too", group=_WEIGHTS)
     round: str | None = option(
         None,
         grid(),
@@ -85,23 +82,10 @@ class Prove(Question):
     data_file: bool = option(
         False, SWITCH, "the data in a file beside the certificate", group=_DATA
     )
-    a1_work: float = option(
-        A1_WORK,
-        number("a number of seconds from 0 to 10^7", 0, 10**7),
-        "nominal seconds to decide A1 in; 0: sample it",
-        group=_LIMITS,
-    )
     device: DeviceChoice = option(
         "auto",
         DEVICES,
         "auto | cpu | cuda: where the rank of a large layer is computed",
-        group=_LIMITS,
-        repeats=False,
-    )
-    memory: float = option(
-        4.0,
-        number("a number of GiB above 0", 0, 2**20, above=True),
-        "GiB the rank check may use",
         group=_LIMITS,
         repeats=False,
     )
@@ -122,13 +106,7 @@ class Prove(Question):
             raise InputError("before", "given without data_file", "with it")
         if self.beta is not None and self.construction != RETRIEVAL:
             raise InputError("beta", f"given with construction {RETRIEVAL}", self.construction)
-        if self.saturate_own and self.saturate is None:
-            raise InputError("saturate_own", "given with saturate", "without it")
 
     @property
     def unlabelled(self) -> bool:
         return self.claim == "full-rank" or self.construction == RETRIEVAL
-
-    @property
-    def memory_bytes(self) -> int:
-        return int(self.memory * 2**30)

@@ -17,29 +17,25 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from attncert.constructions.construction import BuiltLayer, SteeringHead
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims.words import counted
 
 SOURCE = "ours: saturation on demand (docs/mathematics.md, section 4)"
 
 
 class SaturatedPair(NamedTuple):
-    """A head, counted from 0, and an example that it is to saturate; row: L_s of an earlier one,
-    None of one of the head's own group, which may attend to whichever row."""
+    """A head, counted from 0, and an earlier example that it is to saturate; row: its L_s."""
 
     head: int
     example: int
-    row: int | None
+    row: int
 
 
-def pairs(built: BuiltLayer, own: bool) -> Iterator[SaturatedPair]:
-    """Head by head: the earlier examples, and with `own` those of the group."""
+def pairs(built: BuiltLayer) -> Iterator[SaturatedPair]:
+    """The earlier examples of each head, head by head."""
     for h, record in enumerate(built.heads):
         targets = record.targets if isinstance(record, SteeringHead) else ()
         for s, row in zip(record.earlier, targets, strict=True):
             yield SaturatedPair(h, s, row)
-        if own:
-            yield from (SaturatedPair(h, t, None) for t in record.group)
 
 
 def moving_heads(built: BuiltLayer) -> Iterator[tuple[int, SteeringHead]]:
@@ -49,8 +45,7 @@ def moving_heads(built: BuiltLayer) -> Iterator[tuple[int, SteeringHead]]:
             yield h, record
 
 
-def in_words(built: BuiltLayer, demand: Saturation) -> str:
+def in_words(built: BuiltLayer) -> str:
     """The examples in words: "all 91 pairs of a head and an earlier example"."""
-    which = "an earlier example or one of its own" if demand.own else "an earlier example"
-    count = sum(1 for _ in pairs(built, demand.own))
-    return f"{counted(count, 'pair', 'all')} of a head and {which}"
+    count = sum(1 for _ in pairs(built))
+    return f"{counted(count, 'pair', 'all')} of a head and an earlier example"

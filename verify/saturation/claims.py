@@ -7,7 +7,6 @@ from functools import partial
 
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import of_head
@@ -17,36 +16,34 @@ from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
 
 
-def checks(data: Dataset, built: BuiltLayer, demand: Saturation) -> list[Callable[[], Claim]]:
+def checks(data: Dataset, built: BuiltLayer, bits: int) -> list[Callable[[], Claim]]:
     """The routes, and that c is the least."""
     from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
 
     return [
-        partial(rational, data, built, demand),
+        partial(rational, data, built, bits),
         partial(symbolic, data, built),
-        partial(multiprecision, data, built, demand),
-        partial(least, data, built, demand),
+        partial(multiprecision, data, built, bits),
+        partial(least, data, built, bits),
     ]
 
 
-def conclusion(built: BuiltLayer, demand: Saturation, routes: Sequence[Claim]) -> Claim:
+def conclusion(built: BuiltLayer, bits: int, routes: Sequence[Claim]) -> Claim:
     """Rests on the exact inequality, on the least c, and on the steps that say what L_s is.
 
     routes: the claims of the routes and of the least c. One that is refuted refutes this one.
     """
     against = [claim.id for claim in routes if claim.level is Level.REFUTED]
     steered = [of_head(h + 1, ids.SATURATION) for h, _ in moving_heads(built)]
-    own = " In every head the targets, its own examples, attend to one row each as closely."
     later = any("larger for the rank" in claim.numbers for claim in routes)
     least = "the least $c$ that gives it"
     return Claim(
         ids.SATURATION_ASKED,
         "In every head every earlier example attends to its row $L_s$ with "
-        f"$1-p<2^{{-{demand.bits}}}$, at {least}"
-        + (", or the least from there on at which the rank is certified." if later else ".")
-        + (own if demand.own else ""),
+        f"$1-p<2^{{-{bits}}}$, at {least}"
+        + (", or the least from there on at which the rank is certified." if later else "."),
         Level.REFUTED if against else Level.PROVED,
-        numbers={"bits": demand.bits},
+        numbers={"bits": bits},
         witness={"see": against} if against else None,
         rests_on=() if against else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST, *steered),
         source=SOURCE,

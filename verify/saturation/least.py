@@ -16,7 +16,6 @@ from attncert.constructions.construction import BuiltLayer, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim
@@ -62,7 +61,7 @@ def drops_behind(now: Table, grows: Table, c: int, targets: Sequence[int]) -> Dr
     return None if whole is None else Drops.of(whole, dense(now) - c * whole, targets)
 
 
-def least(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
+def least(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
     """The claim "saturation.least": the least positive whole c in every head, found here by
     bisection; *refuted* where a head's own c is smaller, or its rows do not lead in the limit.
 
@@ -71,7 +70,7 @@ def least(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
     ends, larger, wrong = dict[int, int](), dict[int, int](), list[int]()
     for h, record in moving_heads(built):
         drops, c = drops_of(data, built.layer.heads[h], record), int(record.c or 0)
-        end = least_c(drops, demand.bits)
+        end = least_c(drops, bits)
         if end is None or c < end:
             wrong.append(h + 1)
             continue
@@ -84,7 +83,7 @@ def least(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
     return Claim.checked(
         ids.SATURATION_LEAST,
         f"In every head that has earlier examples the least positive whole $c$ with "
-        f"$1-p<2^{{-{demand.bits}}}$ for all of them was found: at one less (where that is "
+        f"$1-p<2^{{-{bits}}}$ for all of them was found: at one less (where that is "
         f"positive) some example falls short.{more}",
         not wrong,
         lambda: {"heads": wrong},

@@ -17,7 +17,6 @@ from mpmath import MPContext
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.multiprecision import GUARD, context, logit_bits, real_logits
@@ -27,17 +26,17 @@ MOST_BITS = 2**18  # of the working precision
 _SECOND = 1e-9  # of the gaps, which are only measured
 
 
-def multiprecision(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
+def multiprecision(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
     """The claim "saturation.multiprecision": *numerical* (1 - p is below 2^-B by more than the
     error, for every pair); *refuted* where it is above by more; else *undecided*."""
     layer = Layer(built.layer.heads[: len(built.heads)])
     size = logit_bits(data, layer)
     by_example: dict[int, list[SaturatedPair]] = defaultdict(list)
-    for pair in pairs(built, demand.own):
+    for pair in pairs(built):
         by_example[pair.example].append(pair)
     precision = min(MOST_BITS, _gap(data, layer, size + GUARD) + size + GUARD)
     mp = context(precision)
-    limit, error = mp.ldexp(1, -demand.bits), mp.ldexp(1, size + 7 - precision)
+    limit, error = mp.ldexp(1, -bits), mp.ldexp(1, size + 7 - precision)
     worst, least, witness, level = None, None, dict[str, Any](), Level.NUMERICAL
     for t, tables in enumerate(real_logits(mp, data, layer)):
         for pair in by_example[t]:
@@ -61,7 +60,7 @@ def multiprecision(data: Dataset, built: BuiltLayer, demand: Saturation) -> Clai
         numbers["log2(1-p), least and largest"] = sizes
     return Claim(
         ids.SATURATION_MULTIPRECISION,
-        f"$1-p<2^{{-{demand.bits}}}$ for {in_words(built, demand)}, with the true exponential.",
+        f"$1-p<2^{{-{bits}}}$ for {in_words(built)}, with the true exponential.",
         level,
         numbers,
         witness or None,
@@ -81,8 +80,7 @@ def _gap(data: Dataset, layer: Layer, precision: int) -> int:
     return most
 
 
-def _rest(mp: MPContext, logits: list[Any], row: int | None) -> Any:
-    """1 - p of this row, or of the largest weight."""
-    at = max(range(len(logits)), key=logits.__getitem__) if row is None else row
-    powers = [mp.exp(x - logits[at]) for x in logits]
-    return mp.fsum(powers[:at] + powers[at + 1 :]) / mp.fsum(powers)
+def _rest(mp: MPContext, logits: list[Any], row: int) -> Any:
+    """1 - p of this row."""
+    powers = [mp.exp(x - logits[row]) for x in logits]
+    return mp.fsum(powers[:row] + powers[row + 1 :]) / mp.fsum(powers)

@@ -20,38 +20,36 @@ from flint import fmpq_mat, fmpz
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
-from attncert.constructions.search.saturation import Saturation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.saturation import SOURCE, SaturatedPair, in_words, pairs
 
 
-def rational(data: Dataset, built: BuiltLayer, demand: Saturation) -> Claim:
+def rational(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
     """The claim "saturation.rational": *proved*, or *refuted* with the first pair that is not.
 
-    For an earlier example p is the weight of its row L_s; for one of the group the largest weight.
-    Exact. *Undecided* where a logit is not a whole multiple of ln 2.
+    p is the weight of the example's row L_s. Exact. *Undecided* if a logit is not a whole
+    multiple of ln 2.
     """
     worst, where, tables = -math.inf, None, dict[int, list[list[fmpz]]]()
-    statement = f"$1-p<2^{{-{demand.bits}}}$ for {in_words(built, demand)}, as rational numbers."
-    numbers: dict[str, Any] = {"bits": demand.bits, "pairs": 0, "worst log2(1-p)": None}
+    statement = f"$1-p<2^{{-{bits}}}$ for {in_words(built)}, as rational numbers."
+    numbers: dict[str, Any] = {"bits": bits, "pairs": 0, "worst log2(1-p)": None}
     wrong: SaturatedPair | None = None
-    for pair in pairs(built, demand.own):
+    for pair in pairs(built):
         if pair.head not in tables:
             tables = {pair.head: _logits(built.layer.heads[pair.head], data)}
         logits = tables[pair.head][pair.example]
         if any(k.q != 1 for k in logits):
             reason = {"reason": "a logit is not a whole multiple of ln 2", "head": pair.head + 1}
             return Claim(ids.SATURATION_RATIONAL, statement, Level.UNDECIDED, witness=reason)
-        row = max(range(len(logits)), key=logits.__getitem__) if pair.row is None else pair.row
-        behind = [int((logits[row] - k).p) for i, k in enumerate(logits) if i != row]
+        behind = [int((logits[pair.row] - k).p) for i, k in enumerate(logits) if i != pair.row]
         numbers["pairs"] += 1
         if not behind:
             continue
-        bits = _log2(behind)
-        if bits > worst:
-            worst, where = bits, pair
-        if wrong is None and not below(behind, demand.bits):
+        share = _log2(behind)
+        if share > worst:
+            worst, where = share, pair
+        if wrong is None and not below(behind, bits):
             wrong = pair
     if where is not None:
         numbers["worst log2(1-p)"] = round(worst, 3)

@@ -20,7 +20,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.coq.theorems import in_coq
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.rank.engines.devices import DeviceChoice
-from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY, layer_rank
+from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.steps.hypotheses import EXACT
 
 # Entries of Z from which blocks of rows in float64 are faster than FLINT, 0.3 s of compiled code
@@ -72,17 +72,16 @@ def full_rank_at_prime(
     data: Dataset,
     layer: Layer,
     device: DeviceChoice = "auto",
-    memory: int = DEFAULT_MEMORY,
     progress: Progress = silent,
 ) -> tuple[Claim, int]:
     """`full_rank`, and the prime: the first modulo which the rank is T, else the one of largest
     rank.
 
     A head that occurs several times is used once: equal columns add nothing to a rank.
-    device, memory (bytes), progress: of `verify.rank.whole_layer.layer`, which takes large layers.
+    device, progress: of `verify.rank.whole_layer.layer`, which takes large layers.
     """
     if in_blocks(data, layer, device):
-        rank, prime = _rank_in_blocks(data, layer.distinct, device, memory, progress)
+        rank, prime = _rank_in_blocks(data, layer.distinct, device, progress)
         how = ", in float64 with exact sums"
     else:
         rank, prime = features.rank_of(data, layer.distinct)
@@ -106,10 +105,10 @@ def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> boo
 
 
 def _rank_in_blocks(
-    data: Dataset, layer: Layer, device: DeviceChoice, memory: int, progress: Progress
+    data: Dataset, layer: Layer, device: DeviceChoice, progress: Progress
 ) -> tuple[int, int]:
     try:
-        certified = layer_rank(data, layer, device=device, memory=memory, progress=progress)
+        certified = layer_rank(data, layer, device=device, progress=progress)
     except features.NotIntegral:
         return 0, PRIMES_FLOAT64[0]  # there are no features over ℚ
     return certified.rank, certified.prime

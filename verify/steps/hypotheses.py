@@ -34,7 +34,6 @@ from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
-from attncert.verify.questions.prove import A1_WORK
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.engines.cpu import echelon, profile
 from attncert.verify.rank.modular import IndependenceTester
@@ -48,6 +47,7 @@ PARTITION = (
     "of a later group."
 )
 _WIDTH_ONE = "ours, docs/width-one.md, section 8"
+A1_WORK = 30.0  # nominal seconds
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # entries from which compiled elimination modulo a prime is faster than FLINT
@@ -208,13 +208,12 @@ def kruskal_at_least(
     strength: int,
     claim_id: ClaimId,
     seed: int,
-    work: float = A1_WORK,
     progress: StageProgress = silent,
 ) -> Claim:
     """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
 
     Up to 20,000 subsets are checked one by one. Beyond that the methods of `verify/kruskal/` try to
-    decide within `work` nominal seconds. Where they do not, 2,000 random subsets are sampled: then
+    decide within `A1_WORK` nominal seconds. If they do not, 2,000 random subsets are sampled: then
     at most a fraction 1 - 0.05^(1/2000) of all is dependent, with 95 % confidence (Clopper and
     Pearson). That says nothing about the Kruskal rank itself, and the claim names the command that
     would decide.
@@ -225,7 +224,7 @@ def kruskal_at_least(
     from attncert.verify.kruskal.interval import decide_within  # compiled code
 
     vectors = Vectors.of(data)
-    bound = decide_within(vectors, k, work, seed, partial(_stage, progress))
+    bound = decide_within(vectors, k, A1_WORK, seed, partial(_stage, progress))
     if bound is None:
         return _by_samples(data, k, claim_id, seed)
     return _by_bound(data, k, claim_id, bound)

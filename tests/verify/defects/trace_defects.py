@@ -46,10 +46,10 @@ def fired(account: Account) -> Fired:
     return frozenset(broken(replace(account.proof, trace=trace)))
 
 
-def _few_sets(**settings: Any) -> Proof:
+def _few_sets(work: float = hypotheses.A1_WORK) -> Proof:
     """A1 not decided by going through all sets."""
-    with patch.object(hypotheses, "_EXHAUSTIVE", 10):
-        return prove(paper("interior").data, Prove(**settings))
+    with patch.multiple(hypotheses, _EXHAUSTIVE=10, A1_WORK=work):
+        return prove(paper("interior").data)
 
 
 def false_a1() -> Dataset:
@@ -64,7 +64,7 @@ def false_a2() -> Dataset:
 PROOFS: dict[str, Callable[[], Proof]] = {
     FULL: lambda: prove(paper("interior").data),
     "rank alone": lambda: prove(paper("interior").data, Prove(claim="full-rank", head_width=2)),
-    "sampled": partial(_few_sets, a1_work=0),
+    "sampled": partial(_few_sets, work=0),
     "decided": _few_sets,
     "width one": lambda: prove(width_one("shared").data, Prove(construction="width-one")),
     "saturated": lambda: prove(paper("shared").data, Prove(claim="full-rank", saturate=4)),

@@ -26,6 +26,7 @@ from attncert.constructions.layer import Head, Layer
 from attncert.verify import checker, features
 from attncert.verify.claims.evidence import Level
 from attncert.verify.fast import check as fast
+from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines import cpu
@@ -224,11 +225,10 @@ def blocks_always(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("blocks_always")
 def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) -> None:
     seen = []
-    asked = Prove(construction="width-one", claim="full-rank", memory=0.5)
+    asked = Prove(construction="width-one", claim="full-rank")
     proof = prove(DATA, asked, lambda *stage: seen.append(stage))
     assert proof.standing is Level.PROVED
-    assert proof.setup.rank_memory == "0.5 GiB" and proof.setup.device == "cpu"
-    assert "--memory" not in proof.command  # no answer depends on it
+    assert proof.setup.device == "cpu"
     assert proof.versions["device"] == "CPU threads" and "numba" in proof.versions
     assert ("rank", 25, 25) in seen
     assert proof.certificate is not None
@@ -256,9 +256,10 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
     assert conclusions.full_rank(DATA, half).level is Level.UNDECIDED
 
 
-def test_a_budget_too_small_is_refused_before_any_work() -> None:
+def test_memory_too_small_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "DEFAULT_MEMORY", 10**7)
     data = generators.random(3000, 2, 3, shared=True, seed=1)
-    stages: list[Any] = []
-    with pytest.raises(InputError, match="--memory: must be at least"):
-        prove(data, Prove(memory=0.01), lambda *stage: stages.append(stage))
-    assert stages == []
+    seen: list[Any] = []
+    with pytest.raises(InputError, match="memory: must be at least"):
+        prove(data, None, lambda *stage: seen.append(stage))
+    assert seen == []

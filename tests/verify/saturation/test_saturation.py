@@ -24,7 +24,7 @@ from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, integer_logits, logit_ranges
-from attncert.constructions.search.saturation import Saturation, saturated
+from attncert.constructions.search.saturation import saturated
 from attncert.constructions.width_one import build
 from attncert.verify import checker
 from attncert.verify.checker import Limits, Rejected, layer
@@ -42,20 +42,18 @@ from attncert.verify.saturation.symbolic import symbolic
 DATA = generators.family(7, 3, 4, queries="moment-curve", seed=1)
 SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
 CASES = [
-    (DATA, 6, False, "paper"),
-    (SHARED, 20, False, "paper"),
-    (DATA, 8, True, "paper"),
-    (SHARED, 3, True, "paper"),
-    (DATA, 9, False, "width-one"),
+    (DATA, 6, "paper"),
+    (SHARED, 20, "paper"),
+    (DATA, 9, "width-one"),
 ]
 
 
 @cache
 def built(case: int) -> BuiltLayer:
-    data, bits, own, construction = CASES[case]
+    data, bits, construction = CASES[case]
     if construction == "paper":
-        return paper.build(data, saturation=Saturation(bits, own))
-    return width_one.build(data, saturation=Saturation(bits))
+        return paper.build(data, saturation=bits)
+    return width_one.build(data, saturation=bits)
 
 
 def outside(data: Dataset, head: Head, t: int, row: int | None = None) -> Fraction:
@@ -80,12 +78,11 @@ def moved(head: Any, c: int) -> Head:
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_every_earlier_example_saturates_and_at_one_less_some_does_not(case: int) -> None:
-    data, bits, own, _ = CASES[case]
+    data, bits, _ = CASES[case]
     limit = Fraction(1, 2**bits)
     for record, head in zip(built(case).heads, built(case).layer.heads, strict=True):
         earlier = [*zip(record.earlier, record.targets, strict=True)]
         assert all(outside(data, head, s, row) < limit for s, row in earlier)
-        assert all(outside(data, head, t) < limit for t in (record.group if own else ()))
         if earlier and record.c > 1:
             below = moved(record, record.c - 1)
             assert any(outside(data, below, s, row) >= limit for s, row in earlier)
@@ -93,14 +90,12 @@ def test_every_earlier_example_saturates_and_at_one_less_some_does_not(case: int
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_routes_agree(case: int) -> None:
-    data, bits, own, _ = CASES[case]
-    routes = [
-        check() for check in saturation_claims.checks(data, built(case), Saturation(bits, own))
-    ]
-    answer = saturation_claims.conclusion(built(case), Saturation(bits, own), routes)
+    data, bits, _ = CASES[case]
+    routes = [check() for check in saturation_claims.checks(data, built(case), bits)]
+    answer = saturation_claims.conclusion(built(case), bits, routes)
     levels = [claim.level for claim in (*routes, answer)]
     assert levels == [Level.PROVED] * 2 + [Level.NUMERICAL] + [Level.PROVED] * 2
-    assert routes[0].numbers["pairs"] == 8 + (7 if own else 0)
+    assert routes[0].numbers["pairs"] == 8
 
 
 @given(st.lists(st.integers(0, 40), max_size=6), st.integers(1, 12))
@@ -135,7 +130,7 @@ def steers(shifts: list[int], bits: int) -> bool:
 
 def test_one_bit_too_many_is_refuted_by_two_routes() -> None:
     for check in (rational, multiprecision):
-        found = check(DATA, built(0), Saturation(12))
+        found = check(DATA, built(0), 12)
         assert found.level is Level.REFUTED and found.witness, check
 
 
@@ -146,9 +141,9 @@ def test_a_smaller_c_than_the_least_is_refuted() -> None:
     heads[1] = replace(record, c=record.c - 1)
     layer = Layer(tuple(head.weights(3) for head in heads))
     spoilt = replace(built(0), heads=tuple(heads), layer=layer)
-    assert least(DATA, spoilt, Saturation(6)).level is Level.REFUTED
-    routes = [rational(DATA, spoilt, Saturation(6)), least(DATA, spoilt, Saturation(6))]
-    assert saturation_claims.conclusion(spoilt, Saturation(6), routes).level is Level.REFUTED
+    assert least(DATA, spoilt, 6).level is Level.REFUTED
+    routes = [rational(DATA, spoilt, 6), least(DATA, spoilt, 6)]
+    assert saturation_claims.conclusion(spoilt, 6, routes).level is Level.REFUTED
 
 
 def test_another_row_is_refuted_in_the_limit() -> None:
@@ -156,8 +151,8 @@ def test_another_row_is_refuted_in_the_limit() -> None:
     rows = ((record.targets[0] + 1) % 3, *record.targets[1:])
     spoilt = replace(built(0), heads=(built(0).heads[0], replace(record, targets=rows)))
     assert symbolic(DATA, spoilt).level is Level.REFUTED
-    assert rational(DATA, spoilt, Saturation(6)).level is Level.REFUTED
-    assert least(DATA, spoilt, Saturation(6)).level is Level.REFUTED
+    assert rational(DATA, spoilt, 6).level is Level.REFUTED
+    assert least(DATA, spoilt, 6).level is Level.REFUTED
 
 
 def test_a_selector_that_vanishes_never_saturates() -> None:
@@ -169,10 +164,10 @@ def test_a_selector_that_vanishes_never_saturates() -> None:
 
 
 def test_the_precision_resolves_gaps_of_thousands_of_bits() -> None:
-    long = paper.build(SHARED, saturation=Saturation(3000))
-    found = multiprecision(SHARED, long, Saturation(3000))
+    long = paper.build(SHARED, saturation=3000)
+    found = multiprecision(SHARED, long, 3000)
     assert found.level is Level.NUMERICAL and found.numbers["precision_bits"] > 3000
-    assert multiprecision(SHARED, long, Saturation(9000)).level is Level.REFUTED
+    assert multiprecision(SHARED, long, 9000).level is Level.REFUTED
 
 
 # The whole run.
@@ -215,11 +210,6 @@ def test_what_the_heads_owe_c() -> None:
         (
             {"saturate": 9, "construction": "generic"},
             "saturate: must be left out with construction generic",
-        ),
-        ({"saturate_own": True}, "saturate_own: must be given with"),
-        (
-            {"saturate": 9, "saturate_own": True, "construction": "width-one"},
-            "saturate_own: must",
         ),
     ],
 )

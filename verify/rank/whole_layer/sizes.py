@@ -59,7 +59,7 @@ class Footprint:
         [(198, 256, True), (332, 93, True)]
         >>> size.plans(10**8)
         Traceback (most recent call last):
-        attncert.InputError: --memory: must be at least 0.482 GiB for T = 12545 and \
+        attncert.InputError: memory: must be at least 0.482 GiB for T = 12545 and \
 H = 64, not 0.0931 GiB
         """
         first = min(self.d, max(self.n, -(-(self.T + _SPARE) // self.heads)))
@@ -97,7 +97,7 @@ def require_memory(examples: int, memory: int) -> None:
     >>> require_memory(2353, 10**8)
     >>> require_memory(100_000, 4 * 2**30)
     Traceback (most recent call last):
-    attncert.InputError: --memory: must be at least 20 GiB for T = 100000, not 4 GiB
+    attncert.InputError: memory: must be at least 20 GiB for T = 100000, not 4 GiB
     """
     least = panel_bytes(examples, examples) + working_bytes(examples, examples)
     _require(least, memory, f"T = {examples}")
@@ -122,7 +122,7 @@ def working_bytes(rows: int, columns: int) -> int:
 
 def _require(need: int, memory: int, what: str) -> None:
     if need > memory:
-        raise InputError("--memory", f"at least {_gib(need)} for {what}", _gib(memory))
+        raise InputError("memory", f"at least {_gib(need)} for {what}", _gib(memory))
 
 
 def _gib(count: int) -> str:
