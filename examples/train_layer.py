@@ -4,8 +4,7 @@ python examples/train_layer.py [FOLDER]: data.npz, before.npz and after.npz, wit
 Hugging Face's models have (q_proj.weight, ...), float32, biases included. Adam in NumPy, a few
 seconds. Then, for example:
 
-    attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3 \\
-        --property examples/trained/property.toml
+    attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3 --tolerance 0.1
 """
 
 from __future__ import annotations

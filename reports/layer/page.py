@@ -38,7 +38,7 @@ def page_parts(answer: LayerAnswer) -> PageParts:
         "attention": answer.attention,
         "reading": answer.reading,
         "sigma": "" if audit is None else _sigma(audit),
-        "tolerance": "" if audit is None else _tolerance(answer, audit),
+        "tolerance": "" if audit is None else _tolerance(audit),
         "wide": widened(answer.data.m, answer.weights.layer.value_width),
         "shown": [x for x in lines(answer.trace) if not x.id.startswith("theorem1.")],
         "margin": MARGIN,
@@ -130,14 +130,12 @@ def _rescaled(audit: LayerAudit) -> str:
     return f"With --scale {audit.rescaled} each output {audit.limit.must}, not with {used}."
 
 
-def _tolerance(answer: LayerAnswer, audit: LayerAudit) -> str:
-    """What is asked of an output, and where that is from."""
+def _tolerance(audit: LayerAudit) -> str:
+    """What is required of each output, and who requires it."""
     limit = audit.limit
     bound = "nearer to its own label" if limit.bound is None else short(limit.bound)
-    if limit.default:
-        return f"{bound}, by default (--tolerance sets another)"
-    source = "error of the property" if answer.question.tolerance is None else "--tolerance"
-    return f"{bound}, as given ({source})"
+    source = "by default (--tolerance sets another)" if limit.default else "by --tolerance"
+    return f"{bound}, {source}"
 
 
 def _sigma(audit: LayerAudit) -> str:

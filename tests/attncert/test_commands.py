@@ -42,13 +42,12 @@ CASES = [
     "attack --construction paper --cases 5 --start 3 --seed 2",
     "audit --examples 4 --quick --construction paper --seed 1",
     "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
-    "layer --tolerance 1e-3 --property PROPERTY",
+    "layer --tolerance 1e-3",
 ]
 HEAD = {"query": [[1], [0], [2], [1]], "key": [[1], [1], [0], [1]], "value": [[1], [2], [0], [1]]}
 FILES = {
     "DATA": json.dumps(DATA.canonical()),
     "WEIGHTS": json.dumps({"heads": [HEAD, HEAD], "output": [[1], [2]]}),
-    "PROPERTY": "error = 1\nexamples = [0, 1]\n",
 }
 ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {

@@ -19,9 +19,7 @@ from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.interpolation.nearest import margins
-from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import default_limit
-from attncert.verify.layer.property import load_property
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
 STATES = random_states(6, 3, 4)
@@ -42,25 +40,6 @@ def test_numbers_of_a_layer_are_counted_not_bytes(tmp_path: Path) -> None:
 def test_groups_are_of_examples_that_a_file_may_have(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="groups: must be an integer array"):
         small_layer(tmp_path, groups=np.zeros(10**6 + 1, dtype=np.int8))
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (".".join(["a"] * 4097) + " = 1", "at most 8192 bytes"),
-        (".".join(["a"] * 4000) + " = 1", "made of error, saturation, rank"),
-        (f"error = 0\nexamples = [{2**61 - 1}, {2**62 - 2}]", "a list of numbers from 0 to 1, not"),
-        (f"error = [0x{'f' * 5000}]", "error: must be .* not a list of too many digits"),
-        (f"error = 0\nexamples = [0x{'f' * 5000}]", "a list of numbers from 0 to 1, not"),
-    ],
-)
-def test_property_files(text: str, said: str, tmp_path: Path) -> None:
-    """tomllib takes time quadratic in the parts of a key; whole numbers can share a hash, or have
-    more digits than Python writes."""
-    attention = Attention.of(small_layer(tmp_path), DATA)
-    (tmp_path / "x.toml").write_text(text)
-    with pytest.raises(InputError, match=said):
-        load_property(str(tmp_path / "x.toml"), attention)
 
 
 def test_empty_rows_are_counted_when_repeated() -> None:

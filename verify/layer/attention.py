@@ -12,7 +12,6 @@ multiples of ln 2, everything is exact; else balls (Arb) carry every rounding al
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -88,17 +87,6 @@ class Attention:
     def factor(self) -> arb:
         """unit · scale, enclosed."""
         return arithmetic.factor(self._unit, self._square)
-
-    def on(self, examples: Sequence[int]) -> Attention:
-        """The same layer on these examples alone."""
-        return replace(self, data=self.data.take(examples))
-
-    def of_heads(self, heads: Sequence[int]) -> Attention:
-        """These heads alone."""
-        values, output = self.layer.readout
-        width, rows = values[0].ncols(), output.tolist()
-        below = fmpq_mat([row for h in heads for row in rows[h * width : (h + 1) * width]])
-        return replace(self, layer=Layer(tuple(self.layer.heads[h] for h in heads), below))
 
     @property
     def states(self) -> States:

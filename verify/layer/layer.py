@@ -1,9 +1,9 @@
 """`attncert layer` as a function: what third-party weights do on a data set.
 
-The conclusion is about the errors, which stand beside the labels' spread. The tolerance, the
-property file or a default (`error.default_limit`) says which are small enough. Where names of
-arrays do not say what the layer computes, the conclusion rests on an assumption. Where the layer as
-read does not reproduce recorded outputs, there is none about labels.
+The conclusion is about the errors, which are given beside the labels' spread. The tolerance or a
+default (`error.default_limit`) says which are small enough. If the names of the arrays do not say
+what the layer computes, the conclusion rests on an assumption. If the layer as read does not
+reproduce recorded outputs, there is no conclusion about labels.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from attncert.verify.claims.words import counted
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import (
     LayerAudit,
-    Limit,
     at_most,
     audit_layer,
     bounds_to_certify,
@@ -46,7 +45,6 @@ from attncert.verify.layer.error import (
 )
 from attncert.verify.layer.mask import Recorded, causal_mask, read_mask, visible_rows
 from attncert.verify.layer.near import exact_near
-from attncert.verify.layer.property import Property, judge, load_property
 from attncert.verify.layer.reading import read_claim
 from attncert.verify.network.prove import given_network
 from attncert.verify.network.within import RECOMPUTED, certified, products
@@ -111,15 +109,14 @@ def layer(
     examples, recorded, masked = _examples(data, question, mask)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     _require_groups(stored, examples)
-    path = question.property
-    stated = None if path is None else load_property(path, attention)
     reading = read_claim(stored, attention, recorded, masked)
     audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_OF_LABELS)
     if not claims:
-        limit = _limit(question, stated, examples)
+        bound = question.tolerance
+        limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
         audit = audit_layer(attention, limit=limit, groups=stored.groups, progress=progress)
-        claims = _claims(audit, stated, spread(examples))
-        if stated is None and claims[-1].level.holds:
+        claims = _claims(audit, spread(examples))
+        if claims[-1].level.holds:
             network = _on_given_data(stored, attention)
             confirmed, file = _certified(audit, network, examples, question.line())
             on = tuple(claim.id for claim in confirmed)
@@ -180,13 +177,6 @@ def _require_groups(stored: StoredLayer, data: Dataset) -> None:
         raise InputError("groups", must, found)
 
 
-def _limit(question: LayerQuestion, stated: Property | None, data: Dataset) -> Limit:
-    """The tolerance; without one, the error that the property allows, if it names one."""
-    error = None if stated is None else stated.get("error")
-    bound = question.tolerance or error
-    return default_limit(data) if bound is None else at_most(Fraction(bound))
-
-
 # The certificate.
 
 
@@ -237,7 +227,7 @@ def _unread(reading: Claim | None) -> list[Claim]:
     return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
 
 
-def _claims(audit: LayerAudit, stated: Property | None, width: Fraction) -> list[Claim]:
+def _claims(audit: LayerAudit, width: Fraction) -> list[Claim]:
     """The conclusion stands last."""
     attention = audit.attention
     claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
@@ -245,8 +235,7 @@ def _claims(audit: LayerAudit, stated: Property | None, width: Fraction) -> list
     if error.numbers["error"][1] != "0":  # else these are exact themselves
         near = exact_near(attention)
         claims += [near.claim] if near else []
-    claims.append(measured(error, memorizes, width))
-    return claims if stated is None else [*claims, *judge(stated, attention)]
+    return [*claims, measured(error, memorizes, width)]
 
 
 def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:

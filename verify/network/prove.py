@@ -29,7 +29,7 @@ from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 
-_OF_ONE_LAYER = ("prefix", "heads", "scale", "logit_unit", "property")
+_OF_ONE_LAYER = ("prefix", "heads", "scale", "logit_unit")
 _CHANGES = {
     "query": "It changes the query.",
     "all": "It changes every token and the query.",

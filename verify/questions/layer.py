@@ -59,9 +59,3 @@ class LayerQuestion(Question):
         "else 1 % of their spread",
         group=_VERDICT,
     )
-    property: str | None = option(
-        None,
-        path(),
-        "TOML file: what the layer must do; decides in place of the tolerance",
-        group=_VERDICT,
-    )

@@ -1,4 +1,4 @@
-"""What people ask of a layer of theirs: the verdict, ablation, the other scale, a property file."""
+"""What people ask of a layer of theirs: the verdict, ablation, the other scale."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import json
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.layer import LayerAnswer, layer
 from attncert.verify.layer.mask import visible_rows
 from attncert.verify.layer.near import exact_near
-from attncert.verify.layer.property import judge, load_property
 from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(40)
@@ -183,105 +181,6 @@ def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
     assert uneven.distance not in (None, plain.distance)
 
 
-# Property files.
-
-
-def judged(text: str, folder: Path, layer: ThirdParty = LAYER, data: Dataset = DATA) -> Any:
-    path = folder / "property.toml"
-    path.write_text(text)
-    attention = Attention.of(weights_of(layer, folder), data)
-    return {claim.id: claim for claim in judge(load_property(str(path), attention), attention)}
-
-
-def test_saturation_of_some_heads(tmp_path: Path) -> None:
-    """Queries as long as saturate one head on some examples: as NumPy says."""
-    layer = third_party("mha", np.random.default_rng(2), biased=False)
-    for parts in (layer.parts["q"], layer.state["in_proj_weight"]):
-        parts[2:4] *= 300  # the second head
-    q = (QUERIES @ layer.parts["q"].T).reshape(T, 3, 2)
-    k = (CONTEXTS @ layer.parts["k"].T).reshape(T, N, 3, 2)
-    logits = np.einsum("thc,tnhc->htn", q, k) / np.sqrt(2)
-    p = np.exp(logits - logits.max(axis=2, keepdims=True))
-    off = 1 - 1 / p.sum(axis=2)
-    good = [int(t) for t in np.flatnonzero(off[1] < 2.0**-12)]
-    bad = sorted(set(range(T)) - set(good))
-    assert good and (off[0] > 2.0**-12).any()
-    asked = f"saturation = 12\nheads = [2]\nexamples = {good}"
-    assert judged(asked, tmp_path, layer)["property.saturation"].level is Level.ENCLOSED
-    claim = judged("saturation = 12", tmp_path, layer)["property.saturation"]
-    assert claim.level is Level.REFUTED and claim.witness["head"] == 1
-    if bad:
-        claim = judged("saturation = 12\nheads = [2]", tmp_path, layer)["property.saturation"]
-        assert claim.level is Level.REFUTED and claim.witness["example"] in bad
-
-
-def test_a_limit_that_is_met_exactly_is_undecided(tmp_path: Path) -> None:
-    """Weights 1/2, 1/4, 1/4: half of the attention is outside one row, in balls about a half."""
-    ones = {name: [[1]] for name in ("query", "key", "value", "output")}
-    data = Dataset.of([[1], [0], [0]], [[1]], [1])
-    attention = Attention(data, of_arrays(ones).layer, "ln2")
-    for bits, level in ((1, Level.UNDECIDED), (2, Level.REFUTED)):
-        (tmp_path / "x.toml").write_text(f"saturation = {bits}")
-        claim, both = judge(load_property(str(tmp_path / "x.toml"), attention), attention)
-        assert claim.level is both.level is level
-
-
-def test_ranks(tmp_path: Path) -> None:
-    assert judged('rank = "full"', tmp_path)["property.rank"].level is Level.ENCLOSED
-    one = judged('rank = "full"\nheads = [1]', tmp_path)["property.rank"]
-    assert one.level is Level.ENCLOSED
-    equal = Dataset.of(CONTEXTS[[0] * T], QUERIES[[0] * T], OUTPUTS)
-    claim = judged('rank = "full"', tmp_path, data=equal)["property.rank"]
-    assert claim.level is Level.REFUTED
-
-
-PROPERTIES = [
-    (
-        'error = "0.6"\nrank = "full"',
-        0,
-        "Under an assumption: The layer has the property of the file (error, ",
-    ),
-    ('error = "0.1"\nrank = "full"', 1, "Refuted, this is false: The layer has the property"),
-    ('error = "0.6"\nsaturation = 50', 1, "Refuted, this is false: The layer has the property"),
-]
-
-
-@pytest.mark.parametrize(("text", "status", "verdict"), PROPERTIES)
-def test_the_command(
-    text: str, status: int, verdict: str, files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (files / "property.toml").write_text(text)
-    found, content = run(files, "--property", str(files / "property.toml"), "--tolerance", "9")
-    assert found == status
-    said = capsys.readouterr().out.splitlines()[0]
-    assert said.startswith(verdict) and said == content["verdict"]
-    assert content["exhibits"]["tolerance"] == "9", "and not the property's"
-    assert "| `property.error` |" in (files / "out/report.md").read_text()
-
-
-BAD = {
-    "error = ": "must be a TOML file, not one with an error",
-    "": "must be made of error, saturation, rank, one at least",
-    "examples = [1]": "must be made of error, saturation, rank, one at least",
-    "errors = 1": "and examples and heads, not of 'errors'",
-    "error = -1": "error: must be a number, at least 0",
-    'error = "a"': "error: must be a number, at least 0",
-    "saturation = 0": "saturation: must be a whole number from 1 to",
-    'rank = "most"': "rank: must be full, not most",
-    "error = 1\nexamples = []": '"all", or a list of numbers from 0 to 4, not []',
-    "error = 1\nheads = [0]": 'heads: must be "all", or a list of numbers from 1 to 3, not [0]',
-    "saturation = 1\nheads = [4]": '"all", or a list of numbers from 1 to 3, not [4]',
-    "saturation = 1\nheads = [true]": '"all", or a list of numbers from 1 to 3, not [True]',
-}
-
-
-@pytest.mark.parametrize("text", BAD)
-def test_bad_properties(text: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as error:
-        judged(text, tmp_path)
-    assert BAD[text] in str(error.value) and "\n" not in str(error.value)
-
-
 def test_the_first_examples_and_their_masks(files: Path) -> None:
     """A file's mask is for all examples of the data, whichever are asked for."""
     mask = np.ones((T, N), dtype=np.int8)
@@ -295,22 +194,6 @@ def test_the_first_examples_and_their_masks(files: Path) -> None:
 
 def answered(weights: StoredLayer, data: Dataset = DATA, **options: Any) -> LayerAnswer:
     return layer(weights, data, LayerQuestion(**options))
-
-
-def test_the_error_of_a_property_is_the_tolerance(tmp_path: Path) -> None:
-    weights = weights_of(LAYER, tmp_path)
-    (tmp_path / "property.toml").write_text("error = 0.1")
-    for tolerance, bound, origin in (
-        (None, Fraction(1, 10), "error of the property"),
-        (2, Fraction(2), "--tolerance"),
-    ):
-        path = str(tmp_path / "property.toml")
-        answer = answered(weights, tolerance=tolerance, property=path)
-        assert answer.audit is not None and answer.audit.limit.bound == bound
-        assert (
-            f"| asked of each output | {bound}, as given ({origin}) |"
-            in report(answer).files["report.md"].decode()
-        )
 
 
 def test_a_file_s_options_are_not_for_weights_in_memory(tmp_path: Path) -> None:
