@@ -145,8 +145,7 @@ def hypotheses() -> Files:
 
 def digits_compared() -> Files:
     """Two minutes."""
-    question = Compare(sizes="25,97", examples=385)
-    return _kept(report(compare(digits(), question)).files)
+    return _kept(report(compare(digits(), Compare(examples=385))).files)
 
 
 def capacity() -> Files:

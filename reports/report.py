@@ -25,7 +25,7 @@ FILES = (
 )  # fmt: skip
 _AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
 FIGURES = (
-    "compare", "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
+    "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
     "fractions", "spectra", "ranks",
 )  # fmt: skip
 

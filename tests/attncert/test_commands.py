@@ -31,7 +31,7 @@ CASES = [
     "fit --examples 7 --heads 3 --head-width 2 --value-width 2 --seed 2",
     "fit --examples 7 --heads 1 --force",
     "capacity --examples 6",
-    f"compare --examples 6 --sizes 2,4 --round 1/2 --seed 2 --construction {OWN}",
+    f"compare --examples 6 --seed 2 --construction {OWN}",
     "kruskal --examples 7 --work 1 --subsets 20 --seed 5",
     "kruskal --examples 7 --work 1 --k 3",
     "kruskal --columns --examples 2",

@@ -15,7 +15,6 @@ from attncert.verify.methods.layer_theorem import LayerTheorem
 from attncert.verify.methods.record import require_record
 from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import Hypothesis, Step
-from attncert.verify.network.growth import Formula
 
 Build = Callable[[Dataset, Request], Any]
 
@@ -72,7 +71,6 @@ class Construction:
     subject:    the data as the construction sees them, if it changes them.
     adapt:      changes small random data, for `attack`, so that they meet a hypothesis that chance
                 rarely meets.
-    growth:     how many parameters T examples need, by formula; or None.
     layer:      what a theorem about one layer of attention says beside this; or None.
     Source: docs/constructions.md.
 
@@ -94,7 +92,6 @@ class Construction:
     purposes: Sequence[tuple[int | None, str]] = ()
     subject: Callable[[Dataset, Request], Dataset] = lambda data, request: data.expanded()
     adapt: Callable[[Dataset], Dataset] = lambda data: data
-    growth: Formula | None = None
     layer: LayerTheorem | None = None
 
     def __post_init__(self) -> None:

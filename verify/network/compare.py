@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, OutOfTime
@@ -23,10 +22,8 @@ from attncert.verify.installed import versions
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.goals import Exact
-from attncert.verify.methods.names import RETRIEVAL
-from attncert.verify.network import claims, growth
+from attncert.verify.network import claims
 from attncert.verify.origins.conclusion import about_data
-from attncert.verify.origins.rounded import on_grid
 from attncert.verify.prove import prove
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove
@@ -34,22 +31,19 @@ from attncert.verify.questions.prove import Prove
 
 @dataclass(frozen=True)
 class Entry:
-    """What a construction makes of the first so many examples.
+    """What a construction makes of the data.
 
-    claim: the conclusion, with its standing. hypotheses: the claims about them, too. proof: that
-    its proof stands; None without steps and promises, and if a hypothesis kept it from being built.
-    steered: whether heads make earlier examples attend to one token each. costs: as of any network;
-    empty where nothing was built. Where the readout of a layer was too long to be written, only the
-    full rank of its features is known: `costs` then has no bits, and its parameters are at most so
-    many.
+    claim: the conclusion, with its standing. hypotheses: the claims about them. proof: whether its
+    proof stands; None without steps and promises, and if a hypothesis prevented the building.
+    costs: as of any network; empty if nothing was built. If the readout of a layer was too long to
+    be written, only the full rank of its features is known: `costs` then has no bits, and its
+    parameters are an upper bound.
     """
 
     method: Construction
-    examples: int
     claim: Claim
     hypotheses: tuple[Claim, ...] = ()
     proof: Claim | None = None
-    steered: bool = False
     costs: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -62,36 +56,30 @@ class Entry:
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
-    def near(self) -> bool:
-        """Whether it is a retrieval, which is about the queries, and near them at best."""
-        return self.method.name == RETRIEVAL
-
-    @property
     def equality(self) -> bool:
         """Whether the conclusion is that outputs equal labels, and not that they are near them."""
         return isinstance(self.method.claims[0], Exact)
 
     @property
     def exact(self) -> bool:
-        """That the labels are output: proved, and nothing less."""
+        """Whether it is proved that the outputs equal the labels."""
         return self.equality and self.standing.holds and not self.standing < Level.PROVED
 
     @property
     def written(self) -> bool:
-        """Whether all numbers are: the bits are known."""
+        """Whether all numbers are written, so that the bits are known."""
         return "bits in all" in self.costs
 
 
 @dataclass(frozen=True)
 class Floor:
-    """What no construction of so many examples can do without.
+    """What no construction can do without on these data.
 
     heads: of width one, the fewest that the dimension count N does not exclude for almost all
-    labels (constructions/given/law.py), None where no number is enough; parameters: all of theirs.
+    labels (constructions/given/law.py); None if no number is enough. parameters: of these heads.
     bits: T log2 V, which almost all labellings need in any encoding.
     """
 
-    examples: int
     heads: int | None
     parameters: int | None
     bits: float
@@ -100,33 +88,17 @@ class Floor:
     def of(cls, data: Dataset) -> Floor:
         heads = law(data).fewest_heads(1, data.m)
         count = heads and parameter_count(data.d, data.m, heads, 1, data.m)
-        return cls(data.T, heads, count, claims.information(data))
+        return cls(heads, count, claims.information(data))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison(Answer):
-    """table: each construction at each size, sizes increasing. floors: one for each size."""
+    """table: one entry for each construction."""
 
     question: Compare
     data: Dataset
     table: tuple[Entry, ...]
-    floors: tuple[Floor, ...]
-
-    @property
-    def rows(self) -> tuple[Entry, ...]:
-        """Of all examples."""
-        return tuple(entry for entry in self.table if entry.examples == self.data.T)
-
-    def cheaper_from(self, entry: Entry, than: Entry | None = None) -> int | None:
-        """About the T from which on it takes fewer parameters than the other, or than attention
-        alone, by the formulas of verify/network/growth.py; None: from no T, or there is none."""
-        first, second = (
-            entry.method.growth,
-            growth.attention if than is None else than.method.growth,
-        )
-        if first is None or second is None:
-            return None
-        return growth.cheaper_from(first, second, growth.DataShape.of(self.data))
+    floor: Floor
 
 
 @answers(Compare, data=Dataset)
@@ -137,48 +109,41 @@ def compare(
 
     The conclusion names those whose weights are proved to output the labels, or whose features are
     proved to have full rank: exact. If a construction fails, its entry says why. That of the
-    question is a claim of its own, as `prove` judges it. Raises InputError for data without labels,
-    for sizes above T, and for an error in the construction of the question. Source: ours,
-    docs/networks.md, under Price.
+    question is a claim of its own, as `prove` judges it. Raises InputError for data without labels
+    and for an error in the construction of the question. Source: ours, docs/networks.md, under
+    Price.
 
-    >>> from attncert import Compare, Dataset, compare
+    >>> from attncert import Dataset, compare
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-    >>> answer = compare(data, Compare(sizes=[2]))
-    >>> [(x.examples, x.costs["parameters"]) for x in answer.table if x.method.name == "relu"]
-    [(2, 7), (3, 10)]
+    >>> [x.costs["parameters"] for x in compare(data).table if x.method.name == "relu"]
+    [10]
     """
     question = question or Compare()
     data = question.of(data).expanded()
-    _ = data.labels  # raises InputError where there are none
-    if question.round:
-        data, _ = on_grid(data, Fraction(question.round))
+    _ = data.labels  # raises InputError if there are none
     seconds: dict[str, float] = {}
-    table, floors = list[Entry](), list[Floor]()
+    table = list[Entry]()
     own = registry.method(question.construction) if question.construction else None
     methods = [registry.method(name) for name in registry.names()]
-    for T in question.all_sizes(data.T):
-        some = data if data.T == T else data.take(T)
-        for number, method in enumerate(methods):
-            progress(counted(T, "example"), number, len(methods))
-            with timed(seconds, f"{method.name}, {counted(T, 'example')}"):
-                table.append(_entry(some, method, question, asked=method is own))
-        floors.append(Floor.of(some))
-    rows = table[-len(methods) :]
+    for number, method in enumerate(methods):
+        progress("compare", number, len(methods))
+        with timed(seconds, method.name):
+            table.append(_entry(data, method, question, asked=method is own))
     return Comparison(
         question=question,
         data=data,
-        trace=ProofTrace([*data.origin.claims(data), *_claims(data, rows, own)]),
+        trace=ProofTrace([*data.origin.claims(data), *_claims(data, table, own)]),
         conclusion=ids.COMPARISON,
         uncertified="attncert prove writes that of each construction",
         seconds=seconds,
         versions=versions(),
         table=tuple(table),
-        floors=tuple(floors),
+        floor=Floor.of(data),
     )
 
 
 def _entry(data: Dataset, method: Construction, question: Compare, asked: bool = False) -> Entry:
-    """asked: the question names it, and an error in it is raised."""
+    """asked: whether the question names it; then an error in it is raised."""
     own = ids.ClaimId(f"compare.{method.name}")
     prove_it = Prove(construction=method.name, seed=question.seed, time_limit=question.time_limit)
     try:
@@ -187,12 +152,12 @@ def _entry(data: Dataset, method: Construction, question: Compare, asked: bool =
         if asked and isinstance(failure, InputError):
             raise
         reason, words = {"reason": str(failure)}, "The construction memorizes these examples."
-        return Entry(method, data.T, Claim(own, words, Level.UNDECIDED, witness=reason))
+        return Entry(method, Claim(own, words, Level.UNDECIDED, witness=reason))
     standing, costs = proof.trace.standing, _costs(proof, data)
     written = "bits in all" in costs
     unwritten = (
-        f"The features have rank {data.T:,}: with them some values and output, not written, give "
-        "exactly the labels."
+        f"The features have rank {data.T:,}: with some values and output, which are not written, "
+        "the layer outputs exactly the labels."
     )
     most = "" if written else " at most"
     claim = replace(
@@ -210,15 +175,13 @@ def _entry(data: Dataset, method: Construction, question: Compare, asked: bool =
         for x in proof.trace
         if ids.hypothesis_name(x.id)
     )
-    steps = [ids.head_and_step(x.id) for x in proof.trace]
-    steered = any(step and step[1] == ids.SATURATION for step in steps)
     verdict = proof.proof_claim and replace(
         proof.proof_claim,
         id=ids.ClaimId(f"{own}.proof"),
         level=proof.proof_standing,
         rests_on=(),
     )
-    return Entry(method, data.T, claim, tuple(hypotheses), verdict, steered, costs)
+    return Entry(method, claim, tuple(hypotheses), verdict, costs)
 
 
 def _costs(proof: Proof, data: Dataset) -> dict[str, int]:
@@ -230,7 +193,7 @@ def _costs(proof: Proof, data: Dataset) -> dict[str, int]:
 
 
 def _reason(proof: Answer) -> str:
-    """Its own, or the first hypothesis that fails."""
+    """The reason of the proof, or the first hypothesis that fails."""
     failing = [c.statement for c in proof.trace.failures() if ids.hypothesis_name(c.id)]
     return proof.reason or next(iter(failing), proof.statement)
 
@@ -245,33 +208,37 @@ def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
     return {"parameters": sum(x != 0 for x in entries) + readout, "hidden units": 0, "blocks": 1}
 
 
-def _claims(data: Dataset, rows: list[Entry], own: Construction | None) -> Iterator[Claim]:
-    """Each construction's, the hypotheses that fail, and the conclusion."""
-    for row in rows:
-        for claim in row.hypotheses:
+def _claims(data: Dataset, table: list[Entry], own: Construction | None) -> Iterator[Claim]:
+    """The claim of each construction, the hypotheses that fail, and the conclusion."""
+    for entry in table:
+        for claim in entry.hypotheses:
             if not claim.level.holds and claim.id != ids.hypothesis("distinct-inputs"):
-                yield replace(claim, id=ids.ClaimId(f"{row.claim.id}.{claim.id}"))
-        yield row.claim
-        if row.method is own:
-            both = [row.claim, row.proof] if row.proof else [row.claim]
+                yield replace(claim, id=ids.ClaimId(f"{entry.claim.id}.{claim.id}"))
+        yield entry.claim
+        if entry.method is own:
+            both = [entry.claim, entry.proof] if entry.proof else [entry.claim]
             words = " ".join(claim.statement for claim in both)
             yield from both[1:]
-            yield Claim.together(ids.claimed(row.method.name), words, both)
-    exact = [row for row in rows if row.exact]
-    names = ", ".join(row.method.name for row in exact)
-    conflict = claims.distinct_inputs(data)
-    yield conflict
+            yield Claim.together(ids.claimed(entry.method.name), words, both)
+    distinct = claims.distinct_inputs(data)
+    yield distinct
+    yield _conclusion(data, table, distinct)
+
+
+def _conclusion(data: Dataset, table: list[Entry], distinct: Claim) -> Claim:
+    exact = [entry for entry in table if entry.exact]
     every = counted(data.T, "example", "these")
     if exact:
-        share = f"{len(exact)} of {counted(len(rows), 'construction')}"
+        names = ", ".join(entry.method.name for entry in exact)
+        share = f"{len(exact)} of {counted(len(table), 'construction')}"
         verb = "memorizes" if len(exact) == 1 else "memorize"
-        level, witness, on = Level.PROVED, None, tuple(row.claim.id for row in exact)
         statement = f"{share} {verb} {every} exactly: {names}."
-    else:
-        statement, on = f"A construction memorizes {every} exactly.", ()
-        level = Level.UNDECIDED if conflict.level.holds else Level.REFUTED
-        reason = "each fails, for the reason that stands with it"
-        if not conflict.level.holds:
-            reason = "no function has these labels: two equal examples have different ones"
-        witness = {"reason": reason, **(conflict.witness or {})}
-    yield about_data(data, ids.COMPARISON, statement, level, rests_on=on, witness=witness)
+        on = tuple(entry.claim.id for entry in exact)
+        return about_data(data, ids.COMPARISON, statement, Level.PROVED, rests_on=on)
+    level = Level.UNDECIDED if distinct.level.holds else Level.REFUTED
+    reason = "each fails, for the reason given with it"
+    if not distinct.level.holds:
+        reason = "no function has these labels: two equal examples have different ones"
+    witness = {"reason": reason, **(distinct.witness or {})}
+    statement = f"A construction memorizes {every} exactly."
+    return about_data(data, ids.COMPARISON, statement, level, witness=witness)

@@ -19,7 +19,7 @@ from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.goals import Measured
 from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.methods.request import Request
-from attncert.verify.network import growth, patterns, steps
+from attncert.verify.network import patterns, steps
 from attncert.verify.network.inputs import READ_BY_ATTENTION, READ_IN_A_ROW
 
 _PROJECTION = (1, "It projects each input to its position on a line.")
@@ -31,10 +31,6 @@ def _seeded(build: Callable[[Dataset, int], Any]) -> Callable[[Dataset, Request]
     return lambda data, request: build(data, request.seed)
 
 
-def _retrieval(data: Dataset, request: Request) -> Any:
-    return retrieval.build(data, beta=1 if request.beta is None else request.beta)
-
-
 METHODS = (
     Construction(
         name="relu",
@@ -42,7 +38,6 @@ METHODS = (
         theorem="after Zhang, Bengio, Hardt, Recht and Vinyals (2017), Theorem 1",
         source="constructions/network/relu.py",
         build=_seeded(relu.build),
-        growth=growth.relu,
         hypotheses={"distinct-inputs": READ_IN_A_ROW},
         steps={"line": steps.LINE, "hinges": steps.HINGES},
         purposes=(_PROJECTION, _HINGES, _READOUT),
@@ -53,7 +48,6 @@ METHODS = (
         theorem="after Baum (1988), here for any labels",
         source="constructions/network/threshold_pairs.py",
         build=_seeded(threshold_pairs.build),
-        growth=growth.threshold_pairs,
         hypotheses={"distinct-inputs": READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
@@ -67,7 +61,6 @@ METHODS = (
         theorem="after Bubeck, Eldan, Lee and Mikulincer (2020)",
         source="constructions/network/derivative_pairs.py",
         build=_seeded(derivative_pairs.build),
-        growth=growth.derivative_pairs,
         hypotheses={"distinct-inputs": READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
@@ -85,7 +78,6 @@ METHODS = (
         theorem="after Yun, Sra and Jadbabaie (2019), Theorem 3.1",
         source="constructions/network/two_layers.py",
         build=_seeded(two_layers.build),
-        growth=growth.two_layers,
         hypotheses={"distinct-inputs": READ_IN_A_ROW},
         steps={"line": steps.LINE, "halves": steps.HALVES},
         purposes=(
@@ -102,7 +94,6 @@ METHODS = (
         "(2022)",
         source="constructions/network/bits.py",
         build=_seeded(bits.build),
-        growth=growth.bits,
         hypotheses={"distinct-inputs": READ_IN_A_ROW},
         steps={"line": steps.LINE, "tapes": steps.TAPES},
         purposes=(
@@ -122,12 +113,11 @@ METHODS = (
         theorem="after Kajitsuka and Sato (2024)",
         source="constructions/network/attention_relu.py",
         build=_seeded(attention_relu.build),
-        growth=growth.attention_relu,
         hypotheses={"distinct-inputs": READ_BY_ATTENTION},
         steps={"attention": steps.ATTENTION, "line": steps.LINE, "hinges": steps.HINGES},
         purposes=(
             (1, "It appends 1 and 0 to the query."),
-            (1, "One head of width one: it puts a mean of the context in the place of the 0."),
+            (1, "One head of width one: it puts a mean of the context instead of the 0."),
             _PROJECTION,
             _HINGES,
             _READOUT,

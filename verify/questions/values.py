@@ -17,7 +17,6 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 10**7  # seconds: four months
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?|[0-9]{1,18}/[1-9][0-9]{0,17}", re.ASCII)
-_COUNTS = re.compile(r"[1-9][0-9]{0,17}(,[1-9][0-9]{0,17}){0,15}", re.ASCII)
 _EXACT = re.compile(
     r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
 )
@@ -125,20 +124,6 @@ def exact() -> Rule:
         return bool(_EXACT.fullmatch(text)) and Fraction(text) >= 0
 
     return Rule('a number, at least 0, such as 0.01, 1e-6 or "1/2"', fits, read=str)
-
-
-def counts() -> Rule:
-    """Up to 16 whole numbers above 0: kept as text, with commas between.
-
-    >>> counts().read([25, 97]), counts().read("25,97")
-    ('25,97', '25,97')
-    """
-
-    def read(entry: Any) -> str:
-        return entry if isinstance(entry, str) else ",".join(map(str, entry))
-
-    must = "whole numbers above 0 with commas between, such as 25,97 (16 at most)"
-    return Rule(must, lambda words: bool(_COUNTS.fullmatch(words)), read=read)
 
 
 def text(*names: str) -> Rule:

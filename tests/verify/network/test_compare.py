@@ -18,19 +18,17 @@ from support.paths import ROOT
 from support.shell import Shell
 
 import attncert
-from attncert import Construction, Request
+from attncert import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, OutOfTime
 from attncert.constructions.network import relu
 from attncert.constructions.network.network import Network
 from attncert.reports.answers import report
-from attncert.reports.compare.figures import figure
 from attncert.reports.compare.page import sentences
 from attncert.verify.claims.evidence import Level
 from attncert.verify.methods import registry
 from attncert.verify.network import compare as module
-from attncert.verify.network import growth
 from attncert.verify.network.compare import Comparison, Entry, compare
 from attncert.verify.prove import prove
 from attncert.verify.questions.compare import Compare
@@ -46,11 +44,11 @@ LAYERS = ("paper", "width-one", "affine", "generic")
 
 @functools.cache
 def compared() -> Comparison:
-    return compare(DATA, Compare(sizes="4"))
+    return compare(DATA)
 
 
 def row(answer: Comparison, name: str) -> Entry:
-    return next(entry for entry in answer.rows if entry.method.name == name)
+    return next(entry for entry in answer.table if entry.method.name == name)
 
 
 def bits(numbers: list[Fraction]) -> int:
@@ -60,10 +58,9 @@ def bits(numbers: list[Fraction]) -> int:
     )
 
 
-def test_all_constructions_are_there_at_all_sizes() -> None:
+def test_all_constructions_are_there() -> None:
     answer = compared()
-    assert [x.method.name for x in answer.rows] == [*LAYERS, *NETWORKS, RETRIEVAL]
-    assert [x.examples for x in answer.table] == [4] * 11 + [9] * 11
+    assert [x.method.name for x in answer.table] == [*LAYERS, *NETWORKS, RETRIEVAL]
     assert answer.holds and answer.exit_status == 0
     assert "10 of 11 constructions" in answer.statement
 
@@ -157,11 +154,9 @@ def test_what_fails_is_shown_as_failing() -> None:
 def test_equal_inputs_with_different_labels_are_refuted() -> None:
     answer = compare(CONFLICT, Compare())
     assert answer.standing is Level.REFUTED and answer.exit_status == 1
-    assert not any(entry.exact for entry in answer.rows)
+    assert not any(entry.exact for entry in answer.table)
     assert answer.claim.witness and answer.claim.witness["examples"] == [0, 1]
     assert "two equal examples" in report(answer).sentences[0]
-    alone = compare(Dataset.of([[0]], [[3], [3]], [3, 2]))  # nothing to draw
-    assert "figures/compare.svg" in report(alone).files
 
 
 def test_without_an_answer_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,8 +165,8 @@ def test_without_an_answer_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(module, "prove", late)
     answer = compare(OWN_DATA, Compare(time_limit=7))
-    assert {entry.standing for entry in answer.rows} == {Level.UNDECIDED}
-    assert answer.rows[0].reason.endswith("within 7 s") and answer.exit_status == 3
+    assert {entry.standing for entry in answer.table} == {Level.UNDECIDED}
+    assert answer.table[0].reason.endswith("within 7 s") and answer.exit_status == 3
 
 
 def test_third_party_constructions_appear() -> None:
@@ -200,105 +195,43 @@ def test_equal_questions_have_equal_reports() -> None:
     first, second = (
         {
             name: content
-            for name, content in report(compare(DATA, Compare(sizes="4"))).files.items()
+            for name, content in report(compare(DATA)).files.items()
             if name != "timings.json"
         }
         for _ in range(2)
     )
     assert first == second
     timings = json.loads(report(compared()).files["timings.json"])
-    assert {"relu, 4 examples", "paper, 9 examples"} <= timings["seconds"].keys()
+    assert {"relu", "paper"} <= timings["seconds"].keys()
 
 
 def test_the_sentences_follow_from_the_table() -> None:
     answer = compared()
-    before = list(sentences(answer))
-    cheap = {"parameters": 1, "bits in all": 1}
+    cheap = {"parameters": 1, "bits in all": 2}
     swapped = tuple(
-        replace(x, costs={**x.costs, **cheap}) if x.method.name in ("bits", "relu") else x
+        replace(x, costs={**x.costs, **cheap}) if x.method.name == "bits" else x
         for x in answer.table
     )
-    after = list(sentences(replace(answer, table=swapped)))
-    assert len(before) == len(after) == 3 and before[0] == after[0]
+    alone, networks = sentences(replace(answer, table=swapped))
     fewest = min(row(answer, name).costs["parameters"] for name in LAYERS)
-    assert before[0].startswith(f"Attention alone takes {fewest} parameters")
-    assert "Long numbers buy nothing in this table" in before[2]
-    assert "buy fewer parameters and fewer bits: relu" in after[1]
-    assert f"1/{fewest} of the parameters" in after[1]
+    assert "Among layers of attention alone" in alone and f"parameters ({fewest})" in alone
+    assert "bits has the fewest parameters (1) and the fewest bits (2)." in networks
     nothing = replace(answer, table=tuple(x for x in answer.table if x.method.name in NETWORKS))
     none = next(sentences(nothing))
     assert none.startswith("None of these constructions of a layer")
-    assert none.endswith("Other weights of such a layer are not excluded by that.")
+    assert none.endswith("That does not exclude other weights of such a layer.")
 
 
-def test_saturation_is_read_off_the_weights_that_were_built() -> None:
-    """Width-one can steer, and does where one context is shared alone."""
-    data = generators.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
-    own, shared = compared(), compare(data, Compare(sizes="9"))
-    assert [row(x, "width-one").steered for x in (own, shared)] == [False, True]
-    assert not row(own, "generic").steered and row(own, "paper").steered
-
-
-def random_data(T: int, d: int, m: int, most: int = 10**4) -> Dataset:
-    rng = random.Random(T + d)
-    tokens = [[rng.randint(-9, 9) for _ in range(d)] for _ in range(3)]
-    queries = [[rng.randint(-most, most) for _ in range(d)] for _ in range(T)]
-    return Dataset.of(tokens, queries, [[rng.randint(0, 9) for _ in range(m)] for _ in range(T)])
-
-
-@pytest.mark.parametrize(("T", "d", "m"), [(80, 8, 1), (300, 16, 1), (120, 6, 3)])
-def test_formulas_are_near_what_is_built(T: int, d: int, m: int) -> None:
-    data = random_data(T, d, m)
-    shape = growth.DataShape.of(data)
-    for method in map(registry.method, NETWORKS):
-        built = method.build(data, Request()).network.parameters
-        assert method.growth is not None
-        near = 0.8 if method.name == "threshold-pairs" else 0.13  # planes of few inputs have zeros
-        assert method.growth(shape, T) == pytest.approx(built, rel=near), method.name
-        assert built <= 1.13 * method.growth(shape, T)
-
-
-def test_the_formula_of_attention_is_what_generic_heads_take() -> None:
-    data = random_data(9, 6, 2, most=99)
-    proof = prove(data, Prove(construction="generic"))
-    assert (
-        growth.attention(growth.DataShape.of(data), 9) == Network.of_layer(proof.layer).parameters
-    )
-
-
-def test_where_one_becomes_cheaper() -> None:
-    shape = growth.DataShape.of(DATA)
-    start = growth.cheaper_from(lambda _, T: 1000 + T, lambda _, T: 3 * T, shape)
-    assert start is not None and 501 <= start <= 501 * 1.05
-    assert growth.cheaper_from(lambda _, T: T, lambda _, T: T, shape) is None
-    assert growth.cheaper_from(lambda _, T: 0, lambda _, T: T, shape) == 1
-
-
-def test_floors_count_what_the_labels_ask_for() -> None:
+def test_the_floor_counts_what_the_labels_require() -> None:
     data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, 5, 7])
-    floor = compare(data, Compare()).floors[-1]
-    assert (floor.examples, floor.bits) == (3, 3.0)  # two labels: a bit each
+    floor = compare(data).floor
+    assert floor.bits == 3.0  # two labels: a bit each
     assert (floor.heads, floor.parameters) == (1, 2 * 2 + 2 + 1)
-
-
-def test_two_figures_with_one_legend() -> None:
-    drawn = figure(compared())
-    assert len(drawn.axes) == 2 and len(drawn.legends) == 1
-    assert all(axes.get_xscale() == axes.get_yscale() == "log" for axes in drawn.axes)
-    for axes, cost in zip(drawn.axes, ("parameters", "bits in all"), strict=True):
-        line = next(x for x in axes.get_lines() if x.get_label() == "relu")
-        assert list(line.get_ydata()) == [
-            x.costs[cost] for x in compared().table if x.method.name == "relu"
-        ]
 
 
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
-        ({"sizes": "0"}, "sizes"),
-        ({"sizes": [1, -2]}, "sizes"),
-        ({"sizes": 7}, "sizes"),
-        ({"round": "auto"}, "round"),
         ({"seed": -1}, "seed"),
         ({"time_limit": "soon"}, "time_limit"),
     ],
@@ -307,20 +240,6 @@ def test_bad_settings_are_named(settings: dict[str, Any], name: str) -> None:
     with pytest.raises(InputError) as error:
         Compare(**settings)
     assert error.value.argument == name
-
-
-def test_bad_data_are_one_line(shell: Shell) -> None:
-    with pytest.raises(InputError, match="at most the 9 examples"):
-        compare(DATA, Compare(sizes="10"))
-    with pytest.raises(InputError, match="Dataset"):
-        compare("digits")  # type: ignore[arg-type]
-    shell.refuses("compare", "examples/tiny.json", "--sizes", "9")
-
-
-def test_rounded_data_are_said_to_be_rounded() -> None:
-    answer = compare(OWN_DATA, Compare(round="1/2", sizes="2"))
-    assert "rounding" in answer.trace and answer.holds
-    assert "rounded to multiples of 1/2" in answer.statement
 
 
 OWN = """
