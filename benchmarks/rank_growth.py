@@ -76,7 +76,7 @@ def fit(sizes: list[int], seconds: list[float]) -> tuple[float, float]:
 
 def per_subset(k: int, threads: int, repeats: int) -> float:
     """Seconds per subset of 2,000 vectors, projected, the preparation left out."""
-    tester = IndependenceTester(gaussian(0), device="cpu", coordinates="projected", threads=threads)
+    tester = IndependenceTester(gaussian(0), device="cpu", threads=threads)
     rng = np.random.default_rng(k)
     count = max(2 * threads, min(2000, 10**9 // k**3))
     subsets = np.array([rng.permutation(2000)[:k] for _ in range(count)])
@@ -92,9 +92,7 @@ def prepared(vectors: int, threads: int, repeats: int) -> float:
     subsets = np.vstack([subsets, rng.permutation(vectors)[:197]])
 
     def job() -> None:
-        IndependenceTester(table, device="cpu", coordinates="projected", threads=threads).subsets(
-            subsets
-        )
+        IndependenceTester(table, device="cpu", threads=threads).subsets(subsets)
 
     job()
     return _median(job, repeats)

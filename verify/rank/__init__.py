@@ -1,6 +1,6 @@
 """Rank and independence, one arithmetic per file.
 
-| of | ask | proves |
+| input | function | what it proves |
 | --- | --- | --- |
 | one table | `modular.modular_rank` | a rank over ℚ at least that mod p |
 | many subsets of vectors | `modular.IndependenceTester` | which are independent, mod primes |
@@ -11,7 +11,6 @@
 | balls | `ball.smallest_singular_value` | full row rank, enclosed |
 | floats | `assume.spectra.Spectrum` | nothing: numerical |
 
-The rest serves these: residues (any table mod p), coordinates (fewer columns, the same
-independence), directions (which vectors are parallel), engines (how an elimination runs).
-Nothing is imported here, so that `constructions.exact.primes` costs no compiler.
+They use `residues` (any table mod p) and `engines` (the elimination on CPU threads and on a GPU).
+Nothing is imported here, so that `constructions.exact.primes` loads no compiler.
 """

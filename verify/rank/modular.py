@@ -5,11 +5,11 @@ modulo p, hence nonzero. A deficit proves nothing; it is tried again modulo furt
 other random coordinates, and what then remains is *undecided* here (`decide.py` settles it
 exactly, with a witness).
 
-The pipeline, each step in its own file: the table's exact residues (`residues`), coordinates in
-which subsets are cheap (`coordinates`), one elimination (`cpu` or `batched` with `cuda`) whose
-sums are exact by a proved bound (`arithmetic`). On CPU threads the first prime is small enough
-for float32, twice as fast as float64; about one independent subset in p = 1019 is left over from
-it and goes to a float64 prime.
+The steps: the table's exact residues (`residues`); one random projection for all subsets of one
+size (`arithmetic.random_projection`), so that an elimination costs k^3 instead of k^2 d; one
+elimination (`cpu`, or `batched` with `cuda`) whose sums are exact by a proved bound (`arithmetic`).
+On CPU threads the first prime is small enough for float32, which is faster than float64; about one
+independent subset in p = 1019 is left over and goes to a float64 prime.
 """
 
 from __future__ import annotations
@@ -23,20 +23,15 @@ import numpy as np
 from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from attncert.verify.rank.coordinates import (
-    Systematic,
-    projected_width,
-    random_projection,
-    systematic,
-    worth_systematic,
-)
 from attncert.verify.rank.engines import batched, cpu
+from attncert.verify.rank.engines.arithmetic import random_projection
 from attncert.verify.rank.engines.cuda import CudaKernels
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.scale.threads import available_threads
 
 _ROW_BLOCK = 4096  # vectors mapped and projected at a time
+_LANES = 16  # a projection has a multiple of so many columns: failures are rarer, at no cost
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 
 
@@ -75,12 +70,9 @@ float64, not 2305843009213693951
 class IndependenceTester:
     """One table, prepared once modulo each prime, for any number of subsets.
 
-    table:       (N, d), see `residues.as_table`: floats are taken exactly. device: auto, cpu, cuda.
-    coordinates: "auto" weighs the systematic form against the number of subsets, `expected` of
-    them in all calls together; "projected" and "systematic" force it. A GPU projects.
-    memory: bytes that copies of the table and matrices may take, by default 2 GiB, or a quarter of
-    what a GPU has free.
-    threads: CPU threads; all cores of the process unless given.
+    table: (N, d), see `residues.as_table`: floats are taken exactly. device: auto, cpu, cuda.
+    memory: bytes that copies of the table and matrices may take; default: 2 GiB, or a quarter of
+    the free memory of a GPU. threads: CPU threads; default: all cores of the process.
     """
 
     def __init__(
@@ -89,15 +81,12 @@ class IndependenceTester:
         *,
         device: DeviceChoice = "auto",
         memory: int | None = None,
-        coordinates: str = "auto",
-        expected: int = 0,
         threads: int | None = None,
     ) -> None:
         self.device = choose_device(device)
         self.table = as_table(table)
         self.memory = self.device.memory(memory)
         self.threads = max(1, threads or available_threads())
-        self._coordinates, self._expected = coordinates, expected
         self._cache: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()
         self._xp = self.device.namespace
@@ -118,8 +107,7 @@ class IndependenceTester:
         [True, False]
         """
         index = np.ascontiguousarray(subsets, dtype=np.int64)
-        k = index.shape[1]
-        return self._climb(index, k, self._use_systematic(k, len(index))) == k
+        return self._lengths(index) == index.shape[1]
 
     def prefixes(self, permutations: IntArray) -> IntArray:
         """How long a prefix of each sequence of rows, (S, L), is proved independent over Q: (S,).
@@ -130,43 +118,21 @@ class IndependenceTester:
         >>> IndependenceTester([[1, 0], [1, 1], [0, 1]]).prefixes(np.array([[0, 1, 2], [2, 2, 1]]))
         array([2, 1])
         """
-        index = np.ascontiguousarray(permutations[:, : self.table.shape[1]])
-        return self._climb(index, index.shape[1], use_form=False)
+        return self._lengths(np.ascontiguousarray(permutations[:, : self.table.shape[1]]))
 
-    def systematic_form(self, p: int, dtype: str) -> Systematic:
-        """The table in a random basis of its own vectors modulo p (made once)."""
-        key = ("systematic", p)
-        with self._lock:
-            if key not in self._cache:
-                rng = np.random.default_rng([0, p])
-                self._cache[key] = systematic(residues(self.table, p), p, dtype, rng)
-        form: Systematic = self._cache[key]
-        return form
-
-    def _climb(self, index: IntArray, k: int, use_form: bool) -> IntArray:
-        """The best length, for what is still short of k after each prime."""
-        lengths = np.full(len(index), -1 if k else 0, dtype=np.int64)
+    def _lengths(self, index: IntArray) -> IntArray:
+        """The longest prefix that some prime proves independent, tried until all k are."""
+        k = index.shape[1]
+        lengths = np.zeros(len(index), dtype=np.int64)
         for p, dtype in self._ladder:
             pending = np.flatnonzero(lengths < k)
             if len(pending) == 0:
                 break
-            subsets = index if len(pending) == len(index) else index[pending]
-            if use_form and p == self._ladder[0][0]:
-                reached = self._systematic_lengths(subsets, p, dtype)
-            else:
-                reached = self._projected_lengths(subsets, p, dtype)
+            reached = self._lengths_modulo(index[pending], p, dtype)
             lengths[pending] = np.maximum(lengths[pending], reached)
         return lengths
 
-    def _systematic_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
-        form = self.systematic_form(p, dtype)
-        lengths = cpu.systematic_prefixes(
-            form.coefficients, form.position, subsets, p, self.threads
-        )
-        whole = lengths == subsets.shape[1]
-        return np.where(whole, lengths, -1)
-
-    def _projected_lengths(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
+    def _lengths_modulo(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
         count, k = subsets.shape
         table, local = self._projected(subsets, k, p, dtype)
         if self.device.kind == "cpu":
@@ -186,13 +152,13 @@ class IndependenceTester:
         return lengths
 
     def _projected(self, subsets: IntArray, k: int, p: int, dtype: str) -> tuple[Any, IntArray]:
-        """Coordinates for these subsets, and the subsets in terms of its rows.
+        """A projected table for these subsets, and the subsets in terms of its rows.
 
         A few left-over subsets get a table of their own rows; else the whole table is prepared
         and kept. Row blocks keep the residues of a large table from being held at once.
         """
         n, d = self.table.shape
-        width = projected_width(k, d)
+        width = min(d, -(-k // _LANES) * _LANES)
         if subsets.size < n:
             rows = np.unique(subsets)
             return self._in_coordinates(rows, width, p, dtype), np.searchsorted(rows, subsets)
@@ -219,12 +185,3 @@ class IndependenceTester:
         if self.device.kind == "cpu":
             table = np.ascontiguousarray(table, dtype=dtype)
         return table
-
-    def _use_systematic(self, k: int, subsets: int) -> bool:
-        if self.device.kind != "cpu" or self._coordinates == "projected" or k == 0:
-            return False
-        if self._coordinates == "systematic" or ("systematic", PRIME_FLOAT32) in self._cache:
-            return True
-        n, d = self.table.shape
-        fits = 24 * n * d < self.memory  # residues, their transpose, the form, its transpose
-        return fits and worth_systematic(n, d, k, max(subsets, self._expected), self.threads)

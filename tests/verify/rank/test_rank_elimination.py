@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from support.rank_cases import balanced, flint_rank, of_rank
 
 from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from attncert.verify.rank.coordinates import systematic
 from attncert.verify.rank.engines import cpu, cpu_compiled
 
 P = PRIMES_FLOAT64[0]
@@ -102,29 +101,3 @@ def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
     assert out[0] == m - 1
     cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6))
     assert out[0] == m  # wrong, as it must be: the bound is not decoration
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(2, 40), st.integers(1, 25), st.integers(0, 2**32), st.booleans())
-def test_systematic_form_spans_the_table_and_never_overclaims(
-    vectors: int, width: int, seed: int, deficient: bool
-) -> None:
-    p = PRIME_FLOAT32
-    rng = np.random.default_rng(seed)
-    rank = max(1, min(vectors, width) // 2) if deficient else min(vectors, width)
-    table = balanced(of_rank(rng, vectors, width, rank, p), p)
-    form = systematic(table, p, "float32", rng)
-    r = len(form.basis)
-    assert r == flint_rank(table, p)
-    assert form.position[form.basis].tolist() == list(range(r))
-    again = form.coefficients.astype(int) @ table[form.basis].astype(int)
-    assert ((again - table.astype(int)) % p == 0).all()
-    k = min(vectors, int(rng.integers(1, r + 2)))
-    subsets = np.array([rng.permutation(vectors)[:k] for _ in range(20)])
-    subsets = np.vstack([subsets, np.repeat(subsets[:1, :1], k, axis=1)])  # one index k times
-    got = cpu.systematic_prefixes(form.coefficients, form.position, subsets, p)
-    for s, length in zip(subsets, got, strict=True):
-        true = flint_rank(table[s], p)
-        assert length <= k
-        if length == k:
-            assert true == k

@@ -12,9 +12,7 @@ from support.rank_cases import exact_rank, planted
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
-from attncert.verify.rank.modular import (
-    IndependenceTester,
-)
+from attncert.verify.rank.modular import IndependenceTester
 from attncert.verify.rank.rational import find_relation
 
 
@@ -36,9 +34,8 @@ def random_subsets(vectors: int, k: int, count: int, seed: int = 0) -> np.ndarra
 
 
 @pytest.mark.parametrize("make", [gaussian, decaying])
-@pytest.mark.parametrize("coordinates", ["projected", "systematic"])
-def test_independent_subsets_are_all_certified(make: Any, coordinates: str) -> None:
-    tester = IndependenceTester(make(150, 60), device="cpu", coordinates=coordinates)
+def test_independent_subsets_are_all_certified(make: Any) -> None:
+    tester = IndependenceTester(make(150, 60), device="cpu")
     for k in (1, 8, 37, 60):
         assert tester.subsets(random_subsets(150, k, 40)).all()
 
@@ -75,8 +72,7 @@ def disagreements(tables: int, subsets_each: int, seed: int) -> tuple[int, int, 
         table = mixed_table(rng)
         k = int(rng.integers((min(table.shape) + 1) // 2, min(table.shape) + 1))
         subsets = np.array([rng.permutation(len(table))[:k] for _ in range(subsets_each)])
-        coordinates = str(rng.choice(["projected", "systematic"]))
-        tester = IndependenceTester(table, device="cpu", coordinates=coordinates, threads=1)
+        tester = IndependenceTester(table, device="cpu", threads=1)
         ranks = tester.subsets(subsets)
         answers = ranks.copy()
         for i in np.flatnonzero(~ranks):
@@ -92,7 +88,7 @@ def disagreements(tables: int, subsets_each: int, seed: int) -> tuple[int, int, 
 def test_no_disagreement_with_flint_on_ten_thousand_mixed_cases(tables: int) -> None:
     cases, dependent, wrong = disagreements(tables=tables, subsets_each=20, seed=2)
     assert (cases, wrong) == (20 * tables, 0)
-    assert 4 * tables < dependent < 16 * tables
+    assert 3 * tables < dependent < 16 * tables
 
 
 @settings(max_examples=30, deadline=None)
@@ -133,7 +129,6 @@ def test_empty_and_repeated_subsets() -> None:
     assert IndependenceTester(table, device="cpu").subsets(np.zeros((4, 0), int)).all()
     none = IndependenceTester(table, device="cpu").subsets(np.zeros((0, 2), int))
     assert len(none) == 0
-    for coordinates in ("projected", "systematic"):
-        tester = IndependenceTester(table, device="cpu", coordinates=coordinates)
-        assert not tester.subsets([[0, 1, 2, 3]]).any(), "more than there are columns"
-        assert not tester.subsets([[1, 1], [0, 0], [4, 4]]).any()
+    tester = IndependenceTester(table, device="cpu")
+    assert not tester.subsets([[0, 1, 2, 3]]).any(), "more than there are columns"
+    assert not tester.subsets([[1, 1], [0, 0], [4, 4]]).any()

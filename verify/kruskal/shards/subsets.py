@@ -163,9 +163,7 @@ def _prepared(sampler: Sampler, table: AnyArray) -> tuple[IndependenceTester, in
     with _LOCK:
         if sampler not in _PREPARED:
             _PREPARED.clear()
-            tester = IndependenceTester(
-                table, device=sampler.device, expected=sampler.expected, threads=1
-            )
+            tester = IndependenceTester(table, device=sampler.device, threads=1)
             rank = modular_rank(table).rank if sampler.kind == PREFIXES else 0
             _PREPARED[sampler] = tester, rank
         return _PREPARED[sampler]

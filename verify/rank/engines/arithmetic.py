@@ -35,7 +35,7 @@ import math
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_cupy_array
+from array_api_compat import array_namespace, device, is_cupy_array
 from flint import fmpz
 
 from attncert.constructions.errors import InputError
@@ -122,3 +122,20 @@ def inverse(x: Any, p: int) -> Any:
         if bit == "1":
             power = reduce(power * x, p)
     return power
+
+
+def random_projection(table: Any, width: int, p: int, rng: np.random.Generator) -> Any:
+    """table @ R modulo p for a random (d, width) matrix R; `table` (N, d) float64 residues, any xp.
+
+    Rows that are independent after it are independent. k independent rows stay so, width >= k,
+    unless a nonzero polynomial of degree k in the entries of R vanishes: about once in
+    p^(width - k + 1).
+
+    >>> import numpy as np
+    >>> random_projection(np.eye(3), 2, 11, np.random.default_rng(0)).shape
+    (3, 2)
+    """
+    xp = array_namespace(table)
+    draw = rng.integers(0, p, size=(table.shape[1], width)) - p // 2
+    mixing = xp.asarray(draw.astype(np.float64), device=device(table))
+    return matmul(table, mixing, p)

@@ -1,32 +1,25 @@
 """The elimination on CPU threads: one matrix per core, compiled by numba, no BLAS.
 
 **Algorithm** (shared with `batched.py`, which runs it on whole stacks of matrices). The rows are
-vectors, taken in order in panels of 8. For a panel:
+vectors, taken in order in panels of 4. For a panel:
 
-1. subtract what the earlier pivot rows contribute. The pivot rows of one earlier panel are stored
-   with the identity in their pivot columns, so the multipliers are the panel's own entries there,
-   reduced: no triangular solve;
-2. run through its rows: the first nonzero entry is the pivot (none: the vector is dependent on
-   earlier ones modulo p); scale it to 1 and clear its column in the other seven rows;
-3. reduce the panel and keep its pivot rows.
+1. subtract what the earlier pivot rows contribute. The pivot rows of one earlier panel hold the
+   identity in their pivot columns, so the multipliers are the panel's own entries there, reduced:
+   no triangular solve;
+2. go through its rows: the first nonzero entry is the pivot (none: the vector depends on earlier
+   ones modulo p); scale it to 1 and clear its column in the other three rows.
 
-Nothing is swapped: a pivot may sit in any column, and the columns left of the first one without a
-pivot hold zeros and are skipped.
+Nothing is swapped: a pivot may sit in any column.
 
-**Bound.** Between two reductions an entry of the panel starts balanced and receives at most
-8 * `lazy` products in step 1 and 8 in step 2, so with
-
-    8 * (lazy + 1) <= lazy_terms(p, t)
-
-every sum is exact (Lemma 2 of `arithmetic.py`); step 1 reduces the panel after each `lazy`
-earlier panels. Every multiplier and every pivot row is balanced when it is used, and the scaling
-multiplies one balanced residue by another (one product). Reductions use the floor form of Lemma 1.
+**Bound.** Step 1 begins with balanced entries, adds 4 products to each for every earlier panel, and
+reduces the panel before there are more than `lazy` = `lazy_terms(p, t)` of them, and at its end:
+every sum is exact (Lemma 2 of `arithmetic.py`). Every multiplier and every pivot row is balanced
+when it is used, and step 2 reduces after one product. Reductions use the floor form of Lemma 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -35,8 +28,7 @@ from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, Resid
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
 from attncert.verify.scale.threads import available_threads, parallel_map
 
-PANEL = 8
-_LANES = 16  # columns are padded to a multiple of this
+PANEL = 4
 
 
 def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -> IntArray:
@@ -50,23 +42,14 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     >>> prefixes(table, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
     [2, 1, 2]
     """
-    return _lengths(
-        partial(_compiled().prefix_range, table), subsets, _arithmetic(p, table.dtype), threads
-    )
+    loop, arithmetic = _compiled().prefix_range, _arithmetic(p, table.dtype)
+    lengths = np.zeros(len(subsets), dtype=np.int64)
 
+    def work(start: int, stop: int) -> None:
+        loop(table, subsets, start, stop, lengths, arithmetic)
 
-def systematic_prefixes(
-    coefficients: ResidueArray, position: IntArray, subsets: IntArray, p: int, threads: int = 1
-) -> IntArray:
-    """Like `prefixes` where some vectors are unit vectors (see `coordinates.Systematic`).
-
-    coefficients: (N, r) balanced residues, each vector in a basis of r of them.
-    position:     (N,) int64, the basis index of a basis vector, -1 for the others.
-    Only the vectors outside the basis are eliminated, in coordinates whose basis vectors are not
-    in the subset: k where that proves the subset independent, else an unspecified smaller number.
-    """
-    loop = partial(_compiled().systematic_range, coefficients, position)
-    return _lengths(loop, subsets, _arithmetic(p, coefficients.dtype), threads)
+    _spread(work, len(subsets), threads)
+    return lengths
 
 
 def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
@@ -79,8 +62,8 @@ def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
     >>> rows.tolist(), columns.tolist()
     ([True, False, True], [1, 0])
     """
-    independent, pivots, _ = _forward(matrix, p)
-    return independent, pivots[pivots >= 0]
+    pivots, _ = _forward(matrix, p)
+    return pivots[: len(matrix)] >= 0, pivots[pivots >= 0]
 
 
 def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
@@ -94,11 +77,10 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     >>> pivots.tolist(), (rows % 11).tolist()
     ([1, 0], [[0.0, 1.0, 6.0], [1.0, 0.0, 9.0]])
     """
-    _, pivots, rows = _forward(matrix, p)
-    _compiled().back(rows, pivots, *_arithmetic(p, matrix.dtype))
-    filled = pivots >= 0
-    order = np.flatnonzero(filled)
-    return pivots[order], rows[order, : matrix.shape[1]]
+    pivots, rows = _forward(matrix, p)
+    _compiled().back(rows, pivots, _arithmetic(p, matrix.dtype))
+    independent = np.flatnonzero(pivots >= 0)
+    return pivots[independent], rows[independent]
 
 
 def subtract(rows: FloatArray, columns: IntArray, product: FloatArray, p: int) -> FloatArray:
@@ -126,19 +108,14 @@ def _compiled() -> ModuleType:
     return cpu_compiled
 
 
-def _forward(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray, ResidueArray]:
+def _forward(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
+    """The pivot column of each row, or -1; and the eliminated rows. Both padded to whole panels."""
     m, n = matrix.shape
-    height, width = _ceil(m, PANEL), _ceil(n, _LANES)
-    independent = np.zeros(m, dtype=np.bool_)
-    pivots = np.full(height, -1, dtype=np.int64)
-    rows = np.zeros((height, width), dtype=matrix.dtype)
-    panel, multipliers = np.zeros((8, width), matrix.dtype), np.zeros((8, 8), matrix.dtype)
-    pivot_row = np.zeros(width, matrix.dtype)
-    order, columns = np.arange(m, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    matrix = np.ascontiguousarray(matrix)
-    space = (independent, pivots, rows, panel, multipliers, pivot_row)
-    _compiled().eliminate(matrix, order, columns, space, _arithmetic(p, matrix.dtype))
-    return independent, pivots, rows
+    rows = np.zeros((-(-m // PANEL) * PANEL, n), dtype=matrix.dtype)
+    rows[:m] = matrix
+    pivots = np.full(len(rows), -1, dtype=np.int64)
+    _compiled().eliminate(rows, pivots, False, _arithmetic(p, matrix.dtype))
+    return pivots, rows
 
 
 Arithmetic = tuple[np.floating, np.floating, int]
@@ -146,25 +123,8 @@ Arithmetic = tuple[np.floating, np.floating, int]
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
     """(p, 1/p, lazy) in the loops' type; the bound of the module is enforced here."""
-    modulus(p, dtype.name, terms=2 * PANEL)
-    lazy = lazy_terms(p, dtype.name) // PANEL - 1
-    return dtype.type(p), dtype.type(1.0 / p), lazy
-
-
-def _lengths(
-    loop: Callable[..., None], subsets: IntArray, arithmetic: Arithmetic, threads: int
-) -> IntArray:
-    out = np.zeros(len(subsets), dtype=np.int64)
-
-    def work(start: int, stop: int) -> None:
-        loop(subsets, start, stop, out, arithmetic)
-
-    _spread(work, len(subsets), threads)
-    return out
-
-
-def _ceil(n: int, multiple: int) -> int:
-    return -(-n // multiple) * multiple
+    modulus(p, dtype.name, terms=PANEL)
+    return dtype.type(p), dtype.type(1.0 / p), lazy_terms(p, dtype.name)
 
 
 def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:

@@ -34,8 +34,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import features
-from attncert.verify.rank.coordinates import random_projection
-from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
+from attncert.verify.rank.engines.arithmetic import inverse, matmul, random_projection, reduce
 from attncert.verify.rank.residues import residues
 from attncert.verify.tables import Outer
 
