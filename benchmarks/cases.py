@@ -19,7 +19,7 @@ def asked(
     markdown: Callable[[dict[str, Any]], str],
 ) -> argparse.Namespace:
     """The arguments; ends here where one case is to be run, or the table to be written."""
-    parser.add_argument("--table", action="store_true", help="write it into docs/performance.md")
+    parser.add_argument("--table", action="store_true", help="write it into its page")
     parser.add_argument("--out", default=out)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -75,9 +75,11 @@ def table(headings: list[str], rows: list[list[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(x) for x in line) + " |" for line in lines)
 
 
-def into_document(name: str, text: str, document: str = "docs/performance.md") -> None:
-    """Replace what stands between the marks of `name` in the document."""
-    path = Path(__file__).resolve().parent.parent / document
+def into_document(name: str, text: str) -> None:
+    """Replace the text between the marks of `name`, in the page that has them."""
+    root = Path(__file__).resolve().parent.parent
     begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+    pages = (root / "docs" / "performance.md", root / "benchmarks" / "README.md")
+    (path,) = (page for page in pages if begin in page.read_text())
     before, rest = path.read_text().split(begin)
     path.write_text(f"{before}{begin}{text}\n{end}{rest.split(end, 1)[1]}")

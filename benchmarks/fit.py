@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, metavar="H")
     parser.add_argument("--adam-seeds", type=int, default=len(SEEDS))
     parser.add_argument("--adam-seconds", type=float, default=600.0)
-    parser.add_argument("--table", action="store_true", help="into docs/performance.md")
+    parser.add_argument("--table", action="store_true", help="into benchmarks/README.md")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--note", default="", help="what else the machine did")

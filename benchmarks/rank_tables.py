@@ -1,4 +1,4 @@
-"""The tables of ranks in docs/performance.md, from the committed results of rank.py.
+"""The tables of ranks in benchmarks/README.md, from the committed results of rank.py.
 
 python benchmarks/rank_tables.py
 """

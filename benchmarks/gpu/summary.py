@@ -15,7 +15,7 @@ NOT_YET = "not measured on a GPU yet"
 
 
 def write(folder: Path, dry: bool, document: bool) -> None:
-    """Into docs/performance.md, or as table.md beside the files of results."""
+    """Into benchmarks/README.md, or as table.md beside the files of results."""
     text = markdown(folder)
     if document:
         into_document("gpu", text)

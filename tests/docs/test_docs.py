@@ -16,7 +16,9 @@ from support.requires import KERNEL
 import attncert
 from attncert.constructions.data.loading import parse_json
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted(
+    page for folder in (".", "docs", "benchmarks") for page in ROOT.glob(f"{folder}/*.md")
+)
 NAMED = re.compile(
     r"(?<![\w/.-])((?:tests|benchmarks|verify|constructions|reports|examples)/[\w/.-]+\.\w+)"
 )

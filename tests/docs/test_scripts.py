@@ -40,7 +40,8 @@ SMALLEST = {
 MODELS = ("model_types", "models", "models_trained")
 NAMED = sorted({
     script
-    for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    for folder in ("*.md", "docs/**/*.md", "benchmarks/*.md")
+    for page in ROOT.glob(folder)
     for script in re.findall(r"python ((?:benchmarks|examples)/\w+\.py)", page.read_text("utf-8"))
 })  # fmt: skip
 
