@@ -19,7 +19,7 @@ class Plots:
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> prove(data, Prove(heads=2)).plot
-    Plots(graph, heads, own_weights, saturation, saturation_c)
+    Plots(graph, saturation)
     >>> prove(data, Prove(heads=2)).plot.saturation().axes[0].get_ylabel()
     'head'
     """

@@ -25,8 +25,8 @@ FILES = (
 )  # fmt: skip
 _AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
 FIGURES = (
-    "graph", "saturation", "saturation-c", "own-weights", "largest-weights", "heads",
-    "fractions", "spectra", "ranks",
+    "graph", "saturation", "fractions", "spectra", "ranks",
+    "saturation-c", "own-weights", "largest-weights", "heads",  # of earlier reports
 )  # fmt: skip
 
 

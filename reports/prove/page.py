@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import partial
 
 from attncert.reports.answers import PageParts
-from attncert.reports.prove import blocks, rows, saturation
-from attncert.reports.prove.figures import caption_saturation, draw, graph_of, own_figure
+from attncert.reports.prove import blocks, rows
+from attncert.reports.prove.figures import caption_saturation, draw, graph_of
 from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
 from attncert.reports.prove.records import exhibits
 from attncert.reports.prove.sections import files, sections
@@ -63,8 +63,7 @@ def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
         "instead_of_a1": _instead_of_a1(proof),
         "head_columns": head_columns,
         "head_rows": head_rows,
-        **_saturation(proof),
-        "own_figure": own_figure(proof.heads),
+        "saturation_line": _saturation(proof),
         "matrices": matrices(proof.layer),
         "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
@@ -73,12 +72,12 @@ def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
     }
 
 
-def _saturation(proof: Proof) -> dict[str, object]:
-    return {
-        "saturation_line": saturation.verdict(proof),
-        "saturation_curves": bool(saturation.steering(proof.heads)),
-        "saturation_curves_caption": saturation.caption(proof),
-    }
+def _saturation(proof: Proof) -> str:
+    """What `--saturate` asked for, and whether it holds; "" if it was not given."""
+    asked = proof.trace.get(ids.SATURATION_ASKED)
+    if asked is None:
+        return ""
+    return f"Saturation, {proof.trace.standing(asked.id).value}: {asked.statement}"
 
 
 def _still_known(proof: Proof) -> list[tuple[str, str, str]]:

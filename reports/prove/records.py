@@ -12,10 +12,9 @@ from attncert.reports.words.jsonable import about
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.proof import HeadSummary, Proof, Setup, Steered
+from attncert.verify.claims.proof import HeadSummary, Proof, Setup
 
-# Of one kind, for every head and example, that answer.json holds; above it, the worst of each head.
-MOST_NUMBERS = 50_000
+MOST_NUMBERS = 50_000  # pairs of a head and an example whose saturation answer.json holds
 
 
 def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
@@ -56,39 +55,22 @@ def certificate_sha256(proof: Answer) -> str | None:
     return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()
 
 
-def _steered(steered: Steered, keep_rows: bool) -> dict[str, Any]:
-    """Limit rows and exact rate, where they are known, and the curve."""
-    numbers = {
-        "limit_rows": steered.rows if keep_rows else None,
-        "rate": steered.rate,
-        "curve": [[c, round(bits, 3)] for c, bits in steered.curve],
-    }
-    return {name: x for name, x in numbers.items() if x is not None}
-
-
 def _heads(proof: Proof) -> list[dict[str, Any]]:
-    """Each head's numbers, the floats rounded; those for every example only where they are few
-    enough to be read: their number grows with the square of the heads'."""
-    most = max(
-        sum(len(h.log2_off_peak) for h in proof.heads),
-        sum(len(row) for h in proof.heads for row in h.own_weights),
-    )
-    keep_floats = most <= MOST_NUMBERS
-    keep_rows = sum(len(h.steered.rows) for h in proof.heads if h.steered) <= MOST_NUMBERS
+    """Each head's numbers, the floats rounded. Those for every example are left out if they are
+    many: their number grows with the square of the number of heads."""
+    of_examples = sum(len(head.log2_off_peak) for head in proof.heads) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):
         numbers: dict[str, Any] = {
             "group": head.group,
             "c": head.c,
+            "rate": head.rate,
             "bits": head.bits,
             "z_bits": head.z_bits,
             "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
             "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),
         }
-        if head.steered is not None:
-            numbers["steered"] = _steered(head.steered, keep_rows)
-        if keep_floats:
+        if of_examples:
             numbers["log2_off_peak"] = [round(x, 3) for x in head.log2_off_peak]
-            numbers["own_weights"] = [[float(f"{w:.4g}") for w in row] for row in head.own_weights]
         out.append(numbers)
     return out

@@ -153,7 +153,7 @@ def heads(proof: Proof) -> list[tuple[str, ...]]:
         if k in chosen:
             rows.append((
                 str(k), indices(head.group, 4), _whole(head.c),
-                _whole(head.steered.rate if head.steered else None), _count(head.bits),
+                _whole(head.rate), _count(head.bits),
                 *_off_peak(worst, head.bits, proof.data.longest),
                 _count(head.z_bits), NONE if head.condition is None else real(head.condition),
                 standing.get(k, NONE),

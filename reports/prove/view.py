@@ -34,7 +34,6 @@ _WHOLE = (
     (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling: these labels too
     (ids.AGREEMENT, ids.MEMORIZATION),  # a cross-check
     (ids.SATURATION_SYMBOLIC, ids.SATURATION_ASKED),  # a cross-check
-    (ids.SATURATION_MULTIPRECISION, ids.SATURATION_ASKED),  # a cross-check
 )  # fmt: skip
 
 

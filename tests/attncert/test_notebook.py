@@ -90,7 +90,7 @@ def test_a_notebook_shows_the_verdict(proof: Proof) -> None:
 
 def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
     assert "<svg" in proof.trace._repr_svg_()
-    assert dir(proof.plot) == ["graph", "heads", "own_weights", "saturation", "saturation_c"]
+    assert dir(proof.plot) == ["graph", "saturation"]
     for name in dir(proof.plot):
         figure = getattr(proof.plot, name)()
         with figures.drawn():

@@ -20,7 +20,7 @@ from attncert.reports.prove import figures
 from attncert.reports.words.drawing import svgs
 from attncert.reports.words.numbers import BEYOND
 
-DRAWN = {"graph", "saturation", "own-weights", "heads", "saturation-c"}
+DRAWN = {"graph", "saturation"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,9 +33,7 @@ def canvas() -> Iterator[None]:
 def test_figures_are_svg_with_text_as_paths(kind: str) -> None:
     proof, files = fixtures.rendered(kind)
     drawn = {name: content for name, content in files.items() if name.endswith(".svg")}
-    steered = ["saturation-c"] * any(head.steered for head in proof.heads)
-    own = ["saturation", figures.own_figure(proof.heads), "heads"] if proof.heads else []
-    names = [*own, *steered]
+    names = ["saturation"] if proof.heads else []
     assert set(drawn) == {f"figures/{name}.svg" for name in ("graph", *names)}
     for svg in (drawn[f"figures/{name}.svg"] for name in names):
         root = ElementTree.fromstring(svg)

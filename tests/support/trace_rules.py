@@ -58,8 +58,8 @@ _WHOLE = {
     ids.UNIVERSAL: (ids.RANK, ids.COLUMNS, ids.REDUCTION),
     ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
 }
-_SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_MULTIPRECISION,
-               ids.SATURATION_LEAST, ids.SATURATION_ASKED)  # fmt: skip
+_SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_LEAST,
+               ids.SATURATION_ASKED)  # fmt: skip
 _ALWAYS = (ids.VALUE_WIDTH, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERSAL,
            ids.MEMORIZATION)  # fmt: skip
 
@@ -266,8 +266,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         pairs += placed
         placed += len(group)
         right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
-    for name in (ids.SATURATION_RATIONAL, ids.SATURATION_MULTIPRECISION) if asked else ():
-        right[name] = {"pairs": pairs}
+    right[ids.SATURATION_RATIONAL] = {"pairs": pairs} if asked else {}
     right[ids.SATURATION_ASKED] = {"bits": asked} if asked else {}
     for name, numbers in right.items():
         if name not in proof.trace:

@@ -111,11 +111,11 @@ def test_the_three_routes_and_what_they_carry() -> None:
     trace = proof.trace
     assert trace.standing("interpolation.rational") is Level.PROVED
     assert trace.standing("interpolation.symbolic") is Level.PROVED
-    assert trace.standing("interpolation.multiprecision") is Level.NUMERICAL
+    assert trace.standing("interpolation.multiprecision") is Level.ENCLOSED
     assert trace["interpolation.agreement"].numbers["routes"] == 3
     below = trace.ancestors("memorization")
     assert below == {"interpolation.rational", "interpolation.symbolic"}
-    assert trace.standing("interpolation.agreement") is Level.NUMERICAL
+    assert trace.standing("interpolation.agreement") is Level.ENCLOSED
     assert trace["reduction"].level is Level.KERNEL
     assert trace.standing("universal") is Level.PROVED  # by the rank; step 1 is a theorem in Coq
     assert "rank" in trace.ancestors("universal")

@@ -75,21 +75,6 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Steered:
-    """A head's saturation against c.
-
-    rows:           L_s of each earlier example: the row with all the weight as c grows.
-    rate:           bits of saturation that one more unit of c adds in the end, at the slowest of
-                    the examples: exact. None where n = 1.
-    curve:          (c, worst log2(1-p) over the earlier examples), float64.
-    """
-
-    rows: tuple[int, ...]
-    rate: int | None
-    curve: tuple[tuple[int, float], ...]
-
-
-@dataclass(frozen=True)
 class HeadSummary:
     """One head in numbers.
 
@@ -100,8 +85,8 @@ class HeadSummary:
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     condition:    condition number of Z after this head (float64, numerical).
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf where n = 1).
-    steered:      saturation against c; None where the head has no such term.
-    own_weights:  softmax weights, one row of n per example of the group (float64).
+    rate:         bits of saturation that one more unit of c adds in the limit, at the slowest of
+                  the earlier examples (exact); None if there is no such whole number.
     """
 
     group: tuple[int, ...]
@@ -110,8 +95,7 @@ class HeadSummary:
     z_bits: int | None
     condition: float | None
     log2_off_peak: Sequence[float]
-    own_weights: tuple[tuple[float, ...], ...]
-    steered: Steered | None = None
+    rate: int | None = None
 
     def __repr__(self) -> str:
         return in_brief(self, group=self.group, c=self.c, bits=self.bits, logit_range=self.z_bits)

@@ -19,8 +19,7 @@ from attncert.verify.coq.theorems import names_a_theorem
 # How strong a claim can be at most: by its id, or by words in what it says computed it.
 _AT_MOST = {
     ids.ALMOST_ALL: Level.ARGUED,
-    ids.MULTIPRECISION: Level.NUMERICAL,
-    ids.SATURATION_MULTIPRECISION: Level.NUMERICAL,
+    ids.MULTIPRECISION: Level.ENCLOSED,
     ids.ENCLOSURE_ERROR: Level.ENCLOSED,
 }
 _WORDS = {

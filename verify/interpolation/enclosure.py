@@ -41,22 +41,24 @@ def enclosed_error(
     outputs: Callable[[], arb_mat],
     *,
     tolerance: Fraction | None = None,
+    first_bits: int = FIRST_BITS,
     max_bits: int = MAX_BITS,
 ) -> Claim:
     """The interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|, between two bounds.
 
     data: T exact examples. outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls of the working precision
-    (`Attention.outputs`). Returns the claim "enclosure.error" with the bounds of every example:
+    (`Attention.outputs`), which starts at `first_bits`. Returns the claim "enclosure.error" with
+    the bounds of every example:
 
     - without `tolerance`: *enclosed* once the error is known to a relative width of 2^-10 (an error
       of exactly 0 is usually not: its upper bound only shrinks);
-    - with it: *enclosed* once the error is proved to be at most `tolerance`,
-      *refuted* once one example is proved to exceed it (the witness); of the examples, those
-      beyond the tolerance and those undecided with the bits that settled the whole are told;
-    - *undecided* where `max_bits` bits, 64 or more, do not settle it.
+    - with it: *enclosed* once the error is proved to be at most `tolerance`, *refuted* once one
+      example is proved to exceed it (the witness); the numbers list the examples beyond the
+      tolerance, and those undecided at the last precision;
+    - *undecided* if `max_bits` bits do not settle it.
     """
     limit = None if tolerance is None else fmpq(tolerance.numerator, tolerance.denominator)
-    bits, level = FIRST_BITS, Level.UNDECIDED
+    bits, level = first_bits, Level.UNDECIDED
     while True:
         with ctx.workprec(bits):
             bounds = row_bounds(outputs() - arb_mat(data.label_matrix))

@@ -35,7 +35,7 @@ from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.interpolation.enclosure import enclosed_error
-from attncert.verify.interpolation.multiprecision import affordable_bits, multiprecision
+from attncert.verify.interpolation.multiprecision import multiprecision
 from attncert.verify.interpolation.rational import rational
 from attncert.verify.layer.attention import Attention
 from attncert.verify.methods.judged import Judged, placed_by
@@ -57,7 +57,6 @@ SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
-MULTIPRECISION_BITS = 40_000  # longer ones add digits to the agreement, not confidence
 ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
 
@@ -127,7 +126,7 @@ def check_consequences(run: Run, built: BuiltLayer) -> list[Claim]:
 
 
 def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
-    """Saturation on demand, where the question has it: by three routes, and at the least c."""
+    """Saturation on demand, where the question has it: and at the least c."""
     target = run.request.saturation
     if target is None:
         return []
@@ -261,10 +260,8 @@ def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, work: int) ->
             run.progress("interpolation", 1, 3)
             routes.append(timed(partial(symbolic.symbolic, data, layer, inverse)))
     run.progress("interpolation", 2, 3)
-    precision = min(MULTIPRECISION_BITS, affordable_bits(data, layer))
-    if precision > 0:
-        check = partial(multiprecision, data, layer, max_bits=precision)
-        routes.append(timed(check))
+    if data.T * len(layer.heads) * data.longest <= ENCLOSURE_WORK:
+        routes.append(timed(partial(multiprecision, data, layer)))
     return routes
 
 

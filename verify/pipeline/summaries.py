@@ -13,12 +13,11 @@ from attncert.constructions.construction import BuiltLayer, PlacedHead, Steering
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import features_float, softmax_float
+from attncert.constructions.exact.modular import features_float
 from attncert.verify import features
 from attncert.verify.claims.proof import HeadSummary
-from attncert.verify.saturation.against import steered
 from attncert.verify.steps import heads
-from attncert.verify.tables import Table, dense, log2_off_peak, ranges
+from attncert.verify.tables import Table, dense, leads, log2_off_peak, ranges
 
 _LARGEST = 400  # examples above which singular values are not computed
 
@@ -29,10 +28,6 @@ def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logit_table(weights, data)
         steering = record if isinstance(record, SteeringHead) else None
-        moved = steering if steering and steering.selector is not None else None
-        group = list(record.group)
-        times = None if data.times is None else data.times[group]
-        own = softmax_float(dense(table[group]), times)
         out.append(
             HeadSummary(
                 group=record.group,
@@ -41,13 +36,19 @@ def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...
                 z_bits=int(ranges(table).max()),
                 condition=conditioning.add(record, table),
                 log2_off_peak=array("d", log2_off_peak(table, data.times).tobytes()),
-                own_weights=tuple(
-                    tuple(row[: data.kinds(t)]) for t, row in zip(group, own.tolist(), strict=True)
-                ),
-                steered=steered(moved, table, heads.lead(data, moved)) if moved else None,
+                rate=_rate(data, steering) if steering else None,
             )
         )
     return tuple(out)
+
+
+def _rate(data: Dataset, head: SteeringHead) -> int | None:
+    """The least lead of a row L_s in what c multiplies, over the earlier examples."""
+    if head.selector is None or head.c is None:
+        return None
+    gaps = leads(heads.lead(data, head), head.targets)
+    least = min(gaps, default=0)
+    return int(least) if least > 0 and least == int(least) else None
 
 
 class Conditioning:

@@ -4,11 +4,10 @@
 | --- | --- | --- |
 | `rational.rational` | exact over ℚ, FLINT | 1 - p < 2^-B at the layer's own weights |
 | `symbolic.symbolic` | exact, SymPy, a symbol c | as c grows all weight goes to the row; the rate |
-| `multiprecision.multiprecision` | mpmath, true exponential | 1 - p < 2^-B, numerically |
 
 As for interpolation, each route computes its own logits and softmax, from the data and the weights.
-`least.least` shows that no smaller c does, and `claims.conclusion` concludes. This page holds what
-they share: the heads that move examples, and the pairs that the statement is about.
+`least.least` shows that no smaller c suffices, and `claims.conclusion` concludes. This module holds
+what they share: the heads that move examples, and the pairs that the statement is about.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import of_head
 from attncert.verify.saturation import SOURCE, moving_heads
 from attncert.verify.saturation.least import least
-from attncert.verify.saturation.multiprecision import multiprecision
 from attncert.verify.saturation.rational import rational
 
 
@@ -23,7 +22,6 @@ def checks(data: Dataset, built: BuiltLayer, bits: int) -> list[Callable[[], Cla
     return [
         partial(rational, data, built, bits),
         partial(symbolic, data, built),
-        partial(multiprecision, data, built, bits),
         partial(least, data, built, bits),
     ]
 
