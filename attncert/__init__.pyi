@@ -47,7 +47,6 @@ from .verify.methods.states import View as View
 from .verify.near.fitted import fit as fit
 from .verify.network.compare import compare as compare
 from .verify.prove import prove as prove
-from .verify.prove import prove_layer as prove_layer
 from .verify.questions.audit import Attack as Attack
 from .verify.questions.audit import Audit as Audit
 from .verify.questions.compare import Compare as Compare

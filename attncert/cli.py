@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
-from attncert.constructions.errors import OutOfTime
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
 from attncert.verify.methods.names import OURS
 
@@ -129,9 +128,7 @@ def _silent(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 def _again(dropped: sys.UnraisableHookArgs) -> None:
     """Python drops what is raised where nobody can catch it (in a finalizer, in the callback of a
     weak reference). Ctrl-C and what counts as such come again a moment later, as a signal to this
-    thread, which may be asleep by then; the end of a time limit comes again by itself."""
-    if issubclass(dropped.exc_type, OutOfTime):
-        return
+    thread, which may be asleep by then."""
     if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
         again = (threading.get_ident(), signal.SIGINT)
         threading.Timer(_MOMENT, signal.pthread_kill, again).start()

@@ -101,13 +101,6 @@ class HypothesisFails(Exception):
         return _as_it_is(self)
 
 
-class OutOfTime(BaseException):
-    """No answer within the limit (verify/pipeline/time_limit.py); str() says why, half a sentence.
-
-    No Exception, like KeyboardInterrupt: nothing on the way out takes it for an error of its own.
-    """
-
-
 def _as_it_is(error: Exception) -> tuple[Any, ...]:
     """For pickle, by which exceptions cross process borders."""
     return copyreg.__newobj__, (type(error), *error.args), vars(error)  # type: ignore[attr-defined]

@@ -33,12 +33,12 @@ _Answer = TypeVar("_Answer", bound=Answer)
 def judged(answer: _Answer) -> _Answer:
     """The answer, or the same undecided, without certificates, if a checker does not accept one."""
     for file in answer.files:
-        if reason := contradiction(file, judge_of(file, answer), answer.time_limit):
+        if reason := contradiction(file, judge_of(file, answer)):
             return answer.contradicted(reason)
     return answer
 
 
-def contradiction(file: Mapping[str, Any], judge: str, seconds: float | None = None) -> str:
+def contradiction(file: Mapping[str, Any], judge: str) -> str:
     """Why this judge does not accept the file, half a sentence; "" if it does, if there is none, or
     if the file is beyond a limit of the checker.
 
@@ -53,7 +53,7 @@ def contradiction(file: Mapping[str, Any], judge: str, seconds: float | None = N
         if isinstance(beside, DataFile):
             Path(folder, beside["name"]).write_bytes(beside.content)
         by = fast if judge == "fast check" else checker
-        verdict = by.check_file(str(path), min(PLAIN_SECONDS, seconds or PLAIN_SECONDS))
+        verdict = by.check_file(str(path), PLAIN_SECONDS)
     if verdict.status in ("holds", "over limit"):
         return ""
     return f"the {judge} says of its certificate: {verdict.status}, {verdict.message}"

@@ -9,14 +9,12 @@ verify/network/prove.py: its values are not solved for.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.layer import Layer
 from attncert.constructions.network.file import loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
@@ -24,16 +22,13 @@ from attncert.verify.answers import answers
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
-from attncert.verify.methods.given_layer import construction_of
 from attncert.verify.methods.goals import Exact
 from attncert.verify.methods.judged import Judged, judged
 from attncert.verify.network.prove import concluded
 from attncert.verify.origins.after import after
 from attncert.verify.pipeline import stages
-from attncert.verify.pipeline.grids import rounded
 from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
-from attncert.verify.pipeline.time_limit import limited
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 
@@ -47,7 +42,7 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     Never raises for a false hypothesis or a false claim: those come back as claims with their
     witnesses. progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises
     InputError for arguments that make no sense, and where the data have no labels unless the claim
-    is full-rank; OutOfTime after question.time_limit.
+    is full-rank.
 
     data: contexts (T, n, d), queries (T, d), labels (T, m). Arithmetic: exact over ℚ, or modulo a
     prime that lifts; each claim names its own. Source: paper, Theorem 1, its steps numbered as in
@@ -64,15 +59,13 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     question = question or Prove()
     choose_device(question.device)  # raises InputError where it is not there
     construction = registry.method(question.construction)
-    with limited(question.time_limit):
-        return proved(Run.of(_subject(data, question), question, construction, progress))
+    return proved(Run.of(_subject(data, question), question, construction, progress))
 
 
 def proved(run: Run) -> Proof:
     """By a construction that is a record of statements: a network, or a layer. Raises InputError
     for errors of a third party's code."""
     with _threads(run):
-        run = rounded(run)
         stages.afford(run)
         construction = run.construction
         known = judged(construction, run.data, run.request, run.progress)
@@ -91,43 +84,6 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
         return chosen
     front = mean(data.d) if question.before == "mean" else loaded(question.before)
     return after(chosen.expanded(), front)
-
-
-@answers(Prove, data=Dataset, layer=Layer)
-def prove_layer(
-    data: Dataset,
-    layer: Layer,
-    question: Prove | None = None,
-    progress: StageProgress = silent,
-) -> Proof:
-    """What the keys and queries of `layer` memorize: rank, readout, certificate, as for any other.
-
-    layer: keys and queries (d×d_h) over ℚ in units of ln 2, so that all logits are integers;
-    values and output are solved for. question: value width, kind of claim, device, memory; the rest
-    is read off the layer. A layer whose features have a smaller rank than T, or whose logits are
-    not whole, comes back undecided. Raises InputError where its shape does not fit the data.
-    Arithmetic: exact. Source: docs/constructions.md.
-
-    >>> from attncert import Dataset, Layer, prove_layer
-    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
-    >>> prove_layer(data, Layer.of_weights([([[1], [0]], [[1], [2]])])).standing.value
-    'proved'
-    """
-    question = question or Prove()
-    choose_device(question.device)
-    for name in ("round", "before"):
-        if option := getattr(question, name):
-            raise InputError(name, "left out: the layer is for these data", option)
-    construction, call = construction_of(layer), "attncert.prove_layer(DATA, LAYER)"
-    own = replace(
-        question,
-        construction=construction.name,
-        heads=len(layer.heads),
-        head_width=layer.head_width,
-    )
-    with limited(question.time_limit):
-        run = Run.of(_subject(data, own), own, construction, progress, call)
-        return proved(run)
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:

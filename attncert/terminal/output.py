@@ -57,15 +57,11 @@ def deliver(
 ) -> int:
     """Make a report, write it to `folder`, say what came out; returns its exit status.
 
-    A folder that may not be written is refused before the work. Where the time for the work was
-    limited and is over, nothing is written, and one line says so: undecided, 3. A Ctrl-C that says
-    what is kept is an Interrupted.
+    A folder that may not be written is refused before the work. A Ctrl-C that says what is kept is
+    an Interrupted.
     """
-    from attncert.constructions.errors import OutOfTime
-    from attncert.reports.answers import envelope, verdict
     from attncert.reports.folder import check_folder, command_of, write
     from attncert.terminal.progress import Stages
-    from attncert.verify.claims.answer import unanswered
 
     check_folder(folder)
     try:
@@ -75,10 +71,6 @@ def deliver(
         if not str(interrupt):
             raise
         raise Interrupted(f"no report was written; {interrupt}") from None
-    except OutOfTime as over:
-        answer = unanswered(question, f"{over}; nothing was written")
-        _say(envelope(answer), [verdict(answer)], None, as_json)
-        return answer.exit_status
     before = command_of(folder)
     write(report, folder)
     other = before and before != report.summary["command"]

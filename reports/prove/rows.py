@@ -258,7 +258,7 @@ def _gap(proof: Answer, claims: list[Claim]) -> Gap:
 
 
 def _construction(proof: Proof) -> str:
-    option = "" if proof.call else f" (--construction {notation(proof.question.construction)})"
+    option = f" (--construction {notation(proof.question.construction)})"
     return f"{proof.construction.title or proof.construction.name}{option}"
 
 

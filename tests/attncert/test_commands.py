@@ -18,7 +18,7 @@ from attncert.constructions.data import generators
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:PARITY"
 # What no result depends on, or what a report says for itself.
-LEFT_OUT = {"out", "json", "help", "device", "time-limit", "log",
+LEFT_OUT = {"out", "json", "help", "device", "log",
             "dask"}  # fmt: skip
 CASES = [
     "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",

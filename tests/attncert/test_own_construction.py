@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import metadata
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,7 +40,6 @@ from attncert import (
     each_group,
     each_head,
     prove,
-    prove_layer,
     readout,
 )
 from attncert.constructions.data import generators
@@ -509,23 +507,6 @@ def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> N
         prove(TINY)
 
 
-def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry._registered.pop("parity", None)
-    point = metadata.EntryPoint("any", PLACE, "attncert.constructions")
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
-    monkeypatch.setattr(registry, "_announced", set())
-    assert registry.names()[-1] == "parity"
-    assert registry.method("parity") is PARITY
-
-
-def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = metadata.EntryPoint("theirs", "nowhere.at.all:X", "attncert.constructions")
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
-    with pytest.raises(InputError, match=r"^entry point theirs \(nowhere.at.all:X\): must be one"):
-        registry.names()
-    assert registry.method("paper").name == "paper"  # who does not need it is not bothered
-
-
 def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
     again = registry.register(replace(PARITY, theorem="another"))
     assert registry.method("parity") is again
@@ -554,29 +535,30 @@ def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
 # A layer that was given.
 
 
+def by(layer: Layer) -> Any:
+    registry.register(Construction("given", lambda data, request: layer))
+    return prove(TINY, Prove("given"))
+
+
 def test_a_given_layer() -> None:
     layer = Layer.of_weights([([[1], [0]], [[-2], [1]]), ([["1/2"], ["-1/2"]], [[2], ["6"]])])
-    proof = prove_layer(TINY, layer)
+    proof = by(layer)
     assert proof.exit_status == 0
     assert {c.id for c in proof.trace if c.id.startswith("hypothesis")} == {
         "hypothesis.value-width"
     }
     assert "theorem" not in proof.trace
-    files = report(proof).files
-    everything = b"".join(files.values()).decode()
+    everything = b"".join(report(proof).files.values()).decode()
     assert "Theorem 1" not in everything and "Mahdavi" not in everything
-    assert "attncert.prove_layer(DATA, LAYER)" in everything and "--construction" not in everything
     assert proof.setup.heads == 2 and proof.layer is not None
-    again = prove_layer(TINY, Layer(tuple(replace(h, value=None) for h in proof.layer.heads)))
+    again = by(Layer(tuple(replace(h, value=None) for h in proof.layer.heads)))
     assert again.certificate == proof.certificate
 
 
-def test_a_given_layer_that_does_not_do() -> None:
-    """rank 2 < 3; the refusal counts the heads of the layer."""
-    proof = prove_layer(TINY, Layer.of_weights([([[1], [0]], [[-2], [1]])]))
-    assert proof.exit_status == 1 and proof.setup.heads == 1  # no weights of one head do
-    same = prove_layer(TINY, Layer.of_weights([([[1], [0]], [[-2], [1]])] * 2))
-    assert same.exit_status == 3 and "rank 2" in same.trace[same.conclusion].statement
+def test_a_given_layer_of_too_small_a_rank() -> None:
+    """rank 2 < 3."""
+    proof = by(Layer.of_weights([([[1], [0]], [[-2], [1]])] * 2))
+    assert proof.exit_status == 3 and "rank 2" in proof.trace[proof.conclusion].statement
 
 
 @pytest.mark.parametrize(

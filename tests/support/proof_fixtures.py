@@ -55,7 +55,7 @@ def refused(contexts: object, queries: object, **settings: int) -> Proof:
 
 
 def full_rank() -> Proof:
-    """Float data: rank proved modulo a prime, the interpolation error enclosed."""
+    """Float data: rank proved modulo a prime."""
     data = gaussian(3, 3, 3, seed=1)
     return prove(replace(data, name="embeddings"), Prove(claim="full-rank", heads=2))
 
@@ -141,7 +141,7 @@ def hostile() -> Proof:
             witness={HOSTILE: [HOSTILE]},
         )
 
-    proof = replace(changed(paper_proof(), change), call=f"attncert prove DATA {HOSTILE}")
+    proof = changed(paper_proof(), change)
     data = replace(proof.data)
     object.__setattr__(data, "name", HOSTILE)  # which `Dataset` itself would not let through
     return replace(proof, data=data)
@@ -154,7 +154,7 @@ KINDS: dict[str, Callable[[], Proof]] = {
     "wide-groups": lambda: paper_proof(2, 8, 8, 8, "full-rank"),
     "single": lambda: paper_proof(1, 1, 1, 1),
     "full-rank": full_rank,
-    "enclosed": lambda: replace(full_rank(), conclusion=ids.ENCLOSURE_ERROR),
+    "enclosed": lambda: weak(Level.ENCLOSED),
     "refused-context": lambda: refused([EYE[:2], [[1, 0, 0, 0], [6, 0, 0, 0]]], EYE[:2]),
     "refused-grouping": lambda: refused(EYE, [[1, 2, 0, 0], [0, 0, 0, 1], [-2, -4, 0, 0]]),
     "refused-capacity": lambda: prove(generators.family(7, 3, 4, seed=5), Prove(heads=2)),

@@ -32,7 +32,6 @@ from attncert.constructions.given.adam import train
 from attncert.constructions.given.law import law
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.layer import Head, Layer
-from attncert.constructions.readout import float_weights
 from attncert.constructions.search.dimensions import dimensions
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.verify import features
@@ -96,9 +95,6 @@ COMPUTED: dict[str, Callable[[Dataset], Any]] = {
     "rows of Z": lambda data: FeatureRows(data, LAYER, SMALL).rows(0, 4),
     "rows of Z, two": lambda data: FeatureRows(data, LAYER, SMALL).rows(1, 3),
     "rows of J": lambda data: JacobianRows(data, LAYER, SMALL).rows(0, 4),
-    "float64 features": lambda data: float_weights.features(
-        data, *(LAYER.to_numpy()[name] for name in ("W_K", "W_Q"))
-    ),
     "float64 outputs": lambda data: attention.outputs(*arrays(data), WEIGHTS, SHAPE, there(data)),
     "float64 Jacobian": lambda data: attention.jacobian(
         *arrays(data), WEIGHTS, SHAPE, times=there(data)

@@ -125,12 +125,10 @@ def test_the_three_routes_and_what_they_carry() -> None:
 
 
 @pytest.mark.parametrize("data", [FLOATS, gaussian(5, 3, 4, seed=2, shared=True)])
-def test_floats_are_proved_by_rank_and_enclosed(data: Dataset, tmp_path: Path) -> None:
+def test_floats_are_proved_by_rank(data: Dataset, tmp_path: Path) -> None:
     proof = prove(data)
     assert proof.standing is Level.PROVED and proof.setup.claim == "full-rank"
     assert proof.trace["readout"].level is Level.UNDECIDED
-    assert proof.trace.standing("enclosure.error") is Level.ENCLOSED
-    assert float(proof.trace["enclosure.error"].numbers["error"][1]) < 1e-6
     assert proof.trace.ancestors("memorization") == {"rank", "reduction"}
     assert proof.layer is not None and proof.layer.output is None
     assert rank_mod(features_mod(data, proof.layer), SAFE_PRIME) == data.T

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import face
-from attncert.verify.claims.ids import OUT_OF_TIME, PROOF, ClaimId, is_claimed
+from attncert.verify.claims.ids import PROOF, ClaimId, is_claimed
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
 
@@ -88,11 +88,6 @@ class Answer:
         """All certificates."""
         return () if self.certificate is None else (self.certificate,)
 
-    @property
-    def time_limit(self) -> float | None:
-        """Seconds that the question allows; None: no limit."""
-        return getattr(self.question, "time_limit", None)
-
     def contradicted(self, reason: str) -> Self:
         """The same, undecided and without certificates: a checker does not accept one."""
         witness = {"reason": reason}
@@ -141,11 +136,3 @@ class Answer:
     def _repr_markdown_(self) -> str | None:
         """In a notebook: what a terminal says."""
         return face("answer", self)
-
-
-def unanswered(question: Question, reason: str) -> Answer:
-    """The answer of a question whose time is over: undecided, and nothing is known."""
-    claim = Claim(OUT_OF_TIME, f"{reason[0].upper()}{reason[1:]}.", Level.UNDECIDED)
-    return Answer(
-        question=question, data=Subject("data"), trace=ProofTrace([claim]), conclusion=claim.id
-    )

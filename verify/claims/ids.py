@@ -181,7 +181,6 @@ AGREEMENT: Final = ClaimId("interpolation.agreement")
 ENCLOSURE_ERROR: Final = ClaimId("enclosure.error")
 MEMORIZATION: Final = ClaimId("memorization")
 GIVEN_LABELS: Final = ClaimId("given-labels")
-OUT_OF_TIME: Final = ClaimId("out-of-time")
 
 # Limits for all weights.
 TIGHTNESS_SPANS: Final = ClaimId("tightness.spans")

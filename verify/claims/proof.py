@@ -111,7 +111,6 @@ class Proof(Answer):
                  if it refused. network: the blocks, if the outputs of these are what was judged.
     setup:       of a layer, whose values are solved for, what was built. layer, groups, heads: None
                  and empty where nothing could be built (a hypothesis fails).
-    call:        in Python, where no command line gives the same answer.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -131,11 +130,6 @@ class Proof(Answer):
     layer: Layer | None = None
     groups: tuple[tuple[int, ...], ...] = ()
     heads: tuple[HeadSummary, ...] = ()
-    call: str = ""
-
-    @property
-    def command(self) -> str:
-        return self.call or super().command
 
     @property
     def saturation(self) -> int | None:

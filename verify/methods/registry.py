@@ -1,7 +1,7 @@
 """The registry: which constructions there are, and how another one is added.
 
-Those of this project are named in `names.py`. A third-party one is registered by a call, by the
-entry-point group `attncert.constructions`, or for one run by `--construction package.module:NAME`.
+The constructions of this project are named in `names.py`. A third-party one is registered by a
+call, or for one run by `--construction package.module:NAME`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import Broken, HypothesisFails, InputError, OutOfTime
+from attncert.constructions.errors import Broken, HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.names import LAYERS, RETRIEVAL
@@ -25,10 +24,8 @@ from attncert.verify.network import methods as networks
 
 _PLACES = (f"{__package__}.{name.replace('-', '_')}" for name in LAYERS)
 _OURS = (*(importlib.import_module(place).CONSTRUCTION for place in _PLACES), *networks.METHODS)
-_GROUP = "attncert.constructions"
 
 _registered: dict[str, Construction] = {}
-_announced: set[metadata.EntryPoint] = set()
 
 
 def register(method: Construction) -> Construction:
@@ -74,19 +71,16 @@ def known(name: str) -> Construction | None:
 
 def methods() -> tuple[Construction, ...]:
     """Those of one layer that are registered, in that order, of installed packages too."""
-    _discover()
     return tuple(x for x in _registered.values() if x.layer is not None)
 
 
 def network_methods() -> tuple[Construction, ...]:
     """The others, which output the labels."""
-    _discover()
     networks = (x for x in _registered.values() if x.layer is None)
     return tuple(x for x in networks if x.name != RETRIEVAL)
 
 
 def names() -> tuple[str, ...]:
-    _discover()
     return tuple(_registered)
 
 
@@ -112,7 +106,7 @@ def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
         finally:  # of a hypothesis that fails, too
             if before and data.hashed() != before:
                 raise ValueError("it changes the data")
-    except (Broken, HypothesisFails, KeyboardInterrupt, OutOfTime):
+    except (Broken, HypothesisFails, KeyboardInterrupt):
         raise
     except BaseException as error:
         if not foreign(method):
@@ -158,20 +152,6 @@ def source_of(place: str) -> Path | None:
     module = sys.modules.get(place.partition(":")[0]) if ":" in place else None
     file = getattr(module, "__file__", None)
     return Path(file) if file and Path(file).is_file() else None
-
-
-def _discover() -> None:
-    """Constructions that installed packages announce, each looked at once."""
-    for entry in metadata.entry_points(group=_GROUP):
-        if entry in _announced:
-            continue
-        place = f"entry point {entry.name} ({entry.value})"
-        try:
-            method = entry.load()
-        except (Exception, SystemExit) as error:
-            raise InputError(place, "one that can be loaded", error_text(error)) from error
-        _method_of(method, place)
-        _announced.add(entry)
 
 
 def _method_of(method: object, place: str) -> Construction:

@@ -16,11 +16,10 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 
 
-def on_grid(data: Dataset, grid: Fraction) -> tuple[Dataset, Rounded]:
-    """The data rounded to multiples of `grid`, and the same as where they come from."""
+def on_grid(data: Dataset, grid: Fraction) -> Dataset:
+    """The data rounded to multiples of `grid`; their origin says so."""
     short, change = rounded(data, grid)
-    origin = Rounded(grid, data, change)
-    return short.of_origin(origin), origin
+    return short.of_origin(Rounded(grid, data, change))
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,6 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         trace=trace,
         conclusion=ids.MEMORIZATION,
         versions=versions(),
-        call=run.call,
     )
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in all_limits):
         return proof

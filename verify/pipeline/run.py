@@ -20,6 +20,7 @@ from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.layer_theorem import LayerTheorem
 from attncert.verify.methods.registry import errors_of
 from attncert.verify.methods.request import Request
+from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
 
@@ -32,8 +33,7 @@ _OPTIONS = (
 class Run:
     """The question, the data and the construction.
 
-    request: what the construction is asked to build. call: in Python, where no command line repeats
-    this run.
+    request: what the construction is asked to build.
     """
 
     data: Dataset
@@ -41,7 +41,6 @@ class Run:
     construction: Construction
     request: Request
     progress: StageProgress = silent
-    call: str = ""
 
     @classmethod
     def of(
@@ -50,7 +49,6 @@ class Run:
         question: Prove,
         construction: Construction,
         progress: StageProgress = silent,
-        call: str = "",
     ) -> Run:
         """The run that answers `question` about these data by this construction.
 
@@ -60,12 +58,14 @@ class Run:
         _require_options(question, construction, data)
         if not question.unlabelled:
             _ = data.labels  # raises InputError where there are none
-        if not (call or ":" in question.construction):
+        if ":" not in question.construction:
             question = replace(question, construction=construction.name)
         request = _request(data, question, construction, progress)
         with errors_of(construction, "subject", data):
             data = construction.subject(data, request)
-        return cls(data, question, construction, request, progress, call)
+        if question.round is not None:
+            data = on_grid(data, Fraction(question.round))
+        return cls(data, question, construction, request, progress)
 
     @property
     def theorem(self) -> LayerTheorem:
@@ -95,7 +95,7 @@ class Run:
     @property
     def produced_by(self) -> dict[str, Any]:
         """What a certificate says of its origin."""
-        return produced_by(self.call or self.question.line(), self.question.seed)
+        return produced_by(self.question.line(), self.question.seed)
 
     def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
         """What the report says was built."""
@@ -129,9 +129,6 @@ def _require_options(question: Prove, construction: Construction, data: Dataset)
         setting = getattr(question, option)
         if setting and option not in construction.options and setting != usual.get(option):
             raise InputError(option, f"left out with construction {construction.name}", setting)
-    if question.round == "auto" and construction.layer is None:
-        must = f"a step, such as 1/64, with construction {construction.name}"
-        raise InputError("round", must, "auto")
 
 
 def _request(

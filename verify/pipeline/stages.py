@@ -9,17 +9,14 @@ from functools import partial
 
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import AS_GIVEN
-from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.layer import Layer, parameter_count
-from attncert.constructions.progress import say, silent
-from attncert.constructions.readout.float_weights import float64_weights
+from attncert.constructions.progress import say
 from attncert.constructions.readout.solve import (
     predicted_bits,
     readout,
     right_inverse,
     with_readout,
 )
-from attncert.constructions.weights.own import of_arrays
 from attncert.verify.certificate import (
     LIMIT_MIB,
     LIMIT_SECONDS,
@@ -34,15 +31,11 @@ from attncert.verify.claims.evidence import Claim, timed
 from attncert.verify.claims.proof import Kind, Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
-from attncert.verify.interpolation.enclosure import enclosed_error
 from attncert.verify.interpolation.multiprecision import multiprecision
 from attncert.verify.interpolation.rational import rational
-from attncert.verify.layer.attention import Attention
-from attncert.verify.methods.judged import Judged, placed_by
-from attncert.verify.pipeline.grids import estimated_seconds
+from attncert.verify.methods.judged import Judged
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
-from attncert.verify.pipeline.time_limit import require_time
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
 from attncert.verify.rank.whole_layer.sizes import require_memory
@@ -57,7 +50,7 @@ SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
-ENCLOSURE_WORK = 10**5  # T·H·n exponentials in ball arithmetic
+MULTIPRECISION_WORK = 10**5  # T·H·n exponentials of mpmath
 
 
 @dataclass(frozen=True)
@@ -169,15 +162,12 @@ def _too_long(run: Run, built: BuiltLayer, bits: int, fits: bool) -> str:
     """Why no readout is computed unasked, and what one would cost that `fits`."""
     data, why = run.data, conclusions.too_long_to_compute(bits)
     if data.origin is AS_GIVEN and max(data.contexts.denominator, data.queries.denominator) > 1:
-        why += "; --round auto finds a grid on which they are short"
+        why += "; --round with a step, such as 1/64, makes them short"
     if not fits:
         return why
-    readout_seconds = estimated_seconds(
-        bits, data.T, data.T * len(built.layer.heads) * data.longest
-    )
-    why += f" unasked; --claim interpolation takes about {readout_seconds:,g} s"
+    why += " unasked; --claim interpolation asks for one"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
-    return f"{why}, and {above}" if above else why
+    return f"{why}, but {above}" if above else why
 
 
 def _above_limits(check_seconds: float, mib: float) -> str:
@@ -203,8 +193,6 @@ def outcome(run: Run, built: BuiltLayer, plan: ReadoutPlan, prime: int) -> Outco
     if not plan.fits:
         claims = conclusions.too_long(data, plan.bits, narrow=run.narrow)
         return Outcome("interpolation", built.layer, claims)
-    limit, what = run.question.time_limit, f"an exact readout of about {plan.bits:,} bits"
-    require_time(limit, estimated_seconds(plan.bits, data.T, 0), what)
     run.progress("readout", 0, 1)
     solution = readout(built, data, data.label_matrix, run.at("readout"))
     layer = with_readout(built, data, solution, run.value_width)
@@ -222,7 +210,7 @@ def _by_rank(run: Run, built: BuiltLayer, plan: ReadoutPlan, prime: int, why: st
     """The rank is the answer. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, plan.bits, why, uncertified)
-    return Outcome("full-rank", built.layer, [*claims, enclosure(run, built)], file)
+    return Outcome("full-rank", built.layer, claims, file)
 
 
 def _certified(
@@ -260,26 +248,9 @@ def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, work: int) ->
             run.progress("interpolation", 1, 3)
             routes.append(timed(partial(symbolic.symbolic, data, layer, inverse)))
     run.progress("interpolation", 2, 3)
-    if data.T * len(layer.heads) * data.longest <= ENCLOSURE_WORK:
+    if data.T * len(layer.heads) * data.longest <= MULTIPRECISION_WORK:
         routes.append(timed(partial(multiprecision, data, layer)))
     return routes
-
-
-def enclosure(run: Run, built: BuiltLayer) -> Claim:
-    """Float64 weights for the given labels, their error enclosed. The rank stands without."""
-    data, heads = run.data, len(built.layer.heads)
-    if not data.labelled:
-        return conclusions.no_enclosure("the data have no labels")
-    if data.T * heads * data.longest > ENCLOSURE_WORK:
-        return conclusions.no_enclosure(f"more than {ENCLOSURE_WORK:,} softmax weights")
-    run.progress("enclosure", 0, 1)
-    request = replace(run.request, heads=heads, saturation=None, progress=silent)
-    try:
-        weights = float64_weights(data, partial(placed_by, run.construction, request=request))
-    except (HypothesisFails, InputError) as failure:  # coarse copies may not be for this builder
-        return conclusions.no_enclosure(str(failure))
-    attention = Attention(data, of_arrays(weights).layer)
-    return timed(lambda: enclosed_error(data, attention.outputs))
 
 
 def proof_of(run: Run, built: BuiltLayer, outcome: Outcome, claims: list[Claim]) -> Proof:
@@ -303,5 +274,4 @@ def proof_of(run: Run, built: BuiltLayer, outcome: Outcome, claims: list[Claim])
         heads=summaries(data, built),
         certificate=file,
         versions=versions(device.versions if device else None),
-        call=run.call,
     )

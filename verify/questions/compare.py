@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attncert.verify.methods.names import OWN
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import SEED, duration, text
+from attncert.verify.questions.values import SEED, text
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,11 +24,5 @@ class Compare(Question):
 
     construction: str | None = option(
         None, text(), f"{OWN}: your own construction as well, judged as by prove"
-    )
-    time_limit: float | None = option(
-        None,
-        duration(),
-        "for each construction, such as 60s or 1h; after that it is undecided",
-        repeats=False,
     )
     seed: int = option(0, SEED, "random seed of the searches")

@@ -14,7 +14,6 @@ from attncert.verify.questions.values import (
     SIZE,
     SWITCH,
     DeviceChoice,
-    duration,
     exact,
     grid,
     one_of,
@@ -70,7 +69,7 @@ class Prove(Question):
     round: str | None = option(
         None,
         grid(),
-        "round the data to multiples of a step, such as 1/64 or 0.1, or: auto",
+        "round the data to multiples of this step, such as 1/64 or 0.1",
         group=_DATA,
     )
     before: str | None = option(
@@ -86,13 +85,6 @@ class Prove(Question):
         "auto",
         DEVICES,
         "auto | cpu | cuda: where the rank of a large layer is computed",
-        group=_LIMITS,
-        repeats=False,
-    )
-    time_limit: float | None = option(
-        None,
-        duration(),
-        "such as 60s or 1h: without a proof by then, undecided",
         group=_LIMITS,
         repeats=False,
     )

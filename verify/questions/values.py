@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable
@@ -13,9 +12,6 @@ from typing import Any, Literal, TypeAlias, get_args
 from attncert.constructions.errors import InputError
 
 DeviceChoice: TypeAlias = Literal["auto", "cpu", "cuda"]
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
-_LONGEST = 10**7  # seconds: four months
-_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?|[0-9]{1,18}/[1-9][0-9]{0,17}", re.ASCII)
 _EXACT = re.compile(
     r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?|[0-9]{1,30}/[1-9][0-9]{0,29}", re.ASCII
@@ -79,38 +75,21 @@ def one_of(*names: str) -> Rule:
     return Rule(" or ".join(names), lambda entry: entry in names, choices=names)
 
 
-def duration() -> Rule:
-    """Seconds: a number, or a text such as 90, 60s, 5m or 1.5h.
-
-    >>> duration().read("5m"), duration().read(0.5)
-    (300.0, 0.5)
-    """
-
-    def read(entry: Any) -> float:
-        if isinstance(entry, str):
-            match = _DURATION.fullmatch(entry)
-            return float(match[1]) * _UNITS[match[2]] if match else math.nan
-        return math.nan if isinstance(entry, bool | bytes) else float(entry)
-
-    must = "a positive time such as 90, 60s, 5m or 2h, up to 10^7 s"
-    return Rule(must, lambda seconds: 0 < seconds <= _LONGEST, read=read)
-
-
 def grid() -> Rule:
-    """ "auto", or a step above 0: kept as the text of its fraction.
+    """A step above 0: kept as the text of its fraction.
 
-    >>> grid().read("0.1"), grid().read("1/64"), grid().read("auto")
-    ('1/10', '1/64', 'auto')
+    >>> grid().read("0.1"), grid().read("1/64")
+    ('1/10', '1/64')
     """
 
     def read(entry: Any) -> str:
         text = str(entry)
-        if text != "auto" and not _DECIMAL.fullmatch(text):
+        if not _DECIMAL.fullmatch(text):
             raise ValueError
-        return text if text == "auto" else str(Fraction(text))
+        return str(Fraction(text))
 
-    must = "auto, or a step above 0 of at most 18 digits, like 1/64 or 0.1"
-    return Rule(must, lambda step: step == "auto" or Fraction(step) > 0, read=read)
+    must = "a step above 0 of at most 18 digits, like 1/64 or 0.1"
+    return Rule(must, lambda step: Fraction(step) > 0, read=read)
 
 
 def exact() -> Rule:

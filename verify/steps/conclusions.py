@@ -250,16 +250,6 @@ def _outputs(data: Dataset) -> str:
     )
 
 
-def no_enclosure(reason: str) -> Claim:
-    """Why there is no enclosed error of float64 weights beside the rank."""
-    return Claim(
-        ids.ENCLOSURE_ERROR,
-        f"No float64 weights were enclosed: {reason}.",
-        Level.UNDECIDED,
-        source="ours; verify/interpolation/enclosure.py",
-    )
-
-
 def no_grouping(failure: HypothesisFails) -> Claim:
     """No order of the examples meets the partition condition (or none was found)."""
     return Claim(

@@ -21,7 +21,7 @@ import attncert
 from attncert import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, OutOfTime
+from attncert.constructions.errors import InputError
 from attncert.constructions.network import relu
 from attncert.constructions.network.network import Network
 from attncert.reports.answers import report
@@ -159,16 +159,6 @@ def test_equal_inputs_with_different_labels_are_refuted() -> None:
     assert "two equal examples" in report(answer).sentences[0]
 
 
-def test_without_an_answer_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(data: Dataset, question: Prove) -> Any:
-        raise OutOfTime(f"the proof did not end within {question.time_limit:g} s")
-
-    monkeypatch.setattr(module, "prove", late)
-    answer = compare(OWN_DATA, Compare(time_limit=7))
-    assert {entry.standing for entry in answer.table} == {Level.UNDECIDED}
-    assert answer.table[0].reason.endswith("within 7 s") and answer.exit_status == 3
-
-
 def test_third_party_constructions_appear() -> None:
     registry.method("examples.own_construction:PARITY")
     answer = compare(OWN_DATA, Compare())
@@ -233,7 +223,6 @@ def test_the_floor_counts_what_the_labels_require() -> None:
     ("settings", "name"),
     [
         ({"seed": -1}, "seed"),
-        ({"time_limit": "soon"}, "time_limit"),
     ],
 )
 def test_bad_settings_are_named(settings: dict[str, Any], name: str) -> None:

@@ -145,8 +145,6 @@ def test_options_of_heads_are_refused(option: str, setting: Any) -> None:
 def test_other_questions_are_refused() -> None:
     with pytest.raises(InputError, match=r"^claim: must be interpolation with construction bits"):
         prove(SMALL, Prove("bits", claim="full-rank"))
-    with pytest.raises(InputError, match=r"^round: must be a step, such as 1/64"):
-        prove(SMALL, Prove("relu", round="auto"))
     with pytest.raises(InputError, match=r"^labels"):
         prove(Dataset.of([[0]], [[1]]), Prove("relu"))
 

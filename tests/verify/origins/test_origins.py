@@ -77,7 +77,8 @@ def checked(certificate: Mapping[str, Any], folder: Path) -> Verdict:
 
 
 def test_parts_and_copies_are_as_given_and_files_keep_the_origin() -> None:
-    short, origin = on_grid(DATA, Fraction(1, 2))
+    short = on_grid(DATA, Fraction(1, 2))
+    origin = short.origin
     assert short.origin is origin and DATA.origin is AS_GIVEN
     assert short.take(2).origin is AS_GIVEN
     assert replace(short, queries=DATA.queries).origin is AS_GIVEN
@@ -88,7 +89,7 @@ def test_parts_and_copies_are_as_given_and_files_keep_the_origin() -> None:
 @pytest.mark.parametrize("claim", ["interpolation", "full-rank"])
 def test_rounded_data_say_so_wherever_they_are_proved(claim: Any, tmp_path: Path) -> None:
     """The same as by `round`, and after a fit, whose question knows nothing of rounding."""
-    short, _ = on_grid(DATA, Fraction(1, 2))
+    short = on_grid(DATA, Fraction(1, 2))
     whole, asked = (
         prove(short, Prove(heads=4, claim=claim)),
         Prove(heads=4, claim=claim, round="1/2"),

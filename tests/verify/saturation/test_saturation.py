@@ -18,7 +18,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert import InputError, Prove, prove, prove_layer
+from attncert import InputError, Prove, prove
 from attncert.constructions import paper, width_one
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
@@ -202,12 +202,6 @@ def test_the_rate_is_what_one_more_unit_of_c_adds() -> None:
 def test_what_cannot_be_asked(parts: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         prove(SHARED, Prove(**parts))
-
-
-def test_a_given_layer_saturates_nothing_on_demand() -> None:
-    layer = Layer(built(1).layer.heads)
-    with pytest.raises(InputError, match="saturate: must be left out with"):
-        prove_layer(SHARED, layer, Prove(saturate=3))
 
 
 def drawn(bits: int, seed: int) -> Drops:
