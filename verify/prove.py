@@ -9,7 +9,6 @@ verify/network/prove.py: its values are not solved for.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -36,7 +35,7 @@ LARGE = 2**29  # T·n·d, the work of one head, from which its products are wort
 
 
 @answers(Prove, data=Dataset)
-def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Any:
+def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Proof:
     """Build the weights, check every step, and say what is known.
 
     Never raises for a false hypothesis or a false claim: those come back as claims with their

@@ -184,7 +184,7 @@ def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Leve
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
     except InputError as error:  # a third-party construction that breaks
         return str(error), Level.REFUTED
-    if proof.proof_standing is Level.REFUTED:
+    if proof.proof_claim and proof.proof_claim.witness and proof.proof_standing is Level.REFUTED:
         return f"a step fails: {proof.proof_claim.witness['reason']}", Level.REFUTED
     if proof.standing.holds:
         return proof.standing.value, Level.PROVED

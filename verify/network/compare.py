@@ -177,7 +177,7 @@ def _entry(data: Dataset, method: Construction, question: Compare, asked: bool =
     verdict = proof.proof_claim and replace(
         proof.proof_claim,
         id=ids.ClaimId(f"{own}.proof"),
-        level=proof.proof_standing,
+        level=standing(proof.proof_claim.id),
         rests_on=(),
     )
     return Entry(method, claim, tuple(hypotheses), verdict, costs)
