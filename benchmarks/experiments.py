@@ -30,9 +30,8 @@ from typing import Any
 
 import numpy as np
 from cases import write
-from experiments_beside import equal_examples, trained
+from experiments_beside import equal_examples
 from experiments_points import LARGE, MOST_SECONDS, Point, data_of, estimate, key, points
-from fit import has_torch
 from machine import machine, peak_mebibytes
 
 from attncert.constructions.given.law import spans
@@ -234,8 +233,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resume", default=str(OUT), help="rows are kept here, one by one")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, then stop")
-    parser.add_argument("--series", help="only these points; beside: Adam, and heads at equal T")
-    parser.add_argument("--steps", type=int, default=50_000, help="of Adam (needs torch)")
+    parser.add_argument("--series", help="only these points; beside: heads at equal T")
     parser.add_argument("--found", type=Path, help="only points with weights kept in this folder")
     parser.add_argument("--note", help="what else the machine did")
     options = parser.parse_args()
@@ -255,8 +253,6 @@ def main() -> None:
     if options.series == "beside" or (options.series is None and "equal" not in result):
         result["equal"] = list(equal_examples())
         write(result, str(path))
-        for row in trained(options.steps, result.get("trained", [])) if has_torch() else ():
-            keep("trained", row)
     there = kept(options.found) if options.found else {}
     for point in there or pending(result["rows"], options.series):
         if time.monotonic() - begin > options.budget:

@@ -44,7 +44,6 @@ def render(result: Mapping[str, Any]) -> dict[str, bytes]:
         "rows": rows,
         "below": sum(below_what_is_proved(row) for row in rows),
         "equal": equal(result["equal"]),
-        "trained": result.get("trained", []),
         "machine": result["machine"],
         "note": result["note"],
     }

@@ -84,28 +84,27 @@ def search(
     queries: FloatArray,
     labels: FloatArray,
     shape: Shape,
-    begin: int | FloatArray,
+    seed: int,
     *,
     times: FloatArray | None = None,
     xp: Any = np,
     **limits: Any,
 ) -> Descent:
-    """`descend`, for a seed from the start above where the text above speaks of such layers.
+    """`descend`, from the start above if the layer is of that kind.
 
     Shapes as for `descend`, NumPy; xp: the array library that does the steps; limits: as there.
     """
     widths = shape.head_width, shape.value_width, shape.m
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
-    if isinstance(begin, int) and times is None and turns and widths == (1, 1, 1):
+    if times is None and turns and widths == (1, 1, 1):
         white = Whitened.of(contexts, queries)
-        weights = start(white.contexts, white.queries, labels, shape, begin)
+        weights = start(white.contexts, white.queries, labels, shape, seed)
         E, X, y, x = map(xp.asarray, (white.contexts, white.queries, labels, weights))
         descent = descend(E, X, y, shape, x, **{"patience": _PATIENCE} | limits)
         return replace(descent, weights=white.back(descent.weights, shape))
     own = None if times is None else xp.asarray(times)
-    x = begin if isinstance(begin, int) else xp.asarray(begin)
     E, X, y = map(xp.asarray, (contexts, queries, labels))
-    return descend(E, X, y, shape, x, times=own, **limits)
+    return descend(E, X, y, shape, seed, times=own, **limits)
 
 
 def start(

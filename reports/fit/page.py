@@ -1,4 +1,4 @@
-"""The report of `attncert fit`: what was shown for these labels, how it was found, and what not."""
+"""The report of `attncert fit`: what was shown for these labels, and how it was found."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page_parts(fitted: Fitted) -> PageParts:
 
 
 def exhibits(fitted: Fitted) -> dict[str, Any]:
-    """The law, and how each attempt went."""
+    """The law and the course of each attempt."""
     whole, near = fitted.law.whole, fitted.near
     return {
         "law": {
@@ -52,19 +52,6 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "why": descent.why,
         "error": _finite(descent.error),
         "steps": [[_finite(s.error), _finite(s.damping)] for s in descent.steps],
-        "training": _training(attempt),
-    }
-
-
-def _training(attempt: Attempt) -> dict[str, Any] | None:
-    training, moved = attempt.training, attempt.moved
-    if training is None or moved is None:
-        return None
-    return {
-        "steps": training.steps,
-        "error": _finite(training.error),
-        "errors": [[step, _finite(error)] for step, error in training.errors],
-        "moved": _finite(moved),
     }
 
 
@@ -73,7 +60,7 @@ def _finite(x: float) -> float | None:
 
 
 def _shares(heads: Heads | None) -> tuple[float, ...]:
-    """Median, least and largest share of the carrier."""
+    """The median, smallest and largest share of the carrier."""
     if heads is None:
         return ()
     return tuple(float(f(heads.share)) for f in (np.median, np.min, np.max))

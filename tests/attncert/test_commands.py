@@ -28,8 +28,7 @@ CASES = [
     "prove --examples 5 --construction retrieval --beta 1/3",
     *(f"prove --examples 6 --construction {c}" for c in ("width-one", "affine", "generic", OWN)),
     "fit --examples 6",
-    "fit --examples 7 --heads 3 --head-width 2 --value-width 2 --seed 2",
-    "fit --examples 7 --heads 1 --force",
+    "fit --examples 7 --heads 3 --head-width 2 --value-width 2 --steps 300 --seed 2",
     "capacity --examples 6",
     f"compare --examples 6 --seed 2 --construction {OWN}",
     "kruskal --examples 7 --work 1 --subsets 20 --seed 5",
@@ -51,7 +50,6 @@ FILES = {
 }
 ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {
-    "fit": {"optimizer", "steps"},  # with torch: test_fit.py
     "layer": {"prefix"},  # of a file of several layers: test_weights_formats.py
 }
 

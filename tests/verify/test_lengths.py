@@ -28,7 +28,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.from_layer import from_layer
 from attncert.constructions.given import attention
-from attncert.constructions.given.adam import train
 from attncert.constructions.given.law import law
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.layer import Head, Layer
@@ -143,15 +142,6 @@ def test_searches_fit_the_tokens() -> None:
     assert found.converged
     got = attention.outputs(*arrays(SAME), found.weights, shape)
     assert np.abs(got - labels).max() < 1e-9
-
-
-def test_training_fits_the_tokens() -> None:
-    pytest.importorskip("torch")
-    shape = attention.Shape(3, 1, 3, 1, 1)
-    labels = DATA.labels.floats()
-    found = train(*arrays(DATA), labels, shape, 0, times=there(DATA), steps=20)
-    got = attention.outputs(*arrays(SAME), found.weights, shape)
-    assert np.abs(got - labels).max() == pytest.approx(found.error)
 
 
 @pytest.mark.parametrize("name", ["affine", "generic"])

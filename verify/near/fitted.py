@@ -1,15 +1,15 @@
 """`attncert fit` as a function: heads by the capacity law, a fit, a claim about these labels.
 
-What excludes these labels for all weights comes first, as in `prove`: tied examples, too large a
-rank. A fit that does not end at a solution excludes nothing: it is undecided. Above the dimension
-count N (`constructions/given/law.py`) almost all labels are out of reach, and a fit is tried only
-with `--force`.
+As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or too
+large a rank. A fit that does not end at a solution excludes nothing: the answer is undecided. Above
+the dimension count N (`constructions/given/law.py`) almost all labels are out of reach, and no fit
+is tried.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.given.adam import STEPS, Training, load_torch, train
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Descent
@@ -47,23 +46,12 @@ _TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads, and for one hea
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start: heads, its seed, N for so many heads, and how it ended.
-
-    descent: by Levenberg-Marquardt, from where the training ended, if there was one.
-    """
+    """One start: its number of heads, its seed, the bound N for these heads, and how it ended."""
 
     heads: int
     seed: int
     bound: int
     descent: Descent
-    training: Training | None = None
-
-    @property
-    def moved(self) -> float | None:
-        """How far the fit went from the trained weights, in the maximum norm."""
-        if self.training is None:
-            return None
-        return float(np.abs(self.descent.weights - self.training.weights).max())
 
     def __repr__(self) -> str:
         return in_brief(
@@ -77,9 +65,9 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Answer):
-    """law: what bounds the labels that H heads can fit. attempts: in order, the last one decides;
-    none where the labels are excluded, or above the law. near: what was shown of the weights that
-    fit, if any. heads: what each head does, where weights were found.
+    """law: the bound on the labels that H heads can fit. attempts: in order, the last one decides;
+    empty if the labels are excluded or exceed the bound. near: what was shown about the weights
+    that fit, if any. heads: what each head does, if weights were found.
     """
 
     question: Fit
@@ -94,8 +82,8 @@ class Fitted(Answer):
 def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = silent) -> Fitted:
     """Weights for these labels, and whether real weights nearby output them exactly.
 
-    Arithmetic: float64 for the fit; balls and proved bounds for the claim. Raises InputError where
-    the data are beyond the range of float64, and for a device that is not there. Source: ours,
+    Arithmetic: float64 for the fit; balls and proved bounds for the claim. Raises InputError if the
+    data are beyond the range of float64 or the device is missing. Source: ours,
     docs/certificate.md, interpolation-near, and docs/given-labels.md.
 
     >>> from attncert import Dataset, Fit, fit
@@ -105,8 +93,6 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     """
     question = question or Fit()
     data = by_class(question.of(data))
-    if question.optimizer == "adam":
-        load_torch()
     search = _Search(data, question, progress)
     value_width = question.value_width or data.m
     progress("limits for all weights", 0, 1)
@@ -127,7 +113,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
 
 
 def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]:
-    """The file's content, or None and why there is none."""
+    """The content of the file, or None and the reason."""
     if not near.holds:
         return None, "nothing was shown"
     unknowns = len(near.unknowns)
@@ -152,7 +138,7 @@ def _undecided(data: Dataset, reason: str) -> Claim:
 
 
 class _Search:
-    """Starts one after the other, until the weights of one of them are certified."""
+    """Starts, one after the other, until the weights of one are certified."""
 
     def __init__(self, data: Dataset, question: Fit, progress: StageProgress) -> None:
         self.data, self.question, self.progress = data, question, progress
@@ -200,31 +186,19 @@ class _Search:
         name = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
         bound = self.law.bound(shape.heads, shape.head_width, shape.value_width)
         contexts, queries, labels, times = self.arrays
-        training, xp = None, self.place.namespace
-        if self.question.optimizer == "adam":
-            steps = self.question.steps or STEPS
-            with timed(self.seconds, "train"):
-                step = _stage(self.progress, f"training, {name}", steps)
-                training = train(
-                    contexts,
-                    queries,
-                    labels,
-                    shape,
-                    seed,
-                    times=times,
-                    steps=steps,
-                    progress=step,
-                )
+        steps, xp = self.question.steps, self.place.namespace
+        limits = {} if steps is None else {"max_steps": steps, "patience": steps}
+
+        def progress(step: int, error: float) -> None:
+            self.progress(f"fit, {name}", step, steps or MAX_STEPS)
+
         with timed(self.seconds, "fit"):
-            most = MAX_STEPS if training else self.question.steps or MAX_STEPS
-            limits = {} if most == MAX_STEPS else {"max_steps": most, "patience": most}
-            step = _stage(self.progress, f"fit, {name}", most)
-            begin = seed if training is None else training.weights
             descent = search(
-                contexts, queries, labels, shape, begin, times=times, xp=xp, progress=step, **limits
-            )
+                contexts, queries, labels, shape, seed,
+                times=times, xp=xp, progress=progress, **limits,
+            )  # fmt: skip
         descent = replace(descent, weights=to_host(descent.weights))
-        return Attempt(shape.heads, seed, bound, descent, training)
+        return Attempt(shape.heads, seed, bound, descent)
 
     def _heads(self) -> Heads | None:
         if not self.attempts or not self.attempts[-1].descent.converged:
@@ -247,12 +221,8 @@ def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArr
     return contexts, queries, labels, times
 
 
-def _stage(progress: StageProgress, name: str, of: int) -> Callable[[int, float], None]:
-    return lambda step, error: progress(name, step, of)
-
-
 def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, ...]:
-    """What excludes these labels, and that conclusion; nothing where nothing known does."""
+    """Claims that exclude these labels for all weights, and that conclusion; empty if none do."""
     claims = label_limits(data, heads, value_width)
     labels = [claim for claim in claims if claim.excludes(About.THESE_LABELS)]
     if not labels:
@@ -261,10 +231,8 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
 
 
 def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
-    """Why nothing is tried: T·m is above N, for the heads of the question or any number of them."""
+    """Why nothing is tried: T·m is above N, for the heads of the question or for any number."""
     labels = T * law.whole.labels
-    if question.force:
-        return ""
     if question.heads is None:
         if law.fewest_heads(question.head_width, value_width) is not None:
             return ""
@@ -277,17 +245,17 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
         capacity += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
         f"{counted(labels, 'label')} need{'s' * (labels == 1)} as many effective parameters, and "
-        f"{capacity}: almost all labels are out of reach (these may be in reach: --force tries)"
+        f"{capacity}: almost all labels are out of reach"
     )
 
 
 def tries(heads: int) -> int:
-    """Starts of so many heads; those of one head are short."""
+    """The number of starts for this many heads; starts of one head are short."""
     return _TRIES_OF_ONE if heads == 1 else _TRIES
 
 
 def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
-    """(heads, seed), from the fewest heads that the law allows to half as many more."""
+    """(heads, seed), from the fewest heads that the law allows to one and a half times that."""
     if question.heads is not None:
         counts: list[int] = [question.heads]
     else:

@@ -1,4 +1,4 @@
-"""The questions of `attncert fit` and `attncert capacity`: which labels heads carry."""
+"""The questions of `attncert fit` and `attncert capacity`: which labels can the heads carry?"""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from attncert.verify.questions.values import (
     DEVICES,
     SEED,
     SIZE,
-    SWITCH,
     DeviceChoice,
-    one_of,
     whole,
 )
 
-OPTIMIZERS = ("lm", "adam")
 _MOST_STEPS = 10**9
 
 
@@ -33,26 +30,22 @@ class Fit(Question):
     example = "attncert fit digits --examples 12"
 
     heads: int | None = option(
-        None, SIZE, "heads H; default: the fewest that may suffice, then more"
+        None, SIZE, "number H of heads; default: the fewest that may suffice, then more"
     )
-    head_width: int = option(1, SIZE, "d_h")
-    value_width: int | None = option(None, SIZE, "d_v; default: m")
-    force: bool = option(False, SWITCH, "try although too few parameters")
-    optimizer: str = option(
-        "lm", one_of(*OPTIMIZERS), "lm, or adam: train with torch first, then lm from there"
-    )
+    head_width: int = option(1, SIZE, "head width d_h")
+    value_width: int | None = option(None, SIZE, "value width d_v; default: m")
     steps: int | None = option(
         None,
         whole(1, _MOST_STEPS),
-        "of adam, default: 50000; or of lm, which gives up no sooner",
+        "number of Levenberg–Marquardt steps; default: at most 200, fewer without progress",
     )
-    device: DeviceChoice = option("auto", DEVICES, "of lm: auto | cpu | cuda", repeats=False)
+    device: DeviceChoice = option("auto", DEVICES, "device: auto | cpu | cuda", repeats=False)
     seed: int = option(0, SEED, "random seed of the starts")
 
 
 @dataclass(frozen=True, repr=False)
 class Capacity(Question):
-    """Say how many labels H heads can carry on DATA: all at once, each labelling, some.
+    """Bound how many labels H heads can carry on DATA: all at once, each labelling, some.
 
     Arithmetic and source: see `attncert.capacity`. Raises InputError for options out of range.
 
@@ -63,9 +56,11 @@ class Capacity(Question):
     command = "capacity"
     example = "attncert capacity digits --examples 25 --heads 2"
 
-    heads: int | None = option(None, SIZE, "heads H; default: the fewest that may suffice")
-    head_width: int = option(1, SIZE, "d_h")
-    value_width: int | None = option(None, SIZE, "d_v; default: m")
+    heads: int | None = option(
+        None, SIZE, "number H of heads; default: the fewest that may suffice"
+    )
+    head_width: int = option(1, SIZE, "head width d_h")
+    value_width: int | None = option(None, SIZE, "value width d_v; default: m")
     seed: int = option(0, SEED, "random seed of the weights")
 
     @property
