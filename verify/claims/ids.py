@@ -189,12 +189,8 @@ TIGHTNESS_UNIVERSAL: Final = ClaimId("tightness.universal")
 ROWS_RELATIONS: Final = ClaimId("rows.relations")
 ROWS_UNIVERSAL: Final = ClaimId("rows.universal")
 ROWS_LABELS: Final = ClaimId("rows.labels")
-HEADS_REACHED: Final = ClaimId("heads.reached")
-HEADS_BOUND: Final = ClaimId("heads.bound")
-HEADS_EXACT: Final = ClaimId("heads.exact")
 VALUES_UNIVERSAL: Final = ClaimId("values.universal")
 LABELS_RANK: Final = ClaimId("labels.rank")
-IMPOSSIBLE_COUNT: Final = ClaimId("impossible.count")
 
 # A network.
 PROOF: Final = ClaimId("proof")
