@@ -22,7 +22,6 @@ from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
-from attncert.verify.tightness.values import too_few_parameters
 
 MOST, QUICK_MOST = 100, 25  # examples looked at
 READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
@@ -90,8 +89,7 @@ def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
     if data.T > _LARGEST:
         return ()
     heads = Bound().fewest(data.T, data.n) or 1
-    count = too_few_parameters(data, heads, data.d, data.m)
-    return (*row_bound(data), count, universal(data, heads, data.d, seed=seed))
+    return (*row_bound(data), universal(data, heads, data.d, seed=seed))
 
 
 def _claim_of(name: str, proof: Answer) -> Claim:

@@ -46,11 +46,11 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     jacobian_rank,
     require_small,
 )
-from attncert.verify.tightness.relations.rows import few_tied, row_relations
+from attncert.verify.tightness.relations.rows import row_relations
 
 MOST_NULL_ROWS = 3000  # rows up to which the left null space is computed
 _DRAWS = 3
-_Sizes = tuple[int, int, int]  # H, d_h, d_v
+Sizes = tuple[int, int, int]  # H, d_h, d_v
 
 
 @dataclass(frozen=True)
@@ -111,32 +111,32 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
     labels = data.T * data.m
     require_small(labels, parameter_count(data.d, data.m, heads, w, width))
     sizes = heads, w, width
-    uppers = [Upper("the number of labels", labels), *_uppers(data, sizes, range(data.T))]
-    relations = len(row_relations(data)) if few_tied(data) else 0
+    bounds = [Upper("the number of labels", labels), *uppers(data, sizes, range(data.T))]
+    relations = len(row_relations(data))
     if relations:
-        uppers.append(Upper("relations for all weights", data.m * (data.T - relations)))
+        bounds.append(Upper("relations for all weights", data.m * (data.T - relations)))
         fewest = None
-    least = min(upper.bound for upper in uppers)
+    least = min(upper.bound for upper in bounds)
     rank, layer = _rank(data, sizes, question.seed, least, progress)
     if rank.rank < least and labels <= MOST_NULL_ROWS:
         members = _related(data, layer, rank.prime)
         if 0 < len(members) < data.T:
-            uppers += _uppers(data, sizes, members)
-    uppers.sort(key=lambda upper: upper.bound)
-    if fewest is not None and uppers[0].bound < labels:
+            bounds += uppers(data, sizes, members)
+    bounds.sort(key=lambda upper: upper.bound)
+    if fewest is not None and bounds[0].bound < labels:
         fewest = max(fewest, heads + 1)
-    return Jacobian(*sizes, whole, rank, tuple(uppers), fewest)
+    return Jacobian(*sizes, whole, rank, tuple(bounds), fewest)
 
 
-def _uppers(data: Dataset, sizes: _Sizes, members: Sequence[int]) -> list[Upper]:
-    """Bounds on rank J for all weights, from this set of examples."""
+def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
+    """Bounds on rank J for all weights, from the spans of this set of examples."""
     some, (heads, w, width) = data.take(list(members)), sizes
     span, m, whole = spans(some), data.m, len(members) == data.T
     N = span.bound(heads, w, width)
     name = "all examples" if whole else "the examples in relations"
-    uppers = [Upper(name, N + m * (data.T - len(members)), len(members), span, N)]
+    bounds = [Upper(name, N + m * (data.T - len(members)), len(members), span, N)]
     if m == 1 or not whole:
-        return uppers
+        return bounds
     a, b, d, T = span.differences, span.common, data.d, data.T
 
     def matrices(k: int, rows: int) -> int:
@@ -145,20 +145,20 @@ def _uppers(data: Dataset, sizes: _Sizes, members: Sequence[int]) -> list[Upper]
         return k * (rows + m - k)
 
     rank_bound = matrices(heads * min(width, d), T)
-    uppers.append(Upper("(R)", rank_bound))
+    bounds.append(Upper("(R)", rank_bound))
     if b <= T:
-        uppers.append(Upper("(R)", b * m + matrices(heads * min(width, a), T - b)))
+        bounds.append(Upper("(R)", b * m + matrices(heads * min(width, a), T - b)))
     values = span.bound(heads, 0, width)
     freedom = T * min(m, heads * min(data.n - 1, width, d))
-    uppers.append(Upper("(L)", min(values, rank_bound) + freedom))
+    bounds.append(Upper("(L)", min(values, rank_bound) + freedom))
     if a == d and heads <= d * m:
         free = min(heads - 1, max(d - width, 0) * max(m - width, 0))
-        uppers.append(Upper("(L')", values - heads * (heads - 1 - free) + freedom))
-    return uppers
+        bounds.append(Upper("(L')", values - heads * (heads - 1 - free) + freedom))
+    return bounds
 
 
 def _rank(
-    data: Dataset, sizes: _Sizes, seed: int, enough: int, progress: StageProgress
+    data: Dataset, sizes: Sizes, seed: int, enough: int, progress: StageProgress
 ) -> tuple[JacobianRank, Layer]:
     """The largest rank of a few draws, and the weights."""
     best: tuple[JacobianRank, Layer] | None = None

@@ -19,6 +19,7 @@ from flint import fmpz_mat
 from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction, numeral, short
+from attncert.verify.capacity.jacobian import uppers
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
@@ -26,8 +27,7 @@ from attncert.verify.origins.conclusion import about_data
 from attncert.verify.rank import rational
 from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.relations.probes import best_rank, enough
-from attncert.verify.tightness.relations.rows import few_tied, row_bound, row_relations
-from attncert.verify.tightness.values import too_narrow
+from attncert.verify.tightness.relations.rows import row_bound, row_relations
 
 MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
@@ -49,13 +49,40 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     return claims
 
 
+def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
+    """The claim that these heads, of any width, do not serve all labels with values narrower than
+    the labels; [] if no bound excludes it. Exact.
+
+    The bounds are those on the rank of the Jacobian (capacity/jacobian.py): below T·m the outputs
+    have measure zero, so almost no labelling is memorized, even by weights that depend on it.
+    """
+    labels = data.T * data.m
+    least = min(upper.bound for upper in uppers(data, (heads, data.d, value_width), range(data.T)))
+    if value_width >= data.m or least >= labels:
+        return []
+    numbers = {"dimension of the outputs": least, "label numbers": labels}
+    reason = f"the outputs have dimension {least} at most, of {counted(labels, 'label number')}"
+    verdict = Claim(
+        ids.VALUES_UNIVERSAL,
+        f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "
+        f"labelling of {counted(data.T, 'example', 'the')} with values of width {value_width}.",
+        Level.REFUTED,
+        numbers=numbers,
+        witness=numbers | {"reason": reason},
+        arithmetic=OVER_Q,
+        source="ours; docs/given-labels.md, Theorems 7 and 9",
+        about=About.UNIVERSAL,
+    )
+    return [verdict]
+
+
 def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
     """The limits that can exclude the given labels: their rank, and tied examples."""
     claims: list[Claim] = []
     if heads is not None and data.labelled:
         labels = label_rank(data, heads, value_width)
         claims += [labels] if labels.level is Level.REFUTED else []
-    if few_tied(data) and row_relations(data):
+    if row_relations(data):
         claims += row_bound(data)
     return claims
 

@@ -18,7 +18,6 @@ from attncert.constructions.exact import integers, primes
 from attncert.constructions.exact.hashing import Hashed, distinct
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.tightness.relations import rows
-from attncert.verify.tightness.relations.sums import same_sums
 
 EDGE = [
     0, 1, -1, 2**26, 2**31, 2**52, 2**53 - 1, 2**53, 2**53 + 1, 2**61, 2**62 - 1, 2**62,
@@ -104,19 +103,9 @@ def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
     assert len({hash(key) for key in made}) == 300 > len({hash(tuple(key)) for key in made})
 
 
-def _distinct() -> None:
-    assert len(distinct(MANY)) == len(MANY)
-
-
-def _sums() -> None:
-    kind = Hashed((x,) for x in MANY)
-    assert same_sums([kind, kind], {0: 1, 1: -1})
-
-
-@pytest.mark.parametrize("work", [_distinct, _sums])
-def test_numbers_of_one_hash_cost_no_more_than_others(work: Callable[[], None]) -> None:
+def test_numbers_of_one_hash_cost_no_more_than_others() -> None:
     start = time.process_time()
-    work()
+    assert len(distinct(MANY)) == len(MANY)
     assert time.process_time() - start < 1
 
 

@@ -24,7 +24,6 @@ from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.limits import label_rank
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
-from attncert.verify.tightness.values import too_few_parameters
 
 _NUMBERS = ("T", "capacity", "n", "d", "d_v", "m")
 
@@ -99,12 +98,6 @@ def _labels(data: Dataset) -> str:
     return " ".join([claim.level.value, *(str(sign * x) for x in gap)])
 
 
-def _count(data: Dataset, **options: int) -> str:
-    """Whether all labelings are out of reach, by counting free parameters."""
-    count = too_few_parameters(data, **options)
-    return f"{count.level.value}: {', '.join(f'{key} {x}' for key, x in count.numbers.items())}"
-
-
 def _uniform(data: Dataset) -> str:
     """The rank of the features with all weights zero."""
     zero = next(layer for name, layer in adversarial_layers(data, 1, 0) if name == "zero heads")
@@ -131,7 +124,6 @@ RUNS: dict[str, Callable[..., str]] = {
     "weights": _universal,
     "labels": _labels,
     "label-rank": lambda data, **options: label_rank(data, **options).level.value,
-    "count": _count,
     "uniform": _uniform,
     "later-ties": _later_ties,
 }

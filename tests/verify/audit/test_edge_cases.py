@@ -254,11 +254,9 @@ CASES = (
     }, lambda: Dataset.of(I4, I4[:3], I4[:3])),
     Case("more numbers to fit than parameters", {
         "both heads=1": f"refuted; capacity T=7, capacity=2; no weights: tightness.universal{OPEN}",
-        "count heads=1 head_width=1 value_width=2": "refuted: P 7, T m 14, all parameters 12",
     }, partial(seven, 7)),
     Case("as many numbers to fit as parameters, some of them redundant", {
         "both heads=1": f"refuted; capacity T=4, capacity=2; no weights: tightness.universal{OPEN}",
-        "count heads=1 head_width=1 value_width=2": "refuted: P 7, T m 8, all parameters 12",
     }, partial(seven, 4)),
     Case("labels of very different size", {
         "both": "proved",

@@ -2,7 +2,7 @@
 
 Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_t. Softmax does not see a
 shift of all logits, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x) C_i.
-φ depends on the rows of C and not on their order, vanishes where e = 0 or C = 0, and
+φ depends on the rows of C and not on their order, vanishes if e = 0 or C = 0, and
 
     φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, negative ones too, and all weights:
 
@@ -16,18 +16,16 @@ These are linear equations for c, solved exactly. Special cases: equal inputs, u
 context rows; contexts that are equal up to a shift; and, with n = 2, where C = -C as a set, queries
 e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f).
 
-The φ of different classes may be tied, too, where their queries lie on one line and their rows have
-equal sums (sums.py): then some φ_κ are written in terms of others, and the equations are those for
-what is left. With these there are no other relations, wherever sums.py could decide its part. No φ
-of different classes are tied where the rows of every context with e ≠ 0 and C ≠ 0 are affinely
-independent, as they are for n ≤ 2 (docs/tightness.md, Theorem 6).
+There are no other relations if no two classes have their queries on one line (docs/tightness.md,
+section 3), or if the rows of every context with e ≠ 0 and C ≠ 0 are affinely independent, as they
+are for n ≤ 2 (Theorem 6). Otherwise other relations are not excluded.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -45,38 +43,34 @@ from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.rational import Relation
-from attncert.verify.tightness.relations.sums import Rows, ties
 
-MOST_ROWS = 600  # tied examples above which reports look for no relations
+MOST_ROWS = 600  # tied examples above which no relations are looked for
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
-_Kind = tuple[Hashed, Rows]  # the line of the query, and the rows on it
+_Class = tuple[Hashed, Hashed]  # the line of the query, and the centred rows scaled to it
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """z_t = total/L + Σ terms[κ] φ_κ: total is L times the mean of the rows, L the least common
-    multiple of the token counts; no terms where φ vanishes."""
+    """z_t = total/L + factor φ_κ: total is L times the mean of the rows, L the least common
+    multiple of the token counts; kind: κ, None if φ vanishes."""
 
     total: tuple[int, ...]
-    terms: Mapping[_Kind, Fraction]
+    kind: _Class | None = None
+    factor: Fraction = Fraction(0)
 
 
 def row_relations(data: Dataset) -> tuple[Relation, ...]:
     """A basis of the relations described above: Σ coefficients[i] z_indices[i] = 0 for all weights.
 
-    Exact; coefficients are integers.
+    Exact; coefficients are integers. Empty if more than MOST_ROWS examples are tied.
 
     >>> from attncert.constructions.data.generators import signed_pairs
     >>> row_relations(signed_pairs())
     (Relation(indices=(0, 1, 2, 3), coefficients=(1, 1, -1, -1)),)
     """
-    return _relations(_joined(data)[0])
-
-
-def few_tied(data: Dataset) -> bool:
-    """Whether reports look for relations: no more than MOST_ROWS examples are tied."""
-    return len(_tied(_joined(data)[0])) <= MOST_ROWS
+    parts = _parts(data)
+    return _relations(parts) if len(_tied(parts)) <= MOST_ROWS else ()
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
@@ -88,30 +82,29 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 class BrokenRelation:
     """A relation between rows of Z that holds for all weights, and that the labels break.
 
-    gap: Σ c_t y_t, not zero. checkable: it holds class by class, without ties between classes:
-    verify/checker decides that alone.
+    gap: Σ c_t y_t, not zero.
     """
 
     relation: Relation
     gap: tuple[Fraction, ...]
-    checkable: bool = True
 
 
 def broken_relation(data: Dataset) -> BrokenRelation | None:
-    """The shortest relation known (a basis of them is looked at) that the labels break: one that
-    the checker can decide, if there is any. Exact.
+    """The shortest relation of a basis that the labels break; None if they obey all. Exact.
 
     Outputs are linear in the rows of Z: labels must satisfy every relation between these.
 
-    >>> found = broken_relation(Dataset.of([[1, 0], [0, 1]], [[2, 3], [2, 3]], [1, 5]))
-    >>> found.relation.coefficients, found.gap
+    >>> broken = broken_relation(Dataset.of([[1, 0], [0, 1]], [[2, 3], [2, 3]], [1, 5]))
+    >>> broken.relation.coefficients, broken.gap
     ((1, -1), (Fraction(-4, 1),))
     """
-    plain = _broken(data, _relations(_parts(data)))
-    if plain is not None:
-        return plain
-    other = _broken(data, row_relations(data))
-    return None if other is None else replace(other, checkable=False)
+    labels = data.labels.fractions()
+    for relation in shortest(_relations(_parts(data))):
+        pairs = list(zip(relation.indices, relation.coefficients, strict=True))
+        gap = tuple(sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m))
+        if any(gap):
+            return BrokenRelation(relation, gap)
+    return None
 
 
 def row_bound(data: Dataset) -> tuple[Claim, ...]:
@@ -126,8 +119,11 @@ def row_bound(data: Dataset) -> tuple[Claim, ...]:
 
 
 def complete(data: Dataset) -> bool:
-    """Are all relations that hold for all weights found here? False where that is not known."""
-    return _joined(data)[1]
+    """Are all relations that hold for all weights found here? False if that is not known."""
+    parts = _parts(data)
+    lines = [line for line, _ in {p.kind for p in parts if p.kind is not None}]
+    known = len(set(lines)) == len(lines) or _untied(data)
+    return known and len(_tied(parts)) <= MOST_ROWS
 
 
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
@@ -135,8 +131,8 @@ def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
 
     What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
     """
-    members = Counter(kind for p in parts for kind in p.terms)
-    return tuple(t for t, p in enumerate(parts) if all(members[kind] > 1 for kind in p.terms))
+    members = Counter(p.kind for p in parts)
+    return tuple(t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1)
 
 
 def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
@@ -151,39 +147,17 @@ def _equations(parts: Sequence[_Parts]) -> ObjectArray:
     """One row for each example: the total, and the factor of each class, each column made whole by
     the least unit that serves it."""
     d = len(parts[0].total)
-    kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(k for p in parts for k in p.terms))}
+    kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
     units = dict.fromkeys(kinds, 1)
     for part in parts:
-        for kind, factor in part.terms.items():
-            units[kind] = math.lcm(units[kind], factor.denominator)
+        if part.kind is not None:
+            units[part.kind] = math.lcm(units[part.kind], part.factor.denominator)
     table = np.zeros((len(parts), d + len(kinds)), dtype=object)
     for t, part in enumerate(parts):
         table[t, :d] = part.total
-        for kind, factor in part.terms.items():
-            table[t, kinds[kind]] = int(factor * units[kind])
+        if part.kind is not None:
+            table[t, kinds[part.kind]] = int(part.factor * units[part.kind])
     return table
-
-
-def _joined(data: Dataset) -> tuple[list[_Parts], bool]:
-    """The parts with what ties the classes of one line resolved; are all such ties known?"""
-    parts, lines = _parts(data), defaultdict[Hashed, list[Rows]](list)
-    for line, rows in dict.fromkeys(kind for p in parts for kind in p.terms):
-        lines[line].append(rows)
-    several = {line: tuple(kinds) for line, kinds in lines.items() if len(kinds) > 1}
-    if not several or _untied(data):
-        return parts, True
-    by_line = {line: ties(kinds) for line, kinds in several.items()}
-    written = {
-        (line, rows): {(line, several[line][i]): x for i, x in terms.items()}
-        for line, tied in by_line.items()
-        for rows, terms in zip(several[line], tied.terms, strict=True)
-    }
-    joined = []
-    for part in parts:
-        terms = {kind: written.get(kind, {kind: Fraction(1)}) for kind in part.terms}
-        resolved = {k: x * part.terms[kind] for kind, of in terms.items() for k, x in of.items()}
-        joined.append(replace(part, terms=resolved))
-    return joined, all(tied.complete for tied in by_line.values())
 
 
 def _untied(data: Dataset) -> bool:
@@ -209,10 +183,10 @@ def _parts(data: Dataset) -> list[_Parts]:
         total, centred = contexts[0 if data.shared else t]
         primitive, r = direction(data.queries.numerators[t].tolist())
         if primitive is None or not any(map(any, centred)):
-            parts.append(_Parts(total, {}))
+            parts.append(_Parts(total))
             continue
         rows = Hashed(sorted(tuple(r * x for x in row) for row in centred))
-        parts.append(_Parts(total, {(primitive, rows): Fraction(1, r)}))
+        parts.append(_Parts(total, (primitive, rows), Fraction(1, r)))
     return parts
 
 
@@ -255,16 +229,6 @@ def _universal(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
         return Claim(statement=statement, level=Level.REFUTED, witness=witness, **common)
     level = Level.ARGUED if complete(data) else Level.UNDECIDED
     return Claim(statement=statement, level=level, **common)
-
-
-def _broken(data: Dataset, relations: Iterable[Relation]) -> BrokenRelation | None:
-    labels = data.labels.fractions()
-    for relation in shortest(relations):
-        pairs = list(zip(relation.indices, relation.coefficients, strict=True))
-        gap = tuple(sum((c * labels[t][j] for t, c in pairs), Fraction(0)) for j in range(data.m))
-        if any(gap):
-            return BrokenRelation(relation, gap)
-    return None
 
 
 def _labels(data: Dataset, relations: tuple[Relation, ...]) -> Claim:
