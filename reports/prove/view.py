@@ -20,7 +20,7 @@ import networkx as nx
 from attncert.reports.words.numbers import indices, words
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId, Step, head_and_step, hypothesis_name, of_head
+from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name, of_head
 from attncert.verify.claims.trace import ProofTrace
 
 MOST_CLAIMS = 16  # boxes in a diagram with one box per claim
@@ -56,7 +56,7 @@ def bundle(claim_ids: Iterable[ClaimId]) -> list[tuple[str, list[ClaimId]]]:
     >>> bundle(["rank", "head.1.base", "head.2.head", "head.3.head"])  # doctest: +ELLIPSIS
     [('rank', ['rank']), ('base of head 1', ['head.1.base']), ('head of heads 2, 3', [...])]
     """
-    steps: dict[Step, list[tuple[int, ClaimId]]] = {}
+    steps: dict[str, list[tuple[int, ClaimId]]] = {}
     out: list[tuple[str, list[ClaimId]]] = []
     for claim_id in claim_ids:
         if head := head_and_step(claim_id):
@@ -219,7 +219,7 @@ def _edges(trace: ProofTrace) -> Iterator[tuple[ClaimId, ClaimId]]:
         head = head_and_step(claim.id)
         if head is None:
             continue
-        so_far = of_head(head[0], ids.RANK_SO_FAR)
+        so_far = of_head(head[0], "rank")
         if not any(head_and_step(premise) for premise in claim.rests_on) and claim.id != so_far:
             yield ids.GROUPS, claim.id
         if not any(head_and_step(after) for after in trace.graph.successors(claim.id)):

@@ -21,7 +21,7 @@ from flint import fmpz
 from attncert.constructions.numerals import fraction
 from attncert.verify.claims import ids, rules, words
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId, Step, of_head
+from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
 
@@ -31,8 +31,8 @@ class Outline:
     """What every trace of one construction must hold. first: steps of every head that places
     examples; later: of all of these but the first. short_heads: a head may do without the later."""
 
-    first: tuple[Step, ...] = ()
-    later: tuple[Step, ...] = ()
+    first: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
     partition: bool = False
     short_heads: bool = False
@@ -42,16 +42,16 @@ RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
 ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
 
 # Step, and what it rests on where the trace has it; steps of the same head without "hypothesis.".
-_STEPS: Mapping[ClaimId | Step, tuple[ClaimId | Step, ...]] = {
-    ids.DUALS: (ids.PARTITION,),
-    ids.STEERING: (ids.A2,),
-    ids.CURVE: (ids.A2,),
-    ids.SELECTOR: (ids.PARTITION,),
-    ids.SEPARATOR: (ids.A2,),
-    ids.WEIGHTS: (ids.DUALS, ids.STEERING, ids.COEFFICIENTS, ids.SELECTOR),
-    ids.SATURATION: (ids.SELECTOR, ids.SEPARATOR),
-    ids.INDEPENDENCE: (ids.SATURATION, ids.A2, ids.DIMENSIONS),
-    ids.LOGITS: (ids.INTEGRAL,),
+_STEPS: Mapping[str, tuple[str, ...]] = {
+    "duals": (ids.PARTITION,),
+    "steering": (ids.A2,),
+    "curve": (ids.A2,),
+    "selector": (ids.PARTITION,),
+    "separator": (ids.A2,),
+    "weights": ("duals", "steering", "coefficients", "selector"),
+    "saturation": ("selector", "separator"),
+    "independence": ("saturation", ids.A2, "affine-dimensions"),
+    "logits": ("integral",),
 }
 _HYPOTHESES = ("context-size", "value-width", "A2", "A1", "capacity")
 _WHOLE = {
@@ -65,22 +65,22 @@ _ALWAYS = (ids.VALUE_WIDTH, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERS
 
 # What a trace must look like, by construction, written apart from the constructions themselves. Of
 # one that is not listed its own outline is asked, which then is all that its author promises.
-_STEERS = (ids.SELECTOR, ids.SEPARATOR, ids.SATURATION)
+_STEERS = ("selector", "separator", "saturation")
 _OUTLINES = {
     "paper": Outline(
-        (ids.DUALS, ids.STEERING, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, partition=True
+        ("duals", "steering", "weights", "integral"), _STEERS, _HYPOTHESES, partition=True
     ),
     "width-one": Outline(
-        (ids.COEFFICIENTS, ids.WEIGHTS, ids.INTEGRAL), _STEERS, _HYPOTHESES, True, short_heads=True
+        ("coefficients", "weights", "integral"), _STEERS, _HYPOTHESES, True, short_heads=True
     ),
     "affine": Outline(
-        (ids.DIMENSIONS, ids.COEFFICIENTS, ids.CURVE, ids.WEIGHTS, ids.INTEGRAL),
+        ("affine-dimensions", "coefficients", "curve", "weights", "integral"),
         _STEERS,
         ("value-width", "dimensions", "partition", "capacity"),
         partition=True,
     ),
     "generic": Outline(
-        (ids.SMALL, ids.INTEGRAL, ids.LOGITS),
+        ("small", "integral", "logits"),
         hypotheses=_HYPOTHESES,
     ),
 }
@@ -131,8 +131,8 @@ def _missing(proof: Proof) -> Iterator[str]:
     for h in range(1, len(proof.groups) + 1):
         steered = h > 1 and any(of_head(h, step) in trace for step in _STEERS)
         later = outline.later if h > 1 and (steered or not outline.short_heads) else ()
-        limit = [ids.INDEPENDENCE] if steered and outline.later == _STEERS and ranks else []
-        so_far = [ids.RANK_SO_FAR] if ranks and outline.first else []
+        limit = ["independence"] if steered and outline.later == _STEERS and ranks else []
+        so_far = ["rank"] if ranks and outline.first else []
         always += [of_head(h, step) for step in (*outline.first, *later, *limit, *so_far)]
     yield from (f"{name} is missing" for name in always if name not in trace)
 
@@ -155,7 +155,7 @@ def _lost_edges(proof: Proof) -> Iterator[str]:
 def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     trace, outline = proof.trace, _outline(proof)
     if (of := ids.head_and_step(claim.id)) and outline.first:
-        own = ((of_head(of[0], Step(x)), ClaimId(x)) for x in _STEPS.get(of[1], ()))
+        own = ((of_head(of[0], x), ClaimId(x)) for x in _STEPS.get(of[1], ()))
         return [first if first in trace else other for first, other in own]
     if claim.id == ids.ALMOST_ALL:
         return [ids.RANK]
@@ -175,7 +175,7 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
 
 def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
     """What c multiplies is a head's formula; which row is meant, its step on saturation."""
-    step = ids.WEIGHTS if claim.id == ids.SATURATION_LEAST else ids.SATURATION
+    step = "weights" if claim.id == ids.SATURATION_LEAST else "saturation"
     whole = (
         () if claim.id == ids.SATURATION_LEAST else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST)
     )
@@ -265,7 +265,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
     for h, group in enumerate(proof.groups, start=1):
         pairs += placed
         placed += len(group)
-        right[of_head(h, ids.RANK_SO_FAR)] = {"rank": placed, "rows": placed}
+        right[of_head(h, "rank")] = {"rank": placed, "rows": placed}
     right[ids.SATURATION_RATIONAL] = {"pairs": pairs} if asked else {}
     right[ids.SATURATION_ASKED] = {"bits": asked} if asked else {}
     for name, numbers in right.items():

@@ -13,8 +13,7 @@ An id goes by dots from general to particular. These forms are made here and now
     audit.data.<name>      the answer of one construction on the data of an audit
     audit.<name>.<what>    what breaks if that hypothesis of the construction alone is false
 
-All else is one constant each. Types alone: at run time an id is a string, and another construction
-makes its own, as `hypothesis("even")`, `of_head(2, Step("alone"))` or `ClaimId("parity")`.
+Every other id is a constant below. At run time an id is a string.
 """
 
 from __future__ import annotations
@@ -26,17 +25,10 @@ ClaimId = NewType("ClaimId", str)
 ClaimId.__doc__ = """What a claim is called, for type checkers; at run time a string. The ids
     that a proof states: docs/constructions.md.
 
-    >>> ClaimId("head.3.selector") == of_head(3, SELECTOR)
+    >>> ClaimId("head.3.selector") == of_head(3, "selector")
     True
     """
-Step = NewType("Step", str)
-Step.__doc__ = """A step of the proof, the same for every head; at run time a string. Named in
-    docs/constructions.md.
-
-    >>> head_and_step(of_head(2, Step("alone")))
-    (2, 'alone')
-    """
-__test__ = {"ClaimId": ClaimId.__doc__, "Step": Step.__doc__}  # which doctest does not find
+__test__ = {"ClaimId": ClaimId.__doc__}  # which doctest does not find
 
 _HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
 _HYPOTHESIS: Final = "hypothesis."
@@ -61,9 +53,9 @@ def hypothesis_name(claim_id: str) -> str | None:
     return claim_id[len(_HYPOTHESIS) :] if claim_id.startswith(_HYPOTHESIS) else None
 
 
-def of_head(number: int, step: Step) -> ClaimId:
+def of_head(number: int, step: str) -> ClaimId:
     """
-    >>> of_head(3, SELECTOR)
+    >>> of_head(3, "selector")
     'head.3.selector'
     """
     return ClaimId(f"head.{number}.{step}")
@@ -106,14 +98,14 @@ def audited(construction: str) -> ClaimId:
     return ClaimId(f"{AUDIT_DATA}.{construction}")
 
 
-def head_and_step(claim_id: str) -> tuple[int, Step] | None:
+def head_and_step(claim_id: str) -> tuple[int, str] | None:
     """The head and the step; None for other claims.
 
     >>> head_and_step("head.3.selector"), head_and_step("rank")
     ((3, 'selector'), None)
     """
     match = _HEAD.fullmatch(claim_id)
-    return (int(match[1]), Step(match[2])) if match else None
+    return (int(match[1]), match[2]) if match else None
 
 
 # Hypotheses of the theorems, and what serves in their place.
@@ -138,23 +130,6 @@ PARTITION_MAXIMUM: Final = ClaimId("partition.maximum")
 PARTITION_MEMORIZES: Final = ClaimId("partition.memorizes")
 PLACED_MAXIMUM: Final = ClaimId("placed.maximum")
 PLACED_MEMORIZES: Final = ClaimId("placed.memorizes")
-
-# Steps of a head.
-DIMENSIONS: Final = Step("affine-dimensions")
-DUALS: Final = Step("duals")
-STEERING: Final = Step("steering")
-COEFFICIENTS: Final = Step("coefficients")
-CURVE: Final = Step("curve")
-SMALL: Final = Step("small")
-DISTINCT: Final = Step("distinct")
-SELECTOR: Final = Step("selector")
-SEPARATOR: Final = Step("separator")
-WEIGHTS: Final = Step("weights")
-INTEGRAL: Final = Step("integral")
-LOGITS: Final = Step("logits")
-SATURATION: Final = Step("saturation")
-INDEPENDENCE: Final = Step("independence")
-RANK_SO_FAR: Final = Step("rank")
 
 # The layer as a whole.
 THEOREM: Final = ClaimId("theorem")

@@ -32,7 +32,7 @@ def conclusion(built: BuiltLayer, bits: int, routes: Sequence[Claim]) -> Claim:
     routes: the claims of the routes and of the least c. One that is refuted refutes this one.
     """
     against = [claim.id for claim in routes if claim.level is Level.REFUTED]
-    steered = [of_head(h + 1, ids.SATURATION) for h, _ in moving_heads(built)]
+    steered = [of_head(h + 1, "saturation") for h, _ in moving_heads(built)]
     later = any("larger for the rank" in claim.numbers for claim in routes)
     least = "the least $c$ that gives it"
     return Claim(

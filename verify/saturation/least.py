@@ -60,7 +60,7 @@ def least(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
         | ({"larger for the rank": ", ".join(f"head {h}: {c}" for h, c in larger.items())}
            if larger else {}),
         arithmetic=OVER_Q,
-        rests_on=tuple(of_head(h, ids.WEIGHTS) for h in ends),
+        rests_on=tuple(of_head(h, "weights") for h in ends),
         source=SOURCE,
     )  # fmt: skip
 

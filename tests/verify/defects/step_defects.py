@@ -42,7 +42,7 @@ from attncert.constructions.construction import SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.claims.ids import ClaimId, Step, of_head
+from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.methods import registry
 
 Spoil = Callable[[Built], Built]
@@ -127,9 +127,9 @@ def earlier_rows_turned(run: Built) -> Built:
 
 
 GROUPS, SECOND = ids.GROUPS, partial(of_head, 2)
-STEERS = (ids.SELECTOR, ids.SEPARATOR)  # what the construction must have besides
+STEERS = ("selector", "separator")  # what the construction must have besides
 
-STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[Step, ...]], ...] = (
+STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[str, ...]], ...] = (
     ("group off by one", GROUPS,
      lambda b: record(b, group=(b.head().group[0], b.head().group[1] + 1))),
     ("an earlier example forgotten", GROUPS, partial(forgotten, count=1)),
@@ -137,37 +137,37 @@ STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[Step,
     ("an example in no group", GROUPS, partial(regrouped, change=lambda last: last[:-1])),
     ("an example in two groups", GROUPS, partial(regrouped, change=lambda last: (0, *last[1:]))),
     ("a head without a record", GROUPS, lambda b: stated(b, heads=b.construction.heads[:2])),
-    ("other logits on record", SECOND(ids.LOGITS), other_logits),
-    ("selector not orthogonal to the group", SECOND(ids.SELECTOR),
+    ("other logits on record", SECOND("logits"), other_logits),
+    ("selector not orthogonal to the group", SECOND("selector"),
      lambda b: rebuilt(b, selector=bumped(b.head().selector, 2))),
-    ("the same, all else made from it", SECOND(ids.SELECTOR),
+    ("the same, all else made from it", SECOND("selector"),
      lambda b: consistent(b, selector=bumped(b.head().selector, 2))),
-    ("selector vanishing on an earlier query", SECOND(ids.SELECTOR),
+    ("selector vanishing on an earlier query", SECOND("selector"),
      lambda b: rebuilt(b, selector=blind(b))),
-    ("the same, in the record only", SECOND(ids.SELECTOR), lambda b: record(b, selector=blind(b))),
-    ("tie at the top of Eu", SECOND(ids.SEPARATOR),
+    ("the same, in the record only", SECOND("selector"), lambda b: record(b, selector=blind(b))),
+    ("tie at the top of Eu", SECOND("separator"),
      lambda b: rebuilt(b, separator=tied(b, top=True))),
-    ("tie at the bottom of Eu", SECOND(ids.SEPARATOR),
+    ("tie at the bottom of Eu", SECOND("separator"),
      lambda b: rebuilt(b, separator=tied(b, top=False))),
-    ("tie of Eu at the end that no example uses", SECOND(ids.SEPARATOR), tie_at_the_unused_end),
-    ("separator rescaled in the record", SECOND(ids.WEIGHTS),
+    ("tie of Eu at the end that no example uses", SECOND("separator"), tie_at_the_unused_end),
+    ("separator rescaled in the record", SECOND("weights"),
      lambda b: record(b, separator=b.head().separator * 3), STEERS),
-    ("c off by one in the record", SECOND(ids.WEIGHTS),
+    ("c off by one in the record", SECOND("weights"),
      lambda b: record(b, c=b.head().c + 1), STEERS),
-    ("a key entry off by one", SECOND(ids.WEIGHTS), partial(entry, name="key")),
-    ("a query entry off by one", SECOND(ids.WEIGHTS), partial(entry, name="query")),
-    ("weights of two heads exchanged", SECOND(ids.WEIGHTS), heads_exchanged),
-    ("half the key: logits not whole", SECOND(ids.INTEGRAL), half_the_key),
-    ("selector over 7: logits not whole", SECOND(ids.INTEGRAL),
+    ("a key entry off by one", SECOND("weights"), partial(entry, name="key")),
+    ("a query entry off by one", SECOND("weights"), partial(entry, name="query")),
+    ("weights of two heads exchanged", SECOND("weights"), heads_exchanged),
+    ("half the key: logits not whole", SECOND("integral"), half_the_key),
+    ("selector over 7: logits not whole", SECOND("integral"),
      lambda b: rebuilt(b, selector=b.head().selector / 7), STEERS),
-    ("gap overstated", SECOND(ids.SATURATION), partial(gap, by=1)),
-    ("gap understated", SECOND(ids.SATURATION), partial(gap, by=-1)),
-    ("gap left out", SECOND(ids.SATURATION), lambda b: record(b, gap_bits=None)),
-    ("gap of another c", SECOND(ids.SATURATION), lambda b: rebuilt(b, c=b.head().c + 1)),
-    ("wrong target row", SECOND(ids.SATURATION), other_target),
-    ("wrong sign of the selector, hence of every target row", SECOND(ids.SATURATION),
+    ("gap overstated", SECOND("saturation"), partial(gap, by=1)),
+    ("gap understated", SECOND("saturation"), partial(gap, by=-1)),
+    ("gap left out", SECOND("saturation"), lambda b: record(b, gap_bits=None)),
+    ("gap of another c", SECOND("saturation"), lambda b: rebuilt(b, c=b.head().c + 1)),
+    ("wrong target row", SECOND("saturation"), other_target),
+    ("wrong sign of the selector, hence of every target row", SECOND("saturation"),
      lambda b: rebuilt(b, selector=-b.head().selector)),
-    ("rows of an earlier context turned", of_head(3, ids.SATURATION), earlier_rows_turned),
+    ("rows of an earlier context turned", of_head(3, "saturation"), earlier_rows_turned),
 )  # fmt: skip
 
 
@@ -247,31 +247,31 @@ def vertices(run: Built, h: int, rows: tuple[int, ...]) -> Built:
 
 
 PAPER = family("paper", "interior", (
-    Defect("a dual vector off by one, in the record", SECOND(ids.DUALS),
+    Defect("a dual vector off by one, in the record", SECOND("duals"),
            lambda: record(b := paper("vertices"), **first_off(b, "duals"))),
-    Defect("a dual vector off by one, and used", SECOND(ids.DUALS),
+    Defect("a dual vector off by one, and used", SECOND("duals"),
            lambda: rebuilt(b := paper("vertices"), **first_off(b, "duals", 6))),
-    Defect("the dual of an example without steering: no weight shows it", SECOND(ids.DUALS),
+    Defect("the dual of an example without steering: no weight shows it", SECOND("duals"),
            lambda: rebuilt(b := paper("interior"), **first_off(b, "duals"))),
-    Defect("two duals exchanged", SECOND(ids.DUALS),
+    Defect("two duals exchanged", SECOND("duals"),
            lambda: record(b := paper("vertices"), duals=b.head().duals[::-1])),
-    Defect("queries of two groups exchanged in the data", SECOND(ids.DUALS),
+    Defect("queries of two groups exchanged in the data", SECOND("duals"),
            lambda: exchanged(paper("vertices"), "queries")),
-    Defect("a steering vector off by one, in the record", SECOND(ids.STEERING),
+    Defect("a steering vector off by one, in the record", SECOND("steering"),
            lambda: record(b := paper("vertices"), **first_off(b, "steering"))),
-    Defect("a steering vector off by one, and used", SECOND(ids.STEERING),
+    Defect("a steering vector off by one, and used", SECOND("steering"),
            lambda: consistent(b := paper("vertices"), **first_off(b, "steering"))),
-    Defect("other logits on record", SECOND(ids.STEERING),
+    Defect("other logits on record", SECOND("steering"),
            lambda: other_logits(paper("interior"))),
-    Defect("contexts of two groups exchanged in the data", SECOND(ids.STEERING),
+    Defect("contexts of two groups exchanged in the data", SECOND("steering"),
            lambda: exchanged(paper("vertices"), "contexts")),
-    Defect("rank of M above r", SECOND(ids.WEIGHTS), extra_column),
-    Defect("c one too small everywhere", SECOND(ids.SATURATION),
+    Defect("rank of M above r", SECOND("weights"), extra_column),
+    Defect("c one too small everywhere", SECOND("saturation"),
            lambda: measured(rebuilt(b := paper("vertices"), c=b.head().c - 1))),
-    Defect("greedy choice of step 7 skipped", SECOND(ids.INDEPENDENCE), greedy_choice_skipped),
-    Defect("the same where finite c hides it", SECOND(ids.INDEPENDENCE),
+    Defect("greedy choice of step 7 skipped", SECOND("independence"), greedy_choice_skipped),
+    Defect("the same where finite c hides it", SECOND("independence"),
            lambda: vertices(paper("shared"), HEAD, (0, 0))),
-    Defect("two examples of the only group sent to one row", of_head(1, ids.RANK_SO_FAR),
+    Defect("two examples of the only group sent to one row", of_head(1, "rank"),
            lambda: vertices(paper("one head"), 0, (0, 0, 1))),
     Defect("groups larger than r allows", GROUPS, lambda: stated(paper("interior"), r=2)),
 ))  # fmt: skip
@@ -317,30 +317,30 @@ def one_alpha(run: Built, h: int) -> Built:
 def on_a_curve(run: Callable[[str], Built]) -> tuple[Defect, ...]:
     """What both have."""
     return (
-        Defect("two of the α exchanged", of_head(1, ids.COEFFICIENTS),
+        Defect("two of the α exchanged", of_head(1, "coefficients"),
                lambda: alphas_exchanged(run("shared"))),
-        Defect("tie of Eu within the group", SECOND(ids.CURVE),
+        Defect("tie of Eu within the group", SECOND("curve"),
                lambda: tie_in_the_group(run("distinct"))),
-        Defect("one α for a whole group", SECOND(ids.INDEPENDENCE),
+        Defect("one α for a whole group", SECOND("independence"),
                lambda: one_alpha(run("shared"), 1)),
-        Defect("one α for the only group", of_head(1, ids.RANK_SO_FAR),
+        Defect("one α for the only group", of_head(1, "rank"),
                lambda: one_alpha(run("one head"), 0)),
     )  # fmt: skip
 
 
 WIDTH_ONE = family("width-one", "distinct", (
     *on_a_curve(width_one),
-    Defect("v1 off by one in the record", SECOND(ids.COEFFICIENTS),
+    Defect("v1 off by one in the record", SECOND("coefficients"),
            lambda: record(b := width_one("distinct"), v1=bumped(b.head().v1))),
-    Defect("v1 off by one, and used", SECOND(ids.COEFFICIENTS),
+    Defect("v1 off by one, and used", SECOND("coefficients"),
            lambda: consistent(b := width_one("distinct"), v1=bumped(b.head().v1))),
-    Defect("other logits on record", SECOND(ids.COEFFICIENTS),
+    Defect("other logits on record", SECOND("coefficients"),
            lambda: other_logits(width_one("distinct"))),
-    Defect("queries of two groups exchanged in the data", SECOND(ids.COEFFICIENTS),
+    Defect("queries of two groups exchanged in the data", SECOND("coefficients"),
            lambda: exchanged(width_one("several alphas"), "queries")),
-    Defect("contexts of two groups exchanged in the data", SECOND(ids.COEFFICIENTS),
+    Defect("contexts of two groups exchanged in the data", SECOND("coefficients"),
            lambda: exchanged(width_one("several alphas"), "contexts")),
-    Defect("M of rank two", SECOND(ids.WEIGHTS), second_column),
+    Defect("M of rank two", SECOND("weights"), second_column),
 ))  # fmt: skip
 
 
@@ -371,13 +371,13 @@ def repeated_as_another() -> Built:
 
 AFFINE = family("affine", "distinct", (
     *on_a_curve(affine),
-    Defect("a context of affine dimension 1 in the second place", SECOND(ids.DIMENSIONS),
+    Defect("a context of affine dimension 1 in the second place", SECOND("affine-dimensions"),
            lambda: other_context(1, (0, 1, 0))),
-    Defect("a context of equal rows in a later group", SECOND(ids.DIMENSIONS),
+    Defect("a context of equal rows in a later group", SECOND("affine-dimensions"),
            lambda: other_context(0, (0, 0, 0))),
-    Defect("the example of least dimension last in its group", of_head(1, ids.DIMENSIONS),
+    Defect("the example of least dimension last in its group", of_head(1, "affine-dimensions"),
            turned_order),
-    Defect("lead over an equal row as the gap", SECOND(ids.SATURATION), repeated_as_another),
+    Defect("lead over an equal row as the gap", SECOND("saturation"), repeated_as_another),
 ))  # fmt: skip
 
 
@@ -406,11 +406,11 @@ def head_twice() -> Built:
 
 
 GENERIC = family("generic", "distinct", (
-    Defect("bound understated in the record", SECOND(ids.SMALL),
+    Defect("bound understated in the record", SECOND("small"),
            lambda: record(b := generic("wide"), bound=b.head().bound - 1)),
-    Defect("a key entry that was not drawn", SECOND(ids.SMALL), entry_not_drawn),
-    Defect("tie of Eu in a shared context", of_head(4, ids.DISTINCT), tie_in_the_shared_context),
-    Defect("a head twice", SECOND(ids.RANK_SO_FAR), head_twice),
+    Defect("a key entry that was not drawn", SECOND("small"), entry_not_drawn),
+    Defect("tie of Eu in a shared context", of_head(4, "distinct"), tie_in_the_shared_context),
+    Defect("a head twice", SECOND("rank"), head_twice),
 ), {
     "integral": "Small implies it: integers times the denominators give whole logits. Without it "
     "the logits could not be read.",

@@ -199,18 +199,18 @@ def another_data_set() -> Account:
 
 SECOND = partial(of_head, 2)
 EDGES: dict[str, tuple[ClaimId, ClaimId, str]] = {
-    "selector no longer under saturation": (SECOND(ids.SATURATION), SECOND(ids.SELECTOR), FULL),
+    "selector no longer under saturation": (SECOND("saturation"), SECOND("selector"), FULL),
     "the theorem without A1": (ids.THEOREM, ids.A1, FULL),
     "universal without the reduction": (ids.UNIVERSAL, ids.REDUCTION, FULL),
     "the answer without its rank": (ids.MEMORIZATION, ids.RANK, "rank alone"),
     "weights of width one without coefficients": (
-        of_head(1, ids.WEIGHTS), of_head(1, ids.COEFFICIENTS), "width one",
+        of_head(1, "weights"), of_head(1, "coefficients"), "width one",
     ),
     "saturation as asked, without its inequality": (
         ids.SATURATION_ASKED, ids.SATURATION_RATIONAL, "saturated",
     ),
     "the least c without the formula of head 2": (
-        ids.SATURATION_LEAST, SECOND(ids.WEIGHTS), "saturated",
+        ids.SATURATION_LEAST, SECOND("weights"), "saturated",
     ),
     "an answer on rounded data, without the rounding": (ids.MEMORIZATION, ids.ROUNDING, "rounded"),
 }  # fmt: skip
@@ -229,13 +229,13 @@ TRACES = Family(
         Defect("a premise that no claim states", "premises",
                partial(edited, ids.REDUCTION, lambda claim: None)),
         Defect("a cycle: the duals rest on the rank they lead to", "acyclic",
-               partial(with_edge, ids.A2, SECOND(ids.INDEPENDENCE))),
+               partial(with_edge, ids.A2, SECOND("independence"))),
         *(Defect(f"edge removed: {name}", "edges", partial(without_edge, *places))
           for name, places in EDGES.items()),
         Defect("saturation asked for, the limit left out", "complete",
                partial(left_out, ids.SATURATION_SYMBOLIC, "saturated")),
         Defect("a step left out with its edges", "complete",
-               partial(left_out, SECOND(ids.SEPARATOR))),
+               partial(left_out, SECOND("separator"))),
         Defect("a hypothesis left out with its edges", "complete",
                partial(left_out, ids.A2)),
         Defect("sampled called proved", "levels", sampled_called_proved),
@@ -259,7 +259,7 @@ TRACES = Family(
         Defect("rank claimed one too high", "numbers",
                partial(number, ids.RANK, "rank", 8)),
         Defect("rank of one head claimed one too high", "numbers",
-               partial(number, SECOND(ids.RANK_SO_FAR), "rank", 6)),
+               partial(number, SECOND("rank"), "rank", 6)),
         Defect("capacity formula off by one: one head fewer would be enough", "numbers",
                partial(number, ids.CAPACITY, "asked", "T at most 8 (H = 3, r = 3)")),
         Defect("parameter count off by one head's output", "numbers",
