@@ -95,7 +95,6 @@ def result(seconds: float, found: LayerRank) -> dict[str, Any]:
         "rank": found.rank,
         "prime": found.prime,
         "tried": [list(attempt) for attempt in found.tried],
-        "counted_MiB": found.bytes >> 20,
     }
 
 

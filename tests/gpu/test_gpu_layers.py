@@ -17,10 +17,10 @@ from attncert.constructions.given.zeros import draw_groups
 from attncert.verify import features
 from attncert.verify.near.fitted import fit
 from attncert.verify.questions.fit import Fit
-from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
+from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
 from attncert.verify.rank.whole_layer.layer import layer_rank
-from attncert.verify.rank.whole_layer.sizes import Footprint
+from attncert.verify.rank.whole_layer.sizes import elimination_bytes, widths
 
 pytestmark = pytest.mark.gpu
 P = PRIMES_FLOAT64[0]
@@ -57,10 +57,9 @@ def test_too_little_memory_is_refused(gpu: Gpu) -> None:
 def test_no_more_memory_is_taken_than_was_counted(gpu: Gpu, shared: bool) -> None:
     data = generators.random(T=241, n=16, d=48, shared=shared, seed=2)
     layer = draw_groups(data, (1,) * 16, seed=1).layer
-    exact = not all(is_integral(head, data) for head in layer.heads)
-    plan = Footprint.of(data, layer, exact).plans(1 << 30)[0]
-    job = lambda: layer_rank(data, layer, device="cuda", memory=plan.bytes)  # noqa: E731
-    assert gpu.most_bytes(job) <= plan.bytes
+    bound = elimination_bytes(241, 16 * widths(data, 16, 1 << 30)[0])
+    job = lambda: layer_rank(data, layer, device="cuda", memory=bound)  # noqa: E731
+    assert gpu.most_bytes(job) <= bound
 
 
 @pytest.mark.parametrize(("T", "shared"), share([(12, True), (320, False), (320, True)], 3))

@@ -79,9 +79,9 @@ class ReadoutPlan:
 
 
 def afford(run: Run) -> None:
-    """Refuse before any work what the rank check cannot hold in memory in the end."""
+    """Refuse, before any work, data for which the rank check would not fit in memory."""
     if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
-        require_memory(run.data.T, DEFAULT_MEMORY)
+        require_memory(run.data.T, run.data.T, DEFAULT_MEMORY)
 
 
 def check_value_width(run: Run) -> list[Claim]:

@@ -52,13 +52,13 @@ class ModularRank:
 def modular_rank(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
     """Rank of one matrix modulo the prime p, with a nonzero minor; on one CPU thread.
 
-    matrix: (m, n), see `residues.as_table`. p: from 11 to about 4.7 * 10^7.
+    matrix: (m, n), see `residues.as_table`. p: from 11 to about 6.7 * 10^7.
 
     >>> modular_rank([[1, 2], [2, 4], [10**40, 0]])
     ModularRank(rank=2, prime=11863067, rows=(0, 2), columns=(0, 1))
     >>> modular_rank([[1]], 2**61 - 1)
     Traceback (most recent call last):
-    attncert.InputError: prime: must be at most about 47453124 for elimination in \
+    attncert.InputError: prime: must be at most about 67108856 for elimination in \
 float64, not 2305843009213693951
     """
     array = as_table(matrix, "matrix")

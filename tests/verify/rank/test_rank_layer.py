@@ -29,10 +29,9 @@ from attncert.verify.fast import check as fast
 from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.whole_layer import sizes
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
 from attncert.verify.rank.whole_layer.layer import layer_rank
-from attncert.verify.rank.whole_layer.sizes import Footprint
 from attncert.verify.steps import conclusions
 
 P = PRIMES_FLOAT64[0]
@@ -195,21 +194,21 @@ def test_inexact_products_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_peak_stays_below_what_was_counted(shared: bool) -> None:
+def test_the_peak_stays_below_the_bound(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "_TEMPORARY", 2**17)
     data = generators.random(401, 41, 64, shared=shared, seed=1)
     layer = random_layer(10, 64, size=10**5)
     layer_rank(data.take(5), layer)  # compiles
-    roomy = layer_rank(data, layer)
-    least = Footprint.of(data, layer, exact=False).bytes(roomy.width, 1)
-    assert least < roomy.bytes
-    for memory in (roomy.bytes, least + 2**18):
-        tracemalloc.start()
-        found = layer_rank(data, layer, memory=memory)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert found.bytes <= memory and peak <= memory
-        assert peak > found.bytes / 4  # the count is a bound, not a guess far off
-        assert (found.rank, found.prime, found.width) == (401, P, roomy.width)
+    tracemalloc.start()
+    rank = layer_rank(data, layer)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    bound = sizes.elimination_bytes(401, 10 * rank.width)
+    assert bound / 4 < peak <= bound
+    assert (rank.rank, rank.prime) == (401, P)
+    assert layer_rank(data, layer, memory=bound) == rank
+    with pytest.raises(InputError, match="memory: must be at least"):
+        layer_rank(data, layer, memory=bound - 1)
 
 
 # As a claim, a proof and a certificate.
@@ -240,10 +239,9 @@ def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("blocks_always")
-def test_equal_bytes_whatever_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_bytes_whatever_the_number_of_threads() -> None:
     outputs = []
     for threads in (1, 3):
-        monkeypatch.setattr(cpu, "available_threads", lambda count=threads: count)
         with threadpool_limits(threads):
             proof = prove(DATA, Prove(construction="width-one", claim="full-rank"))
         outputs.append(json.dumps([proof.certificate, proof.trace.as_dict()["claims"]]))

@@ -18,7 +18,7 @@ from attncert.constructions.exact.primes import PRIME_FLOAT32, PRIMES_FLOAT64
 from attncert.verify.rank.engines import arithmetic
 from attncert.verify.rank.residues import as_table, residues
 
-PRIMES = [11, 13, 1019, 11863067, 47453111]
+PRIMES = [11, 13, 1019, 11863067, 67108837]
 
 
 def expected(x: float, p: int) -> int:
@@ -28,7 +28,7 @@ def expected(x: float, p: int) -> int:
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(PRIMES))
 @example(5e-324, 11)
-@example(1.7976931348623157e308, 47453111)
+@example(1.7976931348623157e308, 67108837)
 @example(-0.0, 11)
 @example(float(2**53 + 2), 13)
 def test_float64_residues_are_exact(x: float, p: int) -> None:
@@ -92,7 +92,7 @@ def test_unusable_tables_are_refused_in_one_line(table: object, message: str) ->
     assert "\n" not in str(raised.value)
 
 
-DTYPES = [("float32", PRIME_FLOAT32), ("float64", PRIMES_FLOAT64[0]), ("float64", 47453111)]
+DTYPES = [("float32", PRIME_FLOAT32), ("float64", PRIMES_FLOAT64[0]), ("float64", 67108837)]
 
 
 @pytest.mark.parametrize(("dtype", "p"), DTYPES)
@@ -125,7 +125,7 @@ def test_reduction_is_congruent_and_balanced(x: int, p: int) -> None:
     assert (r == 0) == (x % p == 0)
 
 
-@pytest.mark.parametrize("p", [11, 1019, 11863067, 47453111])
+@pytest.mark.parametrize("p", [11, 1019, 11863067, 67108837])
 @pytest.mark.parametrize("xp", [np, array_api_strict], ids=lambda xp: xp.__name__)
 def test_matmul_and_inverse_against_python_integers(p: int, xp: object) -> None:
     rng = np.random.default_rng(p)

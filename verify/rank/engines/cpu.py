@@ -24,9 +24,9 @@ from types import ModuleType
 
 import numpy as np
 
-from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, ResidueArray
+from attncert.constructions.arrays import BoolArray, IntArray, ResidueArray
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
-from attncert.verify.scale.threads import available_threads, parallel_map
+from attncert.verify.scale.threads import parallel_map
 
 PANEL = 4
 
@@ -83,26 +83,8 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     return pivots[independent], rows[independent]
 
 
-def subtract(rows: FloatArray, columns: IntArray, product: FloatArray, p: int) -> FloatArray:
-    """rows[:, columns] - product modulo p, balanced, in one pass over memory on all cores.
-
-    rows: (m, n) balanced; columns: (k,) int64; product: (m, k), a sum of at most
-    `lazy_terms(p, "float64")` products of balanced residues. float64.
-
-    >>> subtract(np.array([[1.0, 2.0, 3.0]]), np.array([2, 0]), np.array([[5.0, 5.0]]), 11).tolist()
-    [[-2.0, -4.0]]
-    """
-    loop, out = _compiled().subtract_range, np.empty(product.shape)
-
-    def work(start: int, stop: int) -> None:
-        loop(out, rows, columns, product, start, stop, np.float64(p), np.float64(1.0 / p))
-
-    _spread(work, len(rows), available_threads())
-    return out
-
-
 def _compiled() -> ModuleType:
-    """Compiled code, and the compiler with it: half a second that a small proof does not need."""
+    """The compiled code; loading the compiler takes half a second, which a small proof saves."""
     from attncert.verify.rank.engines import cpu_compiled
 
     return cpu_compiled
@@ -123,12 +105,12 @@ Arithmetic = tuple[np.floating, np.floating, int]
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
     """(p, 1/p, lazy) in the loops' type; the bound of the module is enforced here."""
-    modulus(p, dtype.name, terms=PANEL)
+    modulus(p, dtype.name, terms=2 * PANEL)  # which bounds p by 2^26, as `residues` requires
     return dtype.type(p), dtype.type(1.0 / p), lazy_terms(p, dtype.name)
 
 
 def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
-    """Run `work` over 0 .. count in ranges on threads; the loops release the GIL."""
+    """Run `work` over ranges that cover 0 .. count-1, on threads; the loops release the GIL."""
     step = max(1, -(-count // (threads * 8)))
     ranges = [(start, min(start + step, count)) for start in range(0, count, step)]
     for _ in parallel_map(lambda ends: work(*ends), ranges, min(threads, max(1, len(ranges)))):

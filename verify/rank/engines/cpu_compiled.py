@@ -149,11 +149,3 @@ def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[
             for c in range(np.uint64(n)):
                 rows[target, c] = table[source, c]
         out[s] = min(k, eliminate(rows, pivots, True, arithmetic))
-
-
-@_compiled
-def subtract_range(out, rows, columns, product, start, stop, p, over_p):  # type: ignore[no-untyped-def]
-    """out[i] = rows[i, columns] - product[i], reduced, for rows start .. stop-1."""
-    for i in range(np.uint64(start), np.uint64(stop)):
-        for j in range(np.uint64(len(columns))):
-            out[i, j] = _reduced(rows[i, np.uint64(columns[j])] - product[i, j], p, over_p)

@@ -1,17 +1,17 @@
-"""Rank of a whole layer's feature matrix, certified within a stated memory budget.
+"""Rank of a whole layer's feature matrix, certified within a memory budget.
 
-The rows of Z modulo p are made by `feature_rows`, a few examples at a time, and consumed by
-`streaming`; neither Z nor its projection is ever held. Rank T modulo p is rank T over Q
-(`modular.py`); a deficit is tried again, first with all columns of Z, then modulo further primes.
+`feature_rows` makes the rows of Z modulo p, a few examples at a time, and `streaming` consumes
+them; neither Z nor its projection is ever held. Rank T modulo p is rank T over Q (`modular.py`);
+after a deficit, a second attempt takes all columns of Z, then further primes are tried.
 
-**Columns.** Of each head's d columns c = max(n, (T + 64)/H) random combinations are enough where
-every head does its share, as in the constructions: its own examples number at most n - 1. Where
-one head carries more than c examples that is too few, and the second attempt takes as many
-columns as the budget allows, all d of them if it can.
+**Columns.** c = max(n, (T + 64)/H) random combinations of each head's d columns are enough if every
+head does its share, as in the constructions, where a head has at most n - 1 examples of its own. If
+one head carries more than c examples, c is too small, and the second attempt takes as many columns
+as the budget allows, up to all d.
 
-**What the primes cost.** A softmax sum vanishes modulo p about once in p/(TH) layers; then the
-next prime is taken. The certificate carries the prime that succeeded, and any checker can use it:
-it divides no denominator, and the rank modulo it is T.
+**Primes.** A softmax sum vanishes modulo p about once in p/(TH) layers; then the next prime is
+taken. The certificate states the prime that succeeded, and any checker can use it: it divides no
+denominator, and the rank modulo it is T.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
-from attncert.verify.rank.whole_layer.sizes import HEIGHT, BlockPlan, Footprint
+from attncert.verify.rank.whole_layer.sizes import HEIGHT, rows_at_once, widths
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
 DEFAULT_MEMORY = 4 << 30
@@ -36,12 +36,10 @@ DEFAULT_MEMORY = 4 << 30
 
 @dataclass(frozen=True)
 class LayerRank:
-    """rank: the largest found, a proved lower bound of rank Z; T where it is certified.
+    """rank: the largest rank found, a proved lower bound of rank Z.
 
-    prime: modulo which. width: columns per head that were used, d where it is Z itself.
-    tried: (prime, width, rank or None where a softmax sum vanished).
-    device: where, with which versions. bytes: what was counted, beside the data set and the
-    libraries.
+    prime: modulo which. width: the columns used per head; d means Z itself. tried: (prime, width,
+    rank, or None if a softmax sum vanished). device: where it ran, with versions.
     """
 
     rank: int
@@ -49,7 +47,6 @@ class LayerRank:
     width: int
     tried: tuple[tuple[int, int, int | None], ...]
     device: Device
-    bytes: int
 
 
 def layer_rank(
@@ -64,9 +61,9 @@ def layer_rank(
     """Lower bound of the rank of Z over Q, exact; T proves that the layer memorizes universally.
 
     data, layer: T examples and H heads; Z is T × H·d. device: auto, cpu or cuda. memory: bytes.
-    primes: below 11.8·10^6, each with 2 of order p - 1. progress: called with rows done, of how
-    many. The answer depends on the random columns by bad luck only, and is never too large.
-    Raises InputError where the budget is too small, and features.NotIntegral.
+    primes: below 11.8·10^6, each with 2 of order p - 1. progress: called with the number of rows
+    done, and of all rows. The rank is never too large, and too small only by bad luck of the random
+    columns. Raises InputError if the budget is too small, and features.NotIntegral.
 
     >>> from attncert.constructions import width_one
     >>> from attncert.constructions.data import generators
@@ -78,42 +75,41 @@ def layer_rank(
     where = choose_device(device)
     memory = where.memory(memory)
     _require_exact_products(where.namespace, primes[0])
-    exact = not all(is_integral(head, data) for head in layer.heads)
-    plans = Footprint.of(data, layer, exact).plans(memory)
-    best = LayerRank(0, primes[0], plans[0].width, (), where, plans[0].bytes)
+    width, *wider = widths(data, len(layer.heads), memory)
+    best = LayerRank(0, primes[0], width, (), where)
     tried: list[tuple[int, int, int | None]] = []
     for p in primes:
         if data.contexts.denominator % p == 0:
             continue
-        plan = plans[0]
         try:
-            rank = _rank(data, layer, p, plan, where.namespace, progress)
+            rank = _rank(data, layer, p, width, where.namespace, progress)
         except SumVanishes:
-            tried.append((p, plan.width, None))
+            tried.append((p, width, None))
             continue
-        tried.append((p, plan.width, rank))
+        tried.append((p, width, rank))
         if rank > best.rank:
-            best = replace(best, rank=rank, prime=p, width=plan.width, bytes=plan.bytes)
+            best = replace(best, rank=rank, prime=p, width=width)
         if rank == data.T:
             break
-        plans = plans[1:] or plans
+        width = max([width, *wider])
     return replace(best, tried=tuple(tried))
 
 
-def _rank(data: Dataset, layer: Layer, p: int, plan: BlockPlan, xp: Any, progress: Progress) -> int:
+def _rank(data: Dataset, layer: Layer, p: int, width: int, xp: Any, progress: Progress) -> int:
     """Rank modulo p."""
-    rows = FeatureRows(data, layer, p, width=plan.width, xp=xp)
+    rows = FeatureRows(data, layer, p, width=width, xp=xp)
     elimination = Elimination(rows.columns, p)
+    step = rows_at_once(data, layer, not all(is_integral(head, data) for head in layer.heads))
     for start in range(0, data.T, HEIGHT):
         stop = min(start + HEIGHT, data.T)
-        parts = [rows.rows(a, min(a + plan.step, stop)) for a in range(start, stop, plan.step)]
+        parts = [rows.rows(a, min(a + step, stop)) for a in range(start, stop, step)]
         elimination.add(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0))
         progress(stop, data.T)
     return elimination.rank
 
 
 def _require_exact_products(xp: Any, p: int) -> None:
-    """The largest sums that the bound allows, against integers: refuses emulated doubles."""
+    """Compare the largest sums that the bound allows with integers: refuses emulated doubles."""
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)

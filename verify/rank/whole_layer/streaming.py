@@ -1,18 +1,18 @@
 """Rank modulo p of a tall matrix that arrives in blocks of rows and is never held whole.
 
-Left-looking elimination by blocks of `HEIGHT` rows. Kept are the pivot rows only, panel by panel,
-each without the columns that have a pivot already. A new block X, balanced,
+Left-looking elimination by blocks of `HEIGHT` rows. Only the pivot rows are kept, panel by panel,
+each without the columns that have a pivot already. A new, balanced block X
 
 1. passes the panels in order: with X_J its entries in the panel's pivot columns J and U the
    panel's other columns, X becomes X_K - X_J U on the columns K that remain;
 2. finds its own pivots in a window of the first columns that remain, which the host eliminates
    (`cpu.profile`): rows R are independent there, with pivot columns J. The new panel is
    S^-1 X_R on the columns that remain, S = X_R,J, so that its entries in J are the identity;
-3. the block's other rows subtract it and look for pivots further right; a row for which no column
-   is left depends, modulo p, on the rows before it and on others of its block.
+3. is reduced in its other rows by this panel, and they look for pivots further right; a row that
+   has no column left depends, modulo p, on the rows before it and on others of its block.
 
 All large work is products of float64 matrices, by the BLAS of the array library of the input
-(NumPy, CuPy, array-api-strict); on NumPy the reduction is compiled and threaded (`cpu.subtract`).
+(NumPy, CuPy, array-api-strict).
 
 **Bound.** Every sum has at most HEIGHT <= `lazy_terms(p, "float64")` products of balanced residues
 and one more of them, and is then reduced: exact by Lemma 2 of `arithmetic.py`. Balanced residues
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
+from array_api_compat import array_namespace, device
 
 from attncert.constructions.arrays import FloatArray, IntArray
 from attncert.verify.rank.engines import cpu
@@ -40,8 +40,8 @@ _SLACK = 32  # columns of a window beyond its rows: a generic block finds all it
 
 @dataclass(frozen=True, eq=False)
 class _Panel:
-    """Pivot columns and the others, both counted among the columns left by earlier panels; rows:
-    (pivots, others) float32, the pivot rows in the others."""
+    """Pivot columns and the other columns, both counted among those left by earlier panels; rows:
+    the pivot rows in the other columns, (pivots, others) float32."""
 
     pivots: Any
     others: Any
@@ -51,7 +51,7 @@ class _Panel:
 class Elimination:
     """Row blocks of one matrix modulo p, taken one after the other.
 
-    columns: of the matrix. p: a prime from 11 to 2^24 with lazy_terms(p) >= HEIGHT, as all
+    columns: their number. p: a prime from 11 to 2^24 with lazy_terms(p) >= HEIGHT, as all
     PRIMES_FLOAT64 have.
 
     >>> table = np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
@@ -67,8 +67,8 @@ class Elimination:
         self._panels: list[_Panel] = []
 
     def add(self, block: Any) -> int:
-        """Eliminate at most HEIGHT further rows, (b, columns) balanced float64; `block` is left
-        as it is. Returns how many of them are independent of all rows so far."""
+        """Eliminate at most HEIGHT further rows, (b, columns) balanced float64; `block` is not
+        changed. Returns how many of them are independent of all earlier rows."""
         if block.shape[0] > HEIGHT or block.shape[1] != self.columns:
             raise ValueError(f"a block of {block.shape} for {self.columns} columns")
         for panel in self._panels:
@@ -115,8 +115,6 @@ class Elimination:
         xp = array_namespace(block)
         factors = xp.take(block, panel.pivots, axis=1)
         product = factors @ xp.astype(panel.rows, xp.float64)
-        if is_numpy_array(block):
-            return cpu.subtract(block, panel.others, product, self.p)
         return reduce(xp.take(block, panel.others, axis=1) - product, self.p)
 
 
