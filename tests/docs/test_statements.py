@@ -11,8 +11,6 @@ from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import spans
 from attncert.constructions.paper.theorem import build
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.methods.information_sets import information_set_bounds
-from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.steps.hypotheses import kruskal_at_least
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import broken_relation, row_relations
@@ -52,12 +50,6 @@ def test_affinely_independent_rows_do_but_for_the_last_of_a_full_first_group() -
     two, three = (Dataset.of(context, EYE[:T], [0] * T) for T in (2, 3))
     assert best_rank(two, 1, 2).rank == 2
     assert bound_from_above(three, 1).rank == 2
-
-
-def test_two_bases_and_a_part_of_a_third_still_bound_the_kruskal_rank() -> None:
-    table = np.random.default_rng(0).integers(-99, 100, (64, 40))
-    (lower,) = information_set_bounds(Vectors.of(table), upper=40)
-    assert (lower.end, lower.value) == ("lower", 5)
 
 
 def diagonal(T: int, n: int) -> Dataset:

@@ -196,21 +196,13 @@ def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
     method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
     that method can show.
 
-    Hashing compares pairs. The rank shows it of all T alone. A relation that has at most w of its
-    coefficients outside a basis is listed, so any other has at least w + 1 outside each of b bases,
-    vectors that are counted once, unless only w vectors are outside and there is no other.
+    The rank shows it of all T alone.
     """
     told = claim.numbers
     if f"{words.counted(math.comb(T, k), 'subset', 'all')} " in str(told.get("found")):
         return True
     j = told.get("every", 0)
-    w, listed = told.get("coefficients outside", 0), told.get("lightest", 0)
-    shows = {
-        "parallel": j <= 2,
-        "rank": j == T,
-        "exhaustive": told.get("sets") == math.comb(T, j),
-        "information sets": j < listed and (j < (w + 1) * told.get("bases", 0) or T - d <= w),
-    }
+    shows = {"rank": j == T, "exhaustive": told.get("sets") == math.comb(T, j)}
     return k <= j <= min(T, d) and shows.get(str(told.get("method")), False)
 
 

@@ -4,10 +4,9 @@ Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound
 budget only decides how close the ends come.
 
 `prove` asks of its queries whether every set of k vectors is independent, within counted work. The
-work is nominal (`budget`), so that equal runs end alike on every machine. Going through all sets
-has a price that is known in advance. Where the work covers it the question is answered; where it
-does not, a tenth of the work goes to what may answer it at a lower price: the methods that list no
-sets, and the searches for a dependent one.
+work is nominal (`budget`), so that equal runs end alike on every machine. The search of all sets
+has a price that is known in advance. If the work covers it, the question is answered; if not, a
+hundredth of the work goes to the methods that may answer it at a lower price.
 """
 
 from __future__ import annotations
@@ -21,26 +20,20 @@ from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
-from attncert.verify.kruskal.budget import CORES, MOST, SHARE, SURE, Budget, two_digits_up
-from attncert.verify.kruskal.methods import (
-    circuits,
-    coherence,
-    exhaustive,
-    information_sets,
-    supports,
-)
-from attncert.verify.kruskal.methods.parallel import parallel_bounds
+from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.methods import circuits, coherence, exhaustive, middle, supports
 from attncert.verify.kruskal.shards.jobs import decide_all
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
+from attncert.verify.questions.question import written
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.log import Log
 
-_LIKELY, _LITTLE = 0.01, 0.01  # a chance; and of what is left, what less likely searches have
-
-_MARGIN = 1.1  # searches for witnesses end a little after their share
-_BY_LUCK = 0.01  # of the work, where it does not cover all sets
+_SPARSE = 0.2  # of the budget, for circuits of sparse vectors
+_MARGIN = 1.1  # searches for circuits end a little after their share
+_BY_LUCK = 0.01  # of the work, if it does not cover all sets
+_MOST = 10**7  # nominal seconds: no command line takes more
 
 Watch = Callable[[Interval], None]
 
@@ -69,7 +62,7 @@ def close(
     search = _Search(vectors, question, log, cluster, Budget(question.work), progress)
     interval = Interval.trivial(vectors)
     for name, method in METHODS.items():
-        if settled(interval, question.k) or search.budget.over:
+        if settled(interval, question.k) or not search.budget.remaining:
             break
         progress(name, 0, 1)
         for bound in method(search, interval):
@@ -79,22 +72,32 @@ def close(
             interval = narrower
             if settled(interval, question.k):
                 break
-    return _stopped(search, interval)
+    return replace(interval, stopped=_stopped(search, interval))
 
 
-def _stopped(search: _Search, interval: Interval) -> Interval:
-    """With the reason why the search ended, and what it would take to go on."""
+def _stopped(search: _Search, interval: Interval) -> str:
+    """Why the search ended, and what it would take to go on, one or two sentences.
+
+    >>> vectors = Vectors.of([[x**j for j in range(8)] for x in range(1, 301)])
+    >>> print(close(vectors, Kruskal(work=2.0)).stopped)
+    The limit of 2 s stopped the search: all sets of 5 vectors take about 2 s on two free cores. \
+A limit of 2.9 s should suffice.
+    """
     k = search.question.k
-    if settled(interval, k) and interval.lower.level is Level.ASSUMED:
-        return replace(interval, stopped="The lower end is assumed, not known.")
-    if interval.decided:
-        return replace(interval, stopped=known(None))
     if settled(interval, k):
-        return replace(interval, stopped=known(k))
-    size = k or max([interval.lower.value + 1, *search.begun])
-    remaining = search.weighed.get(size, search.budget.remaining)
-    why = search.budget.shortage(size, search.price(size), remaining, size in search.begun)
-    return replace(interval, stopped=why)
+        if interval.lower.level is Level.ASSUMED:
+            return "The lower end is assumed, not known."
+        return known(None if interval.decided else k)
+    size = k or interval.lower.value + 1
+    if size in search.failed:
+        return f"Too many sets of {size} vectors are dependent modulo small primes to decide them."
+    price, enough = search.price(size), work_needed(search.vectors, size)
+    about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
+    advice = f"A limit of {written(enough)} s should" if math.isfinite(enough) else "No limit would"
+    return (
+        f"The limit of {written(search.budget.work)} s stopped the search: all sets of {size} "
+        f"vectors take {about} s on two free cores. {advice} suffice."
+    )
 
 
 def known(k: int | None) -> str:
@@ -109,8 +112,7 @@ def known(k: int | None) -> str:
 
 @dataclass(frozen=True)
 class _Search:
-    """weighed: sizes that the budget fell short of, with the seconds left then; begun: those whose
-    search did not end."""
+    """failed: sizes whose sets were searched without an answer."""
 
     vectors: Vectors
     question: Kruskal
@@ -118,38 +120,23 @@ class _Search:
     cluster: Cluster | None
     budget: Budget
     progress: StageProgress
-    weighed: dict[int, float] = field(default_factory=dict)
-    begun: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
 
     def price(self, size: int) -> float:
         """Nominal seconds for all sets of a size, those in the log too: equal runs end alike."""
         return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
-    def next_size(self, lower: int, upper: int, share: float = 1.0) -> int | None:
-        """The size whose sets are best looked at next: the k of the question, where a share of
-        what remains affords it."""
-        remaining, k = self.budget.remaining, self.question.k
-        if k is not None:
-            upper = min(upper, k)
-            if lower < upper == k not in self.begun and self.price(upper) <= share * remaining:
-                return upper
-        size = exhaustive.next_size(self.vectors.array.shape, lower, upper, remaining)
-        size = lower + 1 if size in self.begun else size
-        return None if size in self.begun else size
-
-    def share(self, interval: Interval) -> float:
-        """For a search for witnesses: a fifth of what remains, but not what the next search of all
-        sets needs, where that can be had."""
-        remaining, size = self.budget.remaining, self.within_reach(interval)
-        if not remaining:
-            return _LITTLE
-        needed = 0.0 if size is None else SURE * self.price(size) / remaining
-        return max(_LITTLE, min(SHARE, 1 - needed))
-
-    def within_reach(self, interval: Interval) -> int | None:
-        """The next size, where all its sets can be looked at with what is left."""
-        size = self.next_size(interval.lower.value, interval.upper.value)
-        return size if size is not None and self.price(size) <= self.budget.remaining else None
+    def next_size(self, lower: int, upper: int) -> int | None:
+        """The size whose sets are searched next: the k of the question if the budget affords it,
+        else the smallest that is open. Six replaces five if it is affordable, since `middle` proves
+        it at a similar price and assumes nothing about smaller sets."""
+        sizes = [lower + 1]
+        if lower == 4 and upper > 5 and middle.worth_trying(6, self.vectors.N, self.vectors.d):
+            sizes.insert(0, 6)
+        if self.question.k is not None:
+            sizes = [self.question.k, *(size for size in sizes if size < self.question.k)]
+        sizes = [size for size in sizes if size <= upper and size not in self.failed]
+        return next((size for size in sizes if self.budget.affords(self.price(size))), None)
 
 
 Method = Callable[[_Search, Interval], Iterable[RankBound]]
@@ -179,54 +166,28 @@ def _coherence(search: _Search, interval: Interval) -> Iterator[RankBound]:
     if search.budget.affords(price):
         search.budget.charge(price)
         bound = coherence.coherence_bound(search.vectors)
-        if bound is not None:
+        if bound is not None and bound.value > 2:  # else all pairs prove as much, exactly
             yield bound
 
 
-def _information_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    v = search.vectors
-    if 2 * v.d < v.N:
-        return
-    rank = modular_rank(v.array).rank
-    price = information_sets.nominal_seconds(v.N, v.d, rank)
-    if information_sets.worth_trying(v.N, rank) and search.budget.affords(price):
-        search.budget.charge(price)
-        yield from information_sets.information_set_bounds(
-            v, upper=interval.upper.value, seed=search.question.seed
-        )
-
-
 def _supports(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    part = search.budget.share(search.share(interval))
+    part, upper = Budget(_SPARSE * search.budget.remaining), interval.upper.value
     yield from supports.support_bounds(
-        search.vectors,
-        interval.upper.value,
-        part,
-        seed=search.question.seed,
-        progress=search.progress,
+        search.vectors, upper, part, seed=search.question.seed, progress=search.progress
     )
     search.budget.charge(part.charged)
 
 
-def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iterator[RankBound]:
-    """One size after another, as long as a share of what remains affords the next."""
+def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
+    """One size after another, as long as the budget affords the next."""
     lower, upper = interval.lower.value, interval.upper.value
-    if search.question.k is not None:
-        search.weighed.setdefault(search.question.k, search.budget.remaining)
-    while (size := search.next_size(lower, upper, share)) is not None:
-        remaining, price = search.budget.remaining, search.price(size)
-        if price > share * remaining:
-            search.weighed[size] = remaining
-            return
+    while (size := search.next_size(lower, upper)) is not None:
         bound = decide_all(
             search.vectors, size, search.question, search.log, search.cluster, search.progress
         )
-        search.budget.charge(price)
+        search.budget.charge(search.price(size))
         if bound is None:
-            search.weighed[size] = remaining
-            search.begun.add(size)
-            if search.budget.over:
-                return
+            search.failed.add(size)
             continue
         yield bound
         if bound.end == "upper":
@@ -235,42 +196,23 @@ def _exhaustive(search: _Search, interval: Interval, share: float = 1.0) -> Iter
             lower = bound.value
 
 
-def _cheap_sizes(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    yield from _exhaustive(search, interval, SHARE)
-    for size in set(search.weighed) - search.begun:
-        del search.weighed[size]  # what was too dear for a share of the budget is weighed again
-
-
-def _circuits(search: _Search, interval: Interval, *, later: bool = False) -> Iterator[RankBound]:
-    """Bases from a seed of their own, so that a second search does not repeat the first.
-
-    Little of what is left goes to bases that are not likely to show more than all sets will.
-    """
-    v, fraction = search.vectors, 1.0 if later else search.share(interval)
-    reached, seconds = search.within_reach(interval), fraction * search.budget.remaining
-    smallest = 1 + (interval.lower.value if reached is None else reached)
-    chance = circuits.chance(smallest, v.N, v.d, seconds * CORES)
-    part = search.budget.share(fraction if chance >= _LIKELY else min(fraction, _LITTLE))
+def _circuits(search: _Search, interval: Interval) -> Iterator[RankBound]:
+    """With all that remains."""
     yield from circuits.small_circuits(
         search.vectors,
         below=interval.upper.value + 1,
-        budget=part,
-        seed=2 * search.question.seed + later,
-        progress=partial(search.progress, "more circuits" if later else "small circuits"),
+        budget=search.budget,
+        seed=search.question.seed,
+        progress=partial(search.progress, "small circuits"),
     )
-    search.budget.charge(part.charged)
 
 
 METHODS: dict[str, Method] = {
-    "parallel": lambda search, _: parallel_bounds(search.vectors),
     "rank": _rank,
     "coherence": _coherence,
-    "information sets": _information_sets,
-    "small sets": _cheap_sizes,
     "sparse vectors": _supports,
+    "all sets": _all_sets,
     "small circuits": _circuits,
-    "all sets": _exhaustive,
-    "more circuits": partial(_circuits, later=True),
 }
 
 
@@ -278,7 +220,7 @@ def decide_within(
     vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
     """What answers whether every k of the vectors are independent: a lower bound of k or more, or
-    an upper bound below k with its witness. None where so much work does not settle it.
+    an upper bound below k with its witness. None if this work does not settle it.
 
     work: nominal seconds, at least 0. Arithmetic and levels: those of the bound. A k that is not
     from 1 to min(N, d) is not asked.
@@ -301,19 +243,19 @@ def decide_within(
 
 def work_needed(vectors: Vectors, k: int) -> float:
     """Nominal seconds with which `close` comes to the end of all sets of k, two digits, rounded up;
-    infinite where no command line takes so many.
+    infinite if no command line takes that many.
 
-    Before it begins, both searches for witnesses take their share, and the methods that list
-    nothing and all smaller sizes their price at most.
+    The search of sparse vectors takes its share first; coherence and all smaller sizes cost their
+    price at most.
 
     >>> queries = Vectors.of([[1, t, t**2, t**3] for t in range(60)])
     >>> work_needed(queries, 4)
-    0.0082
+    0.005
     """
     N, d = vectors.N, vectors.d
-    prices = [coherence.nominal_seconds(N, d), information_sets.nominal_seconds(N, d, min(N, d))]
-    prices += [exhaustive.nominal_seconds(N, d, size) for size in range(1, k + 1)]
-    needed = _MARGIN * sum(prices) / (1 - SHARE) ** 2
-    if needed > MOST:
+    prices = [exhaustive.nominal_seconds(N, d, size) for size in range(1, k + 1)]
+    needed = _MARGIN * (coherence.nominal_seconds(N, d) + sum(prices)) / (1 - _SPARSE)
+    if needed > _MOST:
         return math.inf
-    return float(f"{two_digits_up(needed):.2g}")
+    step = 10.0 ** (math.floor(math.log10(needed)) - 1)
+    return float(f"{math.ceil(needed / step) * step:.2g}")

@@ -166,8 +166,8 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: 
     np.save(data, table)
     words = ["kruskal", str(data), "--k", "4", "--log", str(path), "--out", str(tmp_path / "out")]
     words += ["--device", "cpu", "--work", "1"]
-    search = jobs.AllSets.of(Vectors.of(table), 4)
     general = np.random.default_rng(1).integers(0, 64, (24, 13))
+    search = jobs.AllSets.of(Vectors.of(general), 4)
     assert truth(Vectors.of(table[:8])) == 3
     shell.runs(*words, "--subsets", "0", status=1)
     with sqlite3.connect(path) as file:

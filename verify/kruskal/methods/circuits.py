@@ -33,8 +33,7 @@ from attncert.constructions.exact.primes import safe_primes_below
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.budget import CORES, Budget
-from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.small_primes import inverses
+from attncert.verify.kruskal.methods.quotient_compiled import HITS, inverses, search
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.residues import residues
@@ -118,22 +117,6 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
         if r - size + j >= 0
     )
     return ways / math.comb(N, r)
-
-
-def chance(size: int, N: int, d: int, seconds: float) -> float:
-    """Of meeting a given circuit of `size` vectors in so many seconds of one thread.
-
-    >>> chance(5, 2000, 768, 1.0) > 0.99, 0.01 < chance(5, 1782, 16, 60.0) < 0.1
-    (True, True)
-    >>> chance(7, 1782, 16, 900.0) < 0.001
-    True
-    """
-    r = min(N, d)
-    depth = depth_for(N, r)
-    met = min(meeting_probability(size, N, r, depth), 0.9)
-    if not met:
-        return 0.0
-    return -math.expm1(seconds / nominal_seconds(N, d, depth) * math.log1p(-met))
 
 
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:

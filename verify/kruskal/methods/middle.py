@@ -36,15 +36,19 @@ import numpy as np
 
 from attncert.constructions.arrays import FloatArray, WordArray
 from attncert.constructions.exact.hashing import direction
-from attncert.verify.kruskal.methods.determinants import R
 from attncert.verify.kruskal.methods.middle_compiled import (
     MOST,
     REPRESENTATIVES,
     equal_sums,
     pairs_by_slice,
 )
-from attncert.verify.kruskal.methods.quotient_compiled import HITS, search
-from attncert.verify.kruskal.methods.small_primes import inverses, mixed_coordinates, search_primes
+from attncert.verify.kruskal.methods.quotient_compiled import (
+    HITS,
+    inverses,
+    mixed_coordinates,
+    search,
+    search_primes,
+)
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
@@ -75,10 +79,9 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
     return (work + _ALARM * alarms + _SPAN * N * spans) / threads + _START
 
 
-def primes_of(k: int, N: int) -> tuple[int, ...]:
-    """Every set of k that is called independent is so modulo one of them, or over Q."""
-    q, _ = search_primes(N)
-    return (5, R, q) if k == 6 else (5, q)
+def primes_of(N: int) -> tuple[int, int]:
+    """Every set that is called independent is so modulo one of them, or over Q."""
+    return 5, search_primes(N)[0]
 
 
 @dataclass(frozen=True)
@@ -114,11 +117,8 @@ class Middle:
         self._q, _ = search_primes(vectors.N)
         self._scaled = _words(vectors, seed)
         self._wide = mixed_coordinates(vectors, k + _EXTRA, self._q, seed)
-        six = mixed_coordinates(vectors, 6, R, seed)
-        six = np.hstack([six, np.zeros((vectors.N, 6 - six.shape[1]))])
         narrow = mixed_coordinates(vectors, k, self._q, seed + 1)
         self._checks = (
-            np.where(six > R // 2, six - R, six),
             np.ascontiguousarray(narrow.T),
             self._wide,
             inverses(self._q),

@@ -1,4 +1,5 @@
-"""Compiled search of `exhaustive.py`: dependent k-sets modulo a small prime, by quotients.
+"""Compiled search of `exhaustive.py`: dependent k-sets modulo a small prime, by quotients; and
+the primes, inverses and coordinates that it takes.
 
 All entries are integers 0 <= x < p held as float64, coordinates along the first axis so that the
 inner loops run over contiguous vectors. With p < 2^18 a product is below 2^36, and
@@ -11,13 +12,46 @@ one, and the computed quotient is off by less than 2^37/p * 2^-51 < 1/(4p).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numba import njit
+
+from attncert.constructions.arrays import FloatArray, ResidueArray
+from attncert.constructions.exact.primes import safe_primes_below
+from attncert.verify.kruskal.vectors import Vectors
+from attncert.verify.rank.engines.arithmetic import matmul
+from attncert.verify.rank.residues import residues
 
 HITS = 64  # sets reported per call; more than that end it
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)
+
+
+@lru_cache(maxsize=16)
+def search_primes(N: int) -> tuple[int, int]:
+    """Small enough for tables that stay in the cache, large enough for few alarms."""
+    p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2)
+    return p, q
+
+
+@lru_cache(maxsize=16)
+def inverses(p: int) -> ResidueArray:
+    """1/x modulo p at place x, 0 at 0; float32 holds integers below 2^24."""
+    table = np.zeros(p, dtype=np.float32)
+    table[1] = 1
+    for x in range(2, p):
+        table[x] = (p - p // x) * int(table[p % x]) % p
+    return table
+
+
+def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatArray:
+    """(N, width) residues in [0, p): a random projection; mixed also if d <= width."""
+    rng = np.random.default_rng([seed, p])
+    table = residues(vectors.array, p)
+    mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
+    return np.mod(matmul(table, mixing.astype(np.float64), p), p)
 
 
 @_inlined

@@ -69,7 +69,7 @@ def support_bounds(
     """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
     subspaces = coordinate_subspaces(vectors)
     for space in subspaces:
-        if budget.over:
+        if not budget.remaining:
             return
         rank = modular_rank(vectors.array[list(space.members)]).rank
         budget.charge(1e-9 * len(space.members) * vectors.d * rank + 1e-3)
@@ -89,10 +89,10 @@ def support_bounds(
         if price > _DEAREST or not budget.affords(price):
             return
         tried.add(space.members)
-        decision = decide(vectors.take(space.members), upper, seed=seed, progress=progress)
+        decided = decide(vectors.take(space.members), upper, seed=seed, progress=progress)
         budget.charge(price)
-        if decision.dependency is not None:
-            local = decision.dependency
+        if decided is not None and decided.dependency is not None:
+            local = decided.dependency
             members = tuple(space.members[i] for i in local.indices)
             relation = Relation(members, local.coefficients)
             upper = relation.size - 1

@@ -121,10 +121,10 @@ def decide_all(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> RankBound | None:
-    """What all sets of k prove, 3 <= k <= min(N, d); None where they could not be decided."""
+    """What all sets of k prove, 1 <= k <= min(N, d); None if they could not be decided."""
     N, d = vectors.array.shape
-    if exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
-        return exhaustive.decide(vectors, k, seed=question.seed, progress=progress).bound()
+    if k <= 2 or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
+        return exhaustive.decide(vectors, k, seed=question.seed, progress=progress)
     job = Job.of(AllSets.of(vectors, k), vectors, question.seed, log)
     records, assumed = job.run(cluster, enough=_shows_a_circuit, progress=progress)
     return job.work.bound(vectors, job.plan, records.values(), assumed)
