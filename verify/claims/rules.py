@@ -20,7 +20,6 @@ from attncert.verify.coq.theorems import names_a_theorem
 _AT_MOST = {
     ids.ALMOST_ALL: Level.ARGUED,
     ids.MULTIPRECISION: Level.ENCLOSED,
-    ids.ENCLOSURE_ERROR: Level.ENCLOSED,
 }
 _WORDS = {
     "random": Level.SAMPLED,

@@ -249,8 +249,6 @@ TRACES = Family(
                partial(level, ids.MULTIPRECISION, Level.PROVED)),
         Defect("proved called a theorem of Coq", "levels",
                partial(level, ids.RANK, Level.KERNEL)),
-        Defect("enclosed called proved", "levels",
-               partial(level, ids.ENCLOSURE_ERROR, Level.PROVED, "rank alone")),
         Defect("a refuted premise ignored", "standing", failed_premise_ignored),
         Defect("the strongest premise taken for the weakest", "standing",
                lambda: replace(account("sampled"), kind=Optimistic)),
