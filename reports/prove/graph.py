@@ -1,24 +1,23 @@
 """The proof graph as SVG: boxes by standing, edges from premise to conclusion, links to the steps.
 
-Text stays text, every box is a link with a name for screen readers, and there is no style sheet:
-what is written as an attribute here, the page that the drawing is put into may override. Widths
-are counted in letters, so that nothing depends on a font.
+Text stays text, and every box is a link with a name for screen readers. There is no style sheet: a
+page that includes the drawing may override its attributes. Text is wrapped by counting letters, so
+that nothing depends on a font.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from attncert.constructions.foreign import printable
 from attncert.reports.prove.head_steps import anchors
-from attncert.reports.prove.layout import layered
+from attncert.reports.prove.layout import Point, layered
 from attncert.reports.prove.view import Box, box_anchor, diagram
 from attncert.reports.report import HTML_PAGE
 from attncert.reports.words.levels import WORDING
 from attncert.reports.words.numbers import indices
-from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.trace import ProofTrace
 
@@ -28,10 +27,7 @@ _BOX = (138, 50)  # pixels
 _PITCH = (152, 92)  # between centres: columns, layers
 _MARGIN = 10
 _LETTERS = 18  # in a line of a box
-_KEY = 26  # height of a line of the legend
-
-Point = tuple[float, float]
-_Key = Callable[[float, float], list[str]]
+_KEY = 40  # height of the legend
 
 
 def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None = PAGE) -> bytes:
@@ -40,18 +36,15 @@ def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None
     view, place = diagram(trace), anchors(trace)
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     edges = (*view.rests, *view.argued)
-    layout = layered(len(view.boxes), edges)
-    present = [level for level in Level if any(b.standing is level for b in view.boxes)]
-    xs = [x * _PITCH[0] for route in layout.routes for x, _ in route]
-    xs += [x * _PITCH[0] for x, _ in layout.place.values()]
-    leftmost = min(xs) - _BOX[0] / 2 - _MARGIN
-    width = max(max(xs) + _BOX[0] / 2 + _MARGIN - leftmost, 560.0)
-    keys, top = _legend(present, width)
-    top += _BOX[1] / 2 + _MARGIN
-    height = top + (len(layout.rows) - 1) * _PITCH[1] + _BOX[1] / 2 + _MARGIN
+    places, routes = layered(len(view.boxes), edges)
+    points = [point for route in (places, *routes) for point in route]
+    half = max(abs(x) for x, _ in points) * _PITCH[0] + _BOX[0] / 2 + _MARGIN
+    middle, top = max(half, 260.0), _KEY + _BOX[1] / 2
+    width = 2 * middle
+    height = top + max(y for _, y in points) * _PITCH[1] + _BOX[1] / 2 + _MARGIN
 
     def at(point: Point) -> Point:
-        return point[0] * _PITCH[0] - leftmost, point[1] * _PITCH[1] + top
+        return middle + point[0] * _PITCH[0], top + point[1] * _PITCH[1]
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="proof-graph" role="group" '
@@ -62,13 +55,15 @@ def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
         'markerHeight="8" orient="auto"><path class="tip" d="M0,0L8,4L0,8z" fill="#666666"/>'
         "</marker></defs>",
-        *keys,
+        *_key(RESTS, _MARGIN, dashed=False),
+        *_key(ARGUED, 220, dashed=True),
     ]
-    for k, ((a, b), route) in enumerate(zip(edges, layout.routes, strict=True)):
-        lines.append(_edge(list(map(at, route)), a, b, dashed=k >= len(view.rests)))
+    for k, ((a, b), route) in enumerate(zip(edges, routes, strict=True)):
+        line = _line(_path(list(map(at, route))), dashed=k >= len(view.rests))
+        lines.append(f'<path class="edge" data-from="{a}" data-to="{b}" {line}')
     for k, box in enumerate(view.boxes):
         steps = indices(sorted(number[i] for i in box.claims), 2)
-        drawn = _box(box, at(layout.place[k]), steps, conclusion in box.claims)
+        drawn = _box(box, at(places[k]), steps, conclusion in box.claims)
         link = "" if page is None else f' href="{page}#{box_anchor(box, place)}"'
         lines.append(f'<{"a" if link else "g"}{link} class="box" data-box="{k}" {drawn}')
         lines.append("</a>" if link else "</g>")
@@ -98,71 +93,34 @@ def _box(box: Box, centre: Point, steps: str, answer: bool) -> str:
 
 
 def _wrapped(label: str) -> list[str]:
-    lines = textwrap.wrap(
-        label, _LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False
-    )  # fmt: skip
+    lines = textwrap.wrap(label, _LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False)
     return lines or [""]
 
 
-def _edge(points: Sequence[Point], a: int, b: int, dashed: bool) -> str:
+def _path(points: Sequence[Point]) -> str:
     """Down from box to box, straight through the rows that it passes, bent only between rows."""
     half = _BOX[1] / 2
     x0, y0 = points[0][0], points[0][1] + half
-    path = [f"M{x0:g},{y0:g}"]
-    for k, (x, y) in enumerate(points[1:], start=2):
-        y1 = y - half
-        middle = (y0 + y1) / 2
-        path.append(f"C{x0:g},{middle:g} {x:g},{middle:g} {x:g},{y1:g}")
-        if k < len(points):
-            path.append(f"V{y + half:g}")
+    path = f"M{x0:g},{y0:g}"
+    for x, y in points[1:]:
+        middle = (y0 + y - half) / 2
+        path += f"C{x0:g},{middle:g} {x:g},{middle:g} {x:g},{y - half:g}"
+        path += f"V{y + half:g}" if (x, y) != points[-1] else ""
         x0, y0 = x, y + half
+    return path
+
+
+def _line(path: str, dashed: bool) -> str:
+    dashes = ' stroke-dasharray="2 4"' if dashed else ""
     return (
-        f'<path class="edge" data-from="{a}" data-to="{b}" d="{"".join(path)}" fill="none" '
-        f'stroke="#666666" stroke-width="1.3" marker-end="url(#arrow)"{_dashes(dashed)}/>'
+        f'd="{path}" fill="none" stroke="#666666" stroke-width="1.3" '
+        f'marker-end="url(#arrow)"{dashes}/>'
     )
 
 
-def _dashes(dashed: bool) -> str:
-    return ' stroke-dasharray="2 4"' if dashed else ""
-
-
-def _legend(present: Sequence[Level], width: float) -> tuple[list[str], float]:
-    """Lines of SVG, and the height that they take."""
-    out: list[str] = []
-    x, y = float(_MARGIN), _MARGIN + 9.0
-    for wide, draw in (*_edge_keys(), *map(_level_key, present)):
-        if x + wide > width and x > _MARGIN:
-            x, y = float(_MARGIN), y + _KEY - 6
-        out += draw(x, y)
-        x += wide
-    return out, y + _KEY
-
-
-def _edge_keys() -> Iterator[tuple[float, _Key]]:
-    for text, dashed in ((RESTS, False), (ARGUED, True)):
-
-        def draw(x: float, y: float, text: str = text, dashed: bool = dashed) -> list[str]:
-            line = (
-                f'<path class="edge" d="M{x:g},{y:g}h30" stroke="#666666" stroke-width="1.3" '
-                f'fill="none" marker-end="url(#arrow)"{_dashes(dashed)}/>'
-            )
-            return [line, _text(x + 37, y + 4, text, "#333333", 'class="key" font-size="11"')]
-
-        yield 54 + 6.4 * len(text), draw
-
-
-def _level_key(level: Level) -> tuple[float, _Key]:
-    look = WORDING[level]
-
-    def draw(x: float, y: float) -> list[str]:
-        dash = "" if level.holds else ' stroke-dasharray="4 2"'
-        box = (
-            f'<rect x="{x:g}" y="{y - 7:g}" width="22" height="14" rx="4" fill="{look.fill}" '
-            f'stroke="{look.edge}"{dash}/>'
-        )
-        return [box, _text(x + 28, y + 4, level.value, "#333333", 'class="key" font-size="11"')]
-
-    return 42 + 6.6 * len(level.value), draw
+def _key(text: str, x: float, dashed: bool) -> list[str]:
+    line = f'<path class="edge" {_line(f"M{x:g},14h30", dashed)}'
+    return [line, _text(x + 37, 18, text, "#333333", 'class="key" font-size="11"')]
 
 
 def _text(x: float, y: float, text: str, colour: str, more: str) -> str:

@@ -10,7 +10,6 @@ from functools import partial
 from attncert.reports.answers import PageParts
 from attncert.reports.prove import blocks, rows
 from attncert.reports.prove.figures import caption_saturation, draw, graph_of
-from attncert.reports.prove.matrices import MOST_NUMBERS, matrices
 from attncert.reports.prove.records import exhibits
 from attncert.reports.prove.sections import files, sections
 from attncert.reports.words.numbers import indices
@@ -53,7 +52,7 @@ def _instead(proof: Proof) -> tuple[str, ...]:
 
 
 def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
-    head_columns, head_rows = rows.without_empty(rows.HEAD_COLUMNS, rows.heads(proof))
+    head_columns, head_rows = rows.heads(proof)
     return {
         "setup": setup,
         "heads_words": counted(setup.heads, "head") if setup.heads else "",
@@ -64,8 +63,6 @@ def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
         "head_columns": head_columns,
         "head_rows": head_rows,
         "saturation_line": _saturation(proof),
-        "matrices": matrices(proof.layer),
-        "most_numbers": MOST_NUMBERS,
         "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
         "run": [("random seed", proof.question.seed), ("device", setup.device)],
         "modulo": setup.claim == "full-rank",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
-from attncert.constructions.data.dataset import Dataset
+from flint import fmpq_mat
+
 from attncert.constructions.layer import Layer
-from attncert.reports.prove.matrices import longest
 from attncert.reports.prove.records import not_proved, worst_earlier
 from attncert.reports.prove.view import bundle, by_head, causes, title, weakest
 from attncert.reports.words.levels import WORDING
@@ -27,39 +25,29 @@ from attncert.reports.words.numbers import (
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name, promised
-from attncert.verify.claims.proof import HeadSummary, Proof, Setup
+from attncert.verify.claims.proof import Proof, Setup
 from attncert.verify.claims.words import counted
 
 NONE = "–"
-FIRST_HEADS, LAST_HEADS = 12, 4  # rows of the heads' table where there are many
-MOST_HEADS = 24
-MOST_HEAD_CLAIMS = 40  # of heads that the table of unproved claims lists one by one
+FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the heads' table
+MOST_USERS = 6  # kinds of steps that are named with a hypothesis
+
+Row = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """One line of the hypotheses' table; `level` includes the standing where it differs."""
-
-    name: str
-    statement: str
-    demand: str
-    finding: str
-    level: str
-    used: str
-
-
-def hypotheses(proof: Answer, built: bool) -> list[Hypothesis]:
+def hypotheses(proof: Answer, built: bool) -> list[Row]:
+    """Name, statement, what is asked, what was found, level, and the steps that use it."""
     return [
-        Hypothesis(
-            name=title(name),
-            statement=c.statement,
-            demand=_demand(c),
-            finding=_finding(c),
-            level=level_words(proof, c),
-            used=_where_used(proof, c, built),
+        (
+            title(name),
+            claim.statement,
+            notation(claim.numbers.get("asked", "as stated")),
+            _finding(claim),
+            level_words(proof, claim),
+            _where_used(proof, claim) or ("nowhere" if built else NONE),
         )
-        for c in proof.trace
-        if (name := hypothesis_name(c.id))
+        for claim in proof.trace
+        if (name := hypothesis_name(claim.id))
     ]
 
 
@@ -71,7 +59,7 @@ def rested_on(proof: Answer) -> str:
     )
 
 
-def promises(proof: Answer) -> list[tuple[str, str, str, str]]:
+def promises(proof: Answer) -> list[Row]:
     """What a theorem promises, by its formula, beside what was built, and how that is known."""
     return [
         (
@@ -85,15 +73,17 @@ def promises(proof: Answer) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def construction(proof: Proof, s: Setup) -> list[tuple[str, str]]:
-    """(what, how much), the construction in numbers."""
+def construction(proof: Proof, s: Setup) -> list[Row]:
+    """The construction in numbers: each quantity with its value."""
     data, theorem = proof.data, proof.construction.layer
+    option = f" (--construction {notation(proof.question.construction)})"
     contexts = "one, shared by all examples" if data.shared else "one for each example"
+    labels = f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"
     rows = [
-        ("construction", _construction(proof)),
+        ("construction", f"{proof.construction.title or proof.construction.name}{option}"),
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: {tokens(data)} rows of width $d = {data.d}$"),
-        ("labels", _labels(data)),
+        ("labels", labels if data.labelled else "none are given"),
         ("heads $H$", notation(s.heads)),
         ("head width $d_h$", notation(s.head_width)),
         ("value width $d_v$", notation(s.value_width)),
@@ -102,103 +92,82 @@ def construction(proof: Proof, s: Setup) -> list[tuple[str, str]]:
         rows.append((f"usable width $r = {s.usable_width}$", whole(s.r)))
     if theorem and theorem.voice.placed:
         rows.append((theorem.voice.placed, notation(s.capacity)))
-    rows += [
-        ("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", notation(s.parameters)),
-    ]
+    rows.append(("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", notation(s.parameters)))
     if s.regrouped:
         rows.append(
             ("order of the examples", "the given order did not work; another one was found")
         )
     busy = sum(1 for group in proof.groups if group)
     if proof.heads and s.heads is not None and busy < s.heads:
-        others = "are idle (zero weights)" if _idle(proof, busy) else "add none"
-        rows.append(("heads that place examples", f"{busy:,}; the others {others}"))
-    if proof.heads:
-        z_bits = [h.z_bits for h in proof.heads if h.z_bits is not None]
-        rows.append(("largest logit range", _bits(max(z_bits, default=None))))
+        rows.append(("heads that place examples", f"{busy:,}; the others place none"))
     if proof.layer:
-        rows += list(zip(("largest number in $W_K$, $W_Q / \\ln 2$",
-                          "largest number in $W_V$, $W_O$"), _weight_bits(proof.layer),
-                         strict=True))  # fmt: skip
-    more = s.remarks
-    return rows + [(words(k), notation(more[k])) for k in sorted(more)]
+        rows += _sizes(proof, proof.layer)
+    return rows + [(words(k), notation(s.remarks[k])) for k in sorted(s.remarks)]
 
 
-def _labels(data: Dataset) -> str:
-    each = f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"
-    return each if data.labelled else "none are given"
+def _sizes(proof: Proof, layer: Layer) -> list[tuple[str, str]]:
+    """The bits of the longest numbers."""
+    inner = [m for h in layer.heads for m in (h.key, h.query)]
+    outer = [m for h in layer.heads for m in (h.value, layer.output) if m is not None]
+    bits = {
+        "largest logit range": max((h.z_bits or 0 for h in proof.heads), default=0),
+        "largest number in $W_K$, $W_Q / \\ln 2$": _longest(inner),
+        "largest number in $W_V$, $W_O$": _longest(outer),
+    }
+    return [(what, f"{size(x)} {'bit' if x == 1 else 'bits'}") for what, x in bits.items() if x]
+
+
+def _longest(matrices: Iterable[fmpq_mat]) -> int:
+    different = {id(m): m for m in matrices}.values()  # idle heads share theirs
+    return max((int(x.height_bits()) for m in different for x in m.entries()), default=0)
 
 
 HEAD_COLUMNS = (
     "head", "group", "$c$", "rate $\\rho$", "$B$", "worst $1-p_{\\max}$, earlier examples",
-    "$(n-1)2^{-B}$", "logit range", "condition of $Z$", "standing",
+    "logit range", "condition of $Z$", "standing",
 )  # fmt: skip
 
 
-def without_empty(
-    columns: tuple[str, ...], table: Sequence[tuple[str, ...]]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The table without columns that are empty in every row."""
-    filled = [j for j in range(len(columns)) if any(row[j] != NONE for row in table)]
-    return tuple(columns[j] for j in filled), [tuple(row[j] for j in filled) for row in table]
+def heads(proof: Proof) -> tuple[Row, list[Row]]:
+    """The columns that have entries, and a row for each head; if there are many, for the first and
+    the last."""
+    standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace).items()}
+    table: list[Row] = []
+    for k, (head, worst) in enumerate(zip(proof.heads, worst_earlier(proof.heads), strict=True), 1):
+        if FIRST_HEADS < k <= len(proof.heads) - LAST_HEADS:
+            continue
+        table.append((
+            str(k), indices(head.group, 4), _whole(head.c), _whole(head.rate), _size(head.bits),
+            _off_peak(worst), _size(head.z_bits),
+            NONE if head.condition is None else real(head.condition), standing.get(k, NONE),
+        ))  # fmt: skip
+    filled = [j for j in range(len(HEAD_COLUMNS)) if any(row[j] != NONE for row in table)]
+    columns, *rows = (tuple(row[j] for j in filled) for row in (HEAD_COLUMNS, *table))
+    return columns, rows
 
 
-def heads(proof: Proof) -> list[tuple[str, ...]]:
-    """One row per head under HEAD_COLUMNS; where there are many, the ends and the extremes."""
-    standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace) if h}
-    chosen = shown_heads(proof.heads)
-    rows: list[tuple[str, ...]] = []
-    worsts = worst_earlier(proof.heads)
-    for k, (head, worst) in enumerate(zip(proof.heads, worsts, strict=True), start=1):
-        if k in chosen:
-            rows.append((
-                str(k), indices(head.group, 4), _whole(head.c),
-                _whole(head.rate), _count(head.bits),
-                *_off_peak(worst, head.bits, proof.data.longest),
-                _count(head.z_bits), NONE if head.condition is None else real(head.condition),
-                standing.get(k, NONE),
-            ))  # fmt: skip
-    return rows
-
-
-def shown_heads(summaries: Iterable[HeadSummary]) -> set[int]:
-    """Numbers (from 1) of the heads that the table shows."""
-    all_heads = list(summaries)
-    H = len(all_heads)
-    if H <= MOST_HEADS:
-        return set(range(1, H + 1))
-    keep = {*range(1, FIRST_HEADS + 1), *range(H - LAST_HEADS + 1, H + 1)}
-    largest = max(range(H), key=lambda k: all_heads[k].z_bits or 0)
-    steepest = max(range(H), key=lambda k: all_heads[k].condition or 0.0)
-    return keep | {largest + 1, steepest + 1}
-
-
-@dataclass(frozen=True)
-class Gap:
-    """One line of the table of what was not proved."""
-
-    name: str
-    statement: str
-    level: str
-    why: str
-
-
-def gaps(proof: Answer) -> list[Gap]:
-    """Everything that is not proved; steps of many heads that lack the same are one line."""
-    claims = not_proved(proof)
-    of_heads = [c for c in claims if head_and_step(c.id)]
-    together = len(of_heads) > MOST_HEAD_CLAIMS
-    lines: dict[tuple[Any, ...], list[Claim]] = {}
-    for c in claims:
+def gaps(proof: Answer) -> list[Row]:
+    """Name, statement, level and reason of all that is not proved. Steps of several heads that lack
+    the same are one row."""
+    lines: dict[tuple[object, ...], list[Claim]] = {}
+    for c in not_proved(proof):
         head = head_and_step(c.id)
-        same = (head[1], c.level, proof.trace.standing(c.id)) if head and together else (c.id,)
+        same = (head[1], c.level, proof.trace.standing(c.id)) if head else (c.id,)
         lines.setdefault(same, []).append(c)
-    return [_gap(proof, cs) for cs in lines.values()]
+    return [
+        (
+            "; ".join(name for name, _ in bundle(c.id for c in claims)),
+            claims[0].statement if len(claims) == 1 else f"for the first: {claims[0].statement}",
+            level_words(proof, claims[0]),
+            _gap(proof, claims[0]),
+        )
+        for claims in lines.values()
+    ]
 
 
-def to_decide(proof: Answer) -> list[tuple[str, str, str]]:
-    """Of each hypothesis that was sampled where all subsets are within reach: its name, the command
-    that decides it and the nominal seconds that this takes."""
+def to_decide(proof: Answer) -> list[Row]:
+    """For each hypothesis that was sampled although all subsets are within reach: its name, the
+    command that decides it, and the nominal seconds that this takes."""
     return [
         (
             title(name),
@@ -211,7 +180,7 @@ def to_decide(proof: Answer) -> list[tuple[str, str, str]]:
 
 
 def level_words(proof: Answer, claim: Claim) -> str:
-    """The level, and the standing where what the claim rests on pulls it down."""
+    """The level, and the standing if what the claim rests on lowers it."""
     standing = proof.trace.standing(claim.id)
     if standing is claim.level:
         return claim.level.value
@@ -228,48 +197,25 @@ def held_down(proof: Answer, claim: Claim) -> str:
         verb = f"{'is' if len(names) == 1 else 'are'} {standing.value}"
     else:
         verb = "does not hold" if len(names) == 1 else "do not hold"
-    return f"it rests on {names_of(names)}, which {verb}"
+    return f"it rests on {_names_of(names)}, which {verb}"
 
 
-def names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
-    parts = [name for name, _ in bundle(claim_ids)]
+def _names_of(claim_ids: Iterable[ClaimId], limit: int = 4) -> str:
+    return _first([name for name, _ in bundle(claim_ids)], limit)
+
+
+def _first(parts: list[str], limit: int) -> str:
     more = len(parts) - limit
     return "; ".join(parts[:limit]) + (f"; and {counted(more, 'other')}" if more > 0 else "")
 
 
-def _gap(proof: Answer, claims: list[Claim]) -> Gap:
-    first = claims[0]
-    why = held_down(proof, first)
-    if not first.level < Level.PROVED:
-        why = f"its own check passed, but {why}"
-    else:
-        own = WORDING[first.level].gap
-        if first.level is Level.ARGUED and first.source:
-            own += f" ({first.source})"
-        elif first.arithmetic:
-            own += f" ({first.arithmetic})"
-        why = f"{own}; {why}" if why else own
-    return Gap(
-        name="; ".join(name for name, _ in bundle(c.id for c in claims)),
-        statement=first.statement if len(claims) == 1 else f"for the first: {first.statement}",
-        level=level_words(proof, first),
-        why=why,
-    )
-
-
-def _construction(proof: Proof) -> str:
-    option = f" (--construction {notation(proof.question.construction)})"
-    return f"{proof.construction.title or proof.construction.name}{option}"
-
-
-def _idle(proof: Proof, busy: int) -> bool:
-    """Whether all weights of the heads after the first `busy` are zero."""
-    others = proof.layer.heads[busy:] if proof.layer else ()
-    return not any(x != 0 for head in others for m in (head.key, head.query) for x in m.entries())
-
-
-def _demand(claim: Claim) -> str:
-    return notation(claim.numbers["asked"]) if "asked" in claim.numbers else "as stated"
+def _gap(proof: Answer, claim: Claim) -> str:
+    why = held_down(proof, claim)
+    if not claim.level < Level.PROVED:
+        return f"its own check passed, but {why}"
+    how = claim.source if claim.level is Level.ARGUED and claim.source else claim.arithmetic
+    own = f"{WORDING[claim.level].gap} ({how})" if how else WORDING[claim.level].gap
+    return f"{own}; {why}" if why else own
 
 
 def _finding(claim: Claim) -> str:
@@ -279,7 +225,7 @@ def _finding(claim: Claim) -> str:
     return notation(rest) if rest else NONE
 
 
-def _where_used(proof: Answer, claim: Claim, built: bool) -> str:
+def _where_used(proof: Answer, claim: Claim) -> str:
     """Steps that name it in `uses`, by strength, then what else rests on it directly."""
     short = hypothesis_name(claim.id) or ""
     by_strength: dict[str, list[ClaimId]] = {}
@@ -288,51 +234,23 @@ def _where_used(proof: Answer, claim: Claim, built: bool) -> str:
         if strength:
             by_strength.setdefault(strength, []).append(other.id)
     named = {i for ids in by_strength.values() for i in ids}
-    parts = [f"{names_of(_heads_together(ids))} ({how})" for how, ids in by_strength.items()]
     others = [i for i in proof.trace.graph.successors(claim.id) if i not in named]
-    if others:
-        parts.append(names_of(others))
-    text = "; ".join(parts[:6]) + (f"; and {counted(len(parts) - 6, 'other')}" if parts[6:] else "")
-    if not built and not text:
-        return NONE  # nothing was built that could use it
-    return text or "nowhere"
+    parts = [f"{_names_of(ids)} ({how})" for how, ids in by_strength.items()]
+    return _first([*parts, _names_of(others)] if others else parts, MOST_USERS)
 
 
-def _heads_together(claim_ids: list[ClaimId]) -> list[ClaimId]:
-    return sorted(claim_ids, key=lambda i: head_and_step(i) or (0, ""))
-
-
-def _off_peak(worst: float | None, bits: int | None, n: int) -> tuple[str, str]:
-    """1 - p_max over earlier examples and its bound (n-1)·2^-B, from their logarithms."""
-    if worst is None or bits is None:
-        return NONE, NONE
-    if n == 1:
-        return "0", "0"
-    tiny = f"below $2^{{-10^{{{len(str(BEYOND)) - 1}}}}}$"
-    return (
-        tiny if worst < -BEYOND else power_of_two(worst),
-        tiny if bits > BEYOND else _bound(math.log2(n - 1) - max(bits, 0)),
-    )
-
-
-def _bound(logarithm: float) -> str:
-    """2 to this power; a bound of 1 or more says nothing about a share."""
-    return power_of_two(logarithm) if logarithm < 0 else "none"
+def _off_peak(log2: float | None) -> str:
+    """1 - p_max from its logarithm."""
+    if log2 is None or math.isnan(log2):
+        return NONE
+    if -math.inf < log2 < -BEYOND:
+        return f"below $2^{{-10^{{{len(str(BEYOND)) - 1}}}}}$"
+    return power_of_two(log2)
 
 
 def _whole(x: int | None) -> str:
     return NONE if x is None else whole(x)
 
 
-def _count(x: int | None) -> str:
+def _size(x: int | None) -> str:
     return NONE if x is None else size(x)
-
-
-def _bits(bits: int | None) -> str:
-    return NONE if bits is None else f"{size(bits)} {'bit' if bits == 1 else 'bits'}"
-
-
-def _weight_bits(layer: Layer) -> tuple[str, str]:
-    inner = [m for h in layer.heads for m in (h.key, h.query)]
-    outer = [m for h in layer.heads for m in (h.value, layer.output) if m is not None]
-    return _bits(longest(inner)), _bits(longest(outer) or None)

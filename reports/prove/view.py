@@ -1,13 +1,13 @@
 """The trace as a reader sees it: claims named in words, heads bundled, the graph kept readable.
 
-A proof with 600 heads has thousands of claims; a diagram with thousands of boxes shows nothing. So
-the diagram is a quotient of the trace: each box stands for one claim or for all heads that stand
-alike, and carries the weakest standing inside it.
+A proof with 600 heads has thousands of claims, and a diagram with thousands of boxes shows nothing.
+So the diagram is a quotient of the trace: each box stands for one claim or for all heads with the
+same standing, and carries the weakest standing inside it.
 
-How the written proofs argue stands in edges beside those that claims rest on. What is certified is
-decided from the data and the weights; a standing is derived from `rests_on` alone. The proof that
-the construction follows goes another way: hypotheses give the steps of each head, these the rank,
-the rank every labelling. A reader wants to see both. No standing is derived from an edge made here.
+Two kinds of edges are drawn. What is certified is decided from the data and the weights; a standing
+derives from `rests_on` alone. The written proof takes another way: hypotheses give the steps of
+each head, these the rank, and the rank gives every labelling. `argued` makes its edges; no standing
+derives from them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name, of_head
 from attncert.verify.claims.trace import ProofTrace
 
-MOST_CLAIMS = 16  # boxes in a diagram with one box per claim
 MOST_BOXES = 60
 ROUTES = (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION)
 _WHOLE = (
-    (ids.CAPACITY, ids.GROUPS),  # so many examples fill so many groups
-    (ids.VALUE_WIDTH, ids.REDUCTION),  # V holds the labels where d_v >= m
+    (ids.CAPACITY, ids.GROUPS),  # T examples fill enough groups
+    (ids.VALUE_WIDTH, ids.REDUCTION),  # V holds the labels if d_v >= m
     (ids.THEOREM, ids.UNIVERSAL),  # what Theorem 1 says
-    (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what its proof shows, asked for less
-    (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling: these labels too
+    (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what its proof shows under a weaker hypothesis
+    (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling, hence these labels
     (ids.AGREEMENT, ids.MEMORIZATION),  # a cross-check
     (ids.SATURATION_SYMBOLIC, ids.SATURATION_ASKED),  # a cross-check
 )  # fmt: skip
@@ -51,7 +50,7 @@ def title(claim_id: str) -> str:
 
 
 def bundle(claim_ids: Iterable[ClaimId]) -> list[tuple[str, list[ClaimId]]]:
-    """Claims to name together: (words, ids); the same step of several heads is one entry.
+    """Names of claims with their ids; the same step of several heads is one entry.
 
     >>> bundle(["rank", "head.1.base", "head.2.head", "head.3.head"])  # doctest: +ELLIPSIS
     [('rank', ['rank']), ('base of head 1', ['head.1.base']), ('head of heads 2, 3', [...])]
@@ -65,25 +64,17 @@ def bundle(claim_ids: Iterable[ClaimId]) -> list[tuple[str, list[ClaimId]]]:
             out.append((title(claim_id), [claim_id]))
     for step, members in steps.items():
         numbers = sorted(k for k, _ in members)
-        noun = "head" if len(numbers) == 1 else "heads"
-        out.append((f"{words(step)} of {noun} {indices(numbers)}", [i for _, i in members]))
+        out.append((f"{words(step)} of {heads_name(numbers)}", [i for _, i in members]))
     return out
 
 
-def by_head(trace: ProofTrace) -> list[tuple[int | None, list[Claim]]]:
-    """Claims in order; those of one head together, where its first claim stands."""
-    out: list[tuple[int | None, list[Claim]]] = []
-    place: dict[int, list[Claim]] = {}
+def by_head(trace: ProofTrace) -> dict[int, list[Claim]]:
+    """The claims about each head, in the order of the trace."""
+    claims: dict[int, list[Claim]] = {}
     for claim in trace:
-        head = head_and_step(claim.id)
-        if head is None:
-            out.append((None, [claim]))
-        elif head[0] in place:
-            place[head[0]].append(claim)
-        else:
-            place[head[0]] = [claim]
-            out.append((head[0], place[head[0]]))
-    return out
+        if head := head_and_step(claim.id):
+            claims.setdefault(head[0], []).append(claim)
+    return claims
 
 
 def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
@@ -91,7 +82,7 @@ def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
 
 
 def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
-    """Ids of the claims that hold `claim` below its own level, each weak on its own."""
+    """The claims that lower the standing of `claim` below its own level, each weak on its own."""
     standing = trace.standing(claim.id)
     if standing is claim.level:
         return []
@@ -103,7 +94,7 @@ def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the diagram: `claims` are the ids inside, `standing` the weakest of theirs."""
+    """One box of the diagram: the ids of its claims, and the weakest of their standings."""
 
     label: str
     standing: Level
@@ -112,26 +103,20 @@ class Box:
 
 @dataclass(frozen=True)
 class Diagram:
-    """What is drawn of a trace, edges as (premise, conclusion), positions in `boxes`.
+    """The drawn part of a trace; edges are (premise, conclusion), positions in `boxes`.
 
-    rests: what a box rests on (`rests_on`). argued: the way of the written proof, where it is
-    another (`argued`). reduced: edges that follow from others are left out.
-    bundled: some box holds more than one claim. apart: claims without any edge, not drawn.
+    rests: what a box rests on (`rests_on`). argued: how the written proof argues beside these.
+    Edges that follow from others are left out. apart: claims without any edge, not drawn.
     """
 
     boxes: tuple[Box, ...]
     rests: tuple[tuple[int, int], ...]
     argued: tuple[tuple[int, int], ...]
-    reduced: bool
-    bundled: bool
     apart: tuple[ClaimId, ...]
 
 
 def diagram(trace: ProofTrace) -> Diagram:
-    """The trace, small enough to be read: where it has many claims, one box holds the heads of
-    the same standing."""
-    if len(trace) <= MOST_CLAIMS:
-        return _quotient(trace, title)
+    """The trace, small enough to be read: one box holds all heads with the same standing."""
     name = _heads_alike(trace)
 
     def label(claim_id: ClaimId) -> str:
@@ -145,7 +130,7 @@ def diagram(trace: ProofTrace) -> Diagram:
 
 
 def box_anchor(box: Box, anchors: Mapping[ClaimId, str]) -> str:
-    """Where on the page a box is told: at its first claim; heads, where all their steps begin."""
+    """Where the page describes a box: at its first claim; heads, where all their steps begin."""
     heads = len(box.claims) > 1 and all(map(head_and_step, box.claims))
     return "heads-1" if heads else anchors[box.claims[0]]
 
@@ -153,14 +138,16 @@ def box_anchor(box: Box, anchors: Mapping[ClaimId, str]) -> str:
 def _heads_alike(trace: ProofTrace) -> dict[int, str]:
     """The name of each head's box."""
     alike: dict[Level, list[int]] = {}
-    for head, claims in by_head(trace):
-        if head is not None:
-            alike.setdefault(weakest(trace, claims), []).append(head)
-    named = [(heads, _heads_name(sorted(heads))) for heads in alike.values()]
-    return {head: name for heads, name in named for head in heads}
+    for head, claims in by_head(trace).items():
+        alike.setdefault(weakest(trace, claims), []).append(head)
+    return {head: heads_name(sorted(heads)) for heads in alike.values() for head in heads}
 
 
-def _heads_name(heads: Sequence[int]) -> str:
+def heads_name(heads: Sequence[int]) -> str:
+    """
+    >>> heads_name([3]), heads_name([1, 2, 3, 5])
+    ('head 3', 'heads 1–3, 5')
+    """
     return f"head {heads[0]}" if len(heads) == 1 else f"heads {indices(heads, 4)}"
 
 
@@ -169,26 +156,28 @@ def _quotient(trace: ProofTrace, label: Callable[[ClaimId], str]) -> Diagram:
     for claim_id in trace.order:
         members.setdefault(label(claim_id), []).append(claim_id)
     box_of = {claim_id: name for name, inside in members.items() for claim_id in inside}
-    rests = {(box_of[a], box_of[b]) for a, b in trace.graph.edges} - {(x, x) for x in members}
-    also = {(box_of[a], box_of[b]) for a, b in argued(trace)} - rests - {(x, x) for x in members}
+    inside = {(name, name) for name in members}
+    rests = {(box_of[a], box_of[b]) for a, b in trace.graph.edges} - inside
+    also = {(box_of[a], box_of[b]) for a, b in argued(trace)} - rests - inside
     joined = {name for edge in rests | also for name in edge} or set(members)
     drawn = {name: k for k, name in enumerate(name for name in members if name in joined)}
-    solid, dashed = _reduced(rests), _reduced(rests | also) - rests
+
+    def numbered(edges: set[tuple[str, str]]) -> tuple[tuple[int, int], ...]:
+        return tuple(sorted((drawn[a], drawn[b]) for a, b in edges))
+
     return Diagram(
         tuple(
             Box(name, weakest(trace, map(trace.__getitem__, members[name])), tuple(members[name]))
             for name in drawn
         ),
-        tuple(sorted((drawn[a], drawn[b]) for a, b in solid)),
-        tuple(sorted((drawn[a], drawn[b]) for a, b in dashed)),
-        len(solid) + len(dashed) < len(rests) + len(also),
-        any(len(members[name]) > 1 for name in drawn),
-        tuple(i for name, inside in members.items() if name not in joined for i in inside),
+        numbered(_reduced(rests)),
+        numbered(_reduced(rests | also) - rests),
+        tuple(i for name, ids in members.items() if name not in joined for i in ids),
     )
 
 
 def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Without those that follow from others; as they are where bundling closed a circle."""
+    """Without edges that follow from others; all of them if bundling closed a circle."""
     graph = nx.DiGraph(sorted(edges))
     if not nx.is_directed_acyclic_graph(graph):
         return edges
@@ -198,9 +187,9 @@ def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
 def argued(trace: ProofTrace) -> list[tuple[ClaimId, ClaimId]]:
     """Edges (premise, conclusion) between claims of the trace, none of them in `rests_on`.
 
-    A hypothesis leads to each step that names it in `uses`; where no theorem was applied, to the
-    answer. Groups lead to the heads' first steps; a head's last steps to its rank, that to the rank
-    of the layer; the rank to the routes that evaluate a readout, which exists by it.
+    A hypothesis leads to each step that names it in `uses`, and to the answer if no theorem was
+    applied. Groups lead to the heads' first steps, a head's last steps to its rank, and that to the
+    rank of the layer. The rank leads to the routes that evaluate a readout, which exists by it.
     """
     edges = dict.fromkeys(
         (a, b)
@@ -219,10 +208,10 @@ def _edges(trace: ProofTrace) -> Iterator[tuple[ClaimId, ClaimId]]:
         head = head_and_step(claim.id)
         if head is None:
             continue
-        so_far = of_head(head[0], "rank")
-        if not any(head_and_step(premise) for premise in claim.rests_on) and claim.id != so_far:
+        rank = of_head(head[0], "rank")
+        if not any(head_and_step(premise) for premise in claim.rests_on) and claim.id != rank:
             yield ids.GROUPS, claim.id
         if not any(head_and_step(after) for after in trace.graph.successors(claim.id)):
-            yield claim.id, so_far if so_far in trace and claim.id != so_far else ids.RANK
+            yield claim.id, rank if rank in trace and claim.id != rank else ids.RANK
     for route in ROUTES:
         yield from ((ids.RANK, route), (ids.REDUCTION, route))

@@ -57,7 +57,7 @@ def page_of(construction: Construction, data: Dataset = DATA) -> tuple[str, dict
 def test_a_referee_finds_all_of_a_proof() -> None:
     page, files = page_of(TWICE)
     assert "The construction is the theorem of two blocks; its proof is in `my-paper.pdf" in page
-    assert "| **narrow**: Queries have one entry. | as stated | – | proved | " in page
+    assert "| narrow | Queries have one entry. | as stated | – | proved | " in page
     assert "| 1–2 | $x_{k} = x_{k-1}W_{k} + b_{k}$, where $W_{k}$ is $1\\times1$ |  |" in page
     assert "| parameters | at most 2 | 2 | proved |" in page
     assert "| blocks | at most 1 | 2 | refuted |" in page

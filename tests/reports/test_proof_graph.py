@@ -89,7 +89,7 @@ def test_the_graph_shows_the_trace(trace: ProofTrace) -> None:
     every = rests | between(edges)
     assert closure(solid) == closure(rests)
     assert closure(solid | dashed) == closure(every)
-    assert not solid & dashed and view.reduced == (solid | dashed != every)
+    assert not solid & dashed
 
 
 def test_heads_that_stand_alike_share_a_box() -> None:
@@ -146,15 +146,13 @@ def test_boxes_do_not_overlap(trace: ProofTrace) -> None:
     """Rows hold a few boxes one apart; arrows run downwards and pass between boxes."""
     view = diagram(trace)
     edges = (*view.rests, *view.argued)
-    placed = layout.layered(len(view.boxes), edges)
-    assert sorted(k for row in placed.rows for k in row) == list(range(len(view.boxes)))
-    for y, row in enumerate(placed.rows):
-        xs = sorted(placed.place[k][0] for k in row)
-        assert 1 <= len(row) <= layout.MOST_WIDE
-        assert all(placed.place[k][1] == y for k in row)
-        assert all(b - a >= 1 - 1e-3 for a, b in pairwise(xs))
-    for (a, b), route in zip(edges, placed.routes, strict=True):
-        assert (route[0], route[-1]) == (placed.place[a], placed.place[b])
+    places, routes = layout.layered(len(view.boxes), edges)
+    rows = {y: sorted(x for x, other in places if other == y) for _, y in places}
+    assert len(places) == len(view.boxes) and all(
+        len(xs) <= layout.MOST_WIDE for xs in rows.values()
+    )
+    assert all(b - a >= 1 - 1e-3 for xs in rows.values() for a, b in pairwise(xs))
+    for (a, b), route in zip(edges, routes, strict=True):
+        assert (route[0], route[-1]) == (places[a], places[b])
         for x, y in route[1:-1]:
-            near = [abs(x - placed.place[k][0]) for k in placed.rows[int(y)]]
-            assert min(near, default=1) > 0.5
+            assert min((abs(x - other) for other in rows.get(y, ())), default=1) > 0.5

@@ -59,9 +59,8 @@ _VOICE = Voice(
     "on the others), $w_t$ gives the group its logits, $v$ is orthogonal to the group and to "
     "no earlier query, and $u$ separates the rows of their contexts. $c$ is the multiplier "
     "that makes each earlier example attend to one row of its context; $B$ is the smallest "
-    "logit gap over them, in bits, and $(n-1)2^{-B}$ the bound on $1-p_{\\max}$ that follows. "
-    '"none" is a bound of 1 or more, which says nothing. No claim rests on it: the rank at '
-    "this $c$ is certified directly.",
+    "logit gap over them, in bits, so that $1-p_{\\max}\\le(n-1)2^{-B}$. No claim rests on this "
+    "bound: the rank at this $c$ is certified directly.",
     others="which the head steers to one row each, as far as the rank needs it",
     general="Theorem 1 in general: the trace is one instance of its proof, not a check of the "
     "proof for all data.",
