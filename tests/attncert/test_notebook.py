@@ -188,8 +188,8 @@ def test_progress_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "IPython.display", screen)  # type: ignore[arg-type]
     monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", 0.0)
     with Stages() as stages:
-        assert stages._kind is _Cell and stages._clock is not None
-        stages._clock.join(10)
+        assert stages._kind is _Cell
+        stages._timer.join(10)
         stages("rank <of Z>", 0, 25)
         stages.say("3 <= Kruskal rank")
         stages("readout", 0, 0)
