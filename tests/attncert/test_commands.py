@@ -38,7 +38,7 @@ CASES = [
     "assume --subsets 20 --permutations 5 --float32 20 --work 0.5 --seed 7",
     "assume --subsets 0 --permutations 0 --float32 0 --heads 3 --head-width 2",
     "assume --tokens 2 --examples 5 --subsets 0 --permutations 0 --float32 0",
-    "attack --construction paper --cases 5 --start 3 --seed 2",
+    "attack --construction paper --cases 5 --seed 2",
     "audit --examples 4 --quick --construction paper --seed 1",
     "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
     "layer --tolerance 1e-3",

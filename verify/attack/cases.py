@@ -1,8 +1,4 @@
-"""Small integer data of every degenerate kind, and what holds for it, decided on its own.
-
-Nothing here is shared with the builders: independence is decided by ranks over ℚ, A1 by going
-through every subset.
-"""
+"""Small integer data of every degenerate kind, for constructions of a layer."""
 
 from __future__ import annotations
 
@@ -106,36 +102,10 @@ def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
     )
 
 
-def contexts_independent(case: Case) -> bool:
-    """A2: every context has rank n."""
-    return bool(_each_independent(case.contexts).all())
-
-
-def queries_independent(case: Case) -> bool:
-    """A1: every min(n, T) queries are independent. All subsets."""
-    return every_subset_independent(case.queries, case.contexts.shape[1])
-
-
 def every_subset_independent(vectors: IntArray, size: int) -> bool:
     """Is the Kruskal rank of these integer vectors (N, d) at least min(size, N)? All subsets."""
     subsets = vectors[_subsets(len(vectors), min(size, len(vectors)))]
     return bool(_each_independent(subsets).all())
-
-
-def partition_holds(case: Case) -> bool:
-    """Consecutive groups of r, r-1, ...: each independent, no earlier query in a later span."""
-    queries, start, size = case.queries, 0, case.r
-    while start < len(queries):
-        if size == 0:
-            return False
-        group = queries[start : start + size]
-        if not independent(group):
-            return False
-        for s in range(start):
-            if not independent(np.vstack([group, queries[s : s + 1]])):
-                return False
-        start, size = start + size, case.r - 1
-    return True
 
 
 def independent(rows: IntArray) -> bool:

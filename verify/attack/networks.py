@@ -1,5 +1,4 @@
-"""Small degenerate data for constructions of networks, and what these owe: equal labels exactly, or
-a refusal with two equal inputs that have different labels."""
+"""Small degenerate data with labels, for constructions of networks."""
 
 from __future__ import annotations
 
@@ -13,18 +12,9 @@ import numpy as np
 
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.verify.attack.cases import Case
-from attncert.verify.claims import ids
-from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Level
-from attncert.verify.judged import judged
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.judged import levels_of_hypotheses
 from attncert.verify.methods.registry import errors_of
-from attncert.verify.pipeline.run import Run
-from attncert.verify.prove import proved
-from attncert.verify.questions.prove import Prove
 
 
 @dataclass(frozen=True)
@@ -107,47 +97,9 @@ def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
     )
 
 
-def trial(construction: Construction, case: Case) -> tuple[str | None, str]:
-    """What went wrong (None: nothing), by `prove` itself, and "theorem" if every hypothesis holds.
-
-    A step or a claim that is refuted is a fault, and so is a refusal if every hypothesis holds.
-    What is undecided is none: it is counted with the cases of which nothing is promised.
-    """
-    if not owed(construction, case):
-        return "refused", ""
-    question = Prove(construction=construction.name, seed=int(case.option))
-    try:
-        proof = judged(proved(Run.of(adapted(construction, case), question, construction)))
-    except InputError as error:  # a third party's code that breaks
-        return str(error), "theorem"
-    if fault := _fault(proof):
-        return fault, "theorem"
-    open_ = [x for x in (proof.proof_standing, proof.standing) if x and not x.holds]
-    return ("undecided", "") if open_ else (None, "theorem")
-
-
-def _fault(proof: Answer) -> str | None:
-    """Why nothing was built; else the first statement that is refuted: a step, or what is claimed
-    of the outputs."""
-    nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
-    again = proof.trace.get(ids.NETWORK_RECOMPUTED)
-    parts = (proof.proof_claim, again, proof.claim, *proof.further)
-    said = [claim for claim in parts if claim is not None]
-    for claim in said:
-        if claim.level is Level.REFUTED or (nothing and not claim.level.holds):
-            return str((claim.witness or {}).get("reason", claim.statement))
-    return None
-
-
 def adapted(construction: Construction, case: Case) -> Dataset:
     with errors_of(construction, "adapt", case.dataset):
         return construction.adapt(case.dataset)
-
-
-def owed(construction: Construction, case: Case) -> str:
-    """Whether the construction owes a network: "theorem", or ""."""
-    known = levels_of_hypotheses(construction, adapted(construction, case))
-    return "theorem" if all(level.holds for level in known.values()) else ""
 
 
 def _collinear(rng: np.random.Generator, count: int, d: int, bound: int) -> IntArray:

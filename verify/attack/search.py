@@ -1,15 +1,12 @@
-"""An attack on a construction: small data of every degenerate kind, searched for a failure.
+"""An attack on a construction: small degenerate data of every kind, searched for a failure.
 
-Case number k of a seed is drawn from (seed, k) alone: it can be drawn again without the others, and
-a search can be resumed at any k. For each case it is decided here, by exhausting the subsets,
-whether A1 holds, and if not, whether the partition condition does; a construction with hypotheses
-of its own says by itself what it promises. Then the construction must build, and the features of
-the layer that it returns must have rank T, by the check of `prove`, which looks at the weights
-alone, and no step may be false. A network must output the labels, and a refusal must name two
-equal inputs with different ones. A failure is shrunk to a data set from which nothing can be taken
-away.
+Case number k of a seed is drawn from (seed, k) alone, so it can be drawn again without the others.
+The construction owes a result if all its hypotheses about the data hold, or if its theorem says so
+by other code than the builder's. Then `prove` builds, decides every step and judges the outputs, or
+for a layer the rank. A refusal, a false step and a false claim are failures. A failure is shrunk to
+a data set from which nothing can be removed.
 
-That no failure is found proves nothing beyond the cases counted.
+A search without a failure proves nothing beyond the cases counted.
 """
 
 from __future__ import annotations
@@ -18,50 +15,36 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.foreign import error_text
-from attncert.constructions.layer import Layer
+from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.answers import answers
-from attncert.verify.attack import networks
-from attncert.verify.attack.cases import (
-    Case,
-    contexts_independent,
-    draw,
-    partition_holds,
-    queries_independent,
-)
+from attncert.verify.attack import cases, networks
+from attncert.verify.attack.cases import Case
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.judged import judged
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.judged import placed_by, views_of
-from attncert.verify.methods.request import Request
-from attncert.verify.methods.statements import nothing_raised, step_claims
+from attncert.verify.methods.judged import levels_of_hypotheses
+from attncert.verify.pipeline.run import Run
+from attncert.verify.prove import proved
 from attncert.verify.questions.audit import Attack
-from attncert.verify.steps.conclusions import full_rank
+from attncert.verify.questions.prove import Prove
 
-Build = Callable[[Case], Any]  # a layer, or what holds one as `layer`
-Draw = Callable[[np.random.Generator], Case]
-Promise = Callable[[Case], str]
-Trial = Callable[[Case], tuple[str | None, str]]  # what went wrong, and what was promised
 C = TypeVar("C", bound=Case)
-_ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A case that the construction got wrong, as drawn and shrunk, and what went wrong."""
+    """A case on which the construction fails, as drawn and shrunk, with the reasons."""
 
     number: int
     reason: str
@@ -85,35 +68,26 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AttackAnswer(Answer):
-    """What was tried: the cases from the question's start to `stop` - 1.
+    """What was tried: the cases 0 to `stop` - 1.
 
-    built:    by kind, cases with A1 and A2, or promised by a theorem with hypotheses of its own,
-              that were built and have rank T.
-    partition: the same for A1 false and the partition condition true.
-    outside:  cases where neither holds: what the construction did with them ("refused", "rank T").
-    failure:  the first case that was to be built and was not, or came out with a lower rank.
-    own:      whether the construction says by itself what it promises.
+    built:   by kind, the cases that were owed and came out right.
+    outside: the other cases, by what happened: nothing was owed ("refused"), or the result is
+             undecided.
+    failure: the first case that was owed and came out wrong.
     """
 
     question: Attack
     data: Subject
     stop: int
     built: Counter[str]
-    partition: Counter[str]
     outside: Counter[str]
     failure: Failure | None
-    own: bool
 
     @property
     def counts(self) -> str:
-        """How many cases were of which sort."""
+        """The number of cases of each sort."""
         built, outside = self.built.total(), self.outside.total()
-        if self.own:
-            return f"Built as promised: {built:,}; where nothing is promised: {outside:,}"
-        return (
-            f"Built under A1: {built:,}; under the partition condition alone: "
-            f"{self.partition.total():,}; where neither holds: {outside:,}"
-        )
+        return f"Built as promised: {built:,}; where nothing is promised: {outside:,}"
 
 
 @answers(Attack)
@@ -128,40 +102,38 @@ def attack(question: Attack | None = None, progress: StageProgress = silent) -> 
     ('sampled', None, 3)
     """
     question = question or Attack()
-    attacked = _attacked(question.construction)
-    built, partition, outside = Counter[str](), Counter[str](), Counter[str]()
-    failure, start = None, question.start
-    number = start
-    for number in range(start, start + question.cases):
-        progress("cases", number - start, question.cases)
-        case = attacked.adapt(case_number(question.seed, number, attacked.draw))
-        reason, holds = attacked.trial(case)
-        if reason is not None and holds:
-            failure = _failure(number, reason, case, attacked)
-            break
-        if holds:
-            (partition if holds == "partition" else built)[case.kind] += 1
+    construction = registry.method(question.construction)
+    if _promises_nothing(construction):
+        must = "one that promises to place data, such as paper or affine"
+        raise InputError("construction", must, question.construction)
+    built, outside = Counter[str](), Counter[str]()
+    failure, number = None, 0
+    for number in range(question.cases):
+        progress("cases", number, question.cases)
+        case = case_number(construction, question.seed, number)
+        fault, owed = trial(construction, case)
+        if not owed:
+            outside[fault or ""] += 1
+        elif fault is None:
+            built[case.kind] += 1
         else:
-            outside[reason or "rank T"] += 1
-    served = built.total() + partition.total()
-    cases = f"cases {start} to {number} of seed {question.seed}"
+            failure = _failure(number, fault, case, construction)
+            break
     return AttackAnswer(
         question=question,
-        data=Subject(attacked.name),
-        trace=ProofTrace([_claim(attacked.name, served, cases, failure)]),
+        data=Subject(construction.name),
+        trace=ProofTrace([_claim(question, number + 1, built.total(), failure)]),
         conclusion=ids.ATTACK,
         uncertified="a search has no file",
         stop=number + 1,
         built=built,
-        partition=partition,
         outside=outside,
         failure=failure,
-        own=attacked.own,
     )
 
 
-def _claim(name: str, served: int, cases: str, failure: Failure | None) -> Claim:
-    """Sampled at best; undecided where no case was promised."""
+def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -> Claim:
+    """Sampled at best; undecided if nothing was owed in any case."""
     level, witness = Level.SAMPLED, None
     numbers: dict[str, Any] = {"promised": served}
     if failure is not None:
@@ -174,133 +146,92 @@ def _claim(name: str, served: int, cases: str, failure: Failure | None) -> Claim
         numbers["failing fraction, at most (95 %)"] = (
             math.ceil(10**6 * failing_at_most(0, served)) / 10**6
         )
+    drawn = f"cases 0 to {tried - 1} of seed {question.seed}"
     return Claim(
         ids.ATTACK,
-        f"The construction {name} fails on no case that it promises to serve"
-        + (f": no failure in {served:,} of the {cases}." if level.holds else f", {cases}."),
+        f"The construction {question.construction} fails on no case that it promises to serve"
+        + (f": no failure in {served:,} of the {drawn}." if level.holds else f", {drawn}."),
         level,
         numbers,
         witness,
-        arithmetic="small data; hypotheses by all subsets, ranks and outputs as `prove` has them",
+        arithmetic="small data, as `prove` decides each",
         source="ours; verify/attack/search.py",
     )
 
 
-def _hypothesis(case: Case) -> str:
-    if not contexts_independent(case):
-        return ""
-    if queries_independent(case):
-        return "A1"
-    return "partition" if partition_holds(case) else ""
+def _promises_nothing(construction: Construction) -> bool:
+    theorem = construction.layer
+    return theorem is not None and theorem.owes is None and not construction.assumes_a1_a2
 
 
-_WIDTH_ONE = partial(draw, width_one=True)
-
-
-@dataclass(frozen=True)
-class Attacked:
-    """How a case is drawn, adapted and tried, and whether the construction says by itself what it
-    promises. trial: what `examine` says of a case; promised: which hypothesis holds of it."""
-
-    name: str
-    trial: Trial
-    promised: Promise
-    draw: Draw = _WIDTH_ONE
-    adapt: Callable[[Case], Case] = lambda case: case
-    own: bool = False
-
-
-def _attacked(name: str) -> Attacked:
-    construction = registry.method(name)
+def case_number(construction: Construction, seed: int, number: int) -> Case:
+    """Case `number` of this seed, as drawn for this construction."""
+    rng = np.random.default_rng([seed, number])
     if construction.layer is None:
-        trial, owed = partial(networks.trial, construction), partial(networks.owed, construction)
-        return Attacked(construction.name, trial, owed, networks.draw, own=True)
-    owes = construction.layer.owes
-    if owes is None and not construction.assumes_a1_a2:
-        must = "one that promises to place data, such as paper or affine"
-        raise InputError("construction", must, name)
-    promised = _hypothesis if owes is None else lambda case: "theorem" if owes(case.dataset) else ""
-    return Attacked(
-        construction.name,
-        partial(
-            examine,
-            build=partial(_built, construction),
-            promised=promised,
-            refuted=partial(_refuted, construction),
-        ),
-        promised,
-        partial(draw, width_one="head_width" not in construction.options),
-        lambda case: case.of(construction.adapt(case.dataset)),
-        own=owes is not None,
-    )
+        return networks.draw(rng)
+    return cases.draw(rng, width_one="head_width" not in construction.options)
 
 
-def _built(construction: Construction, case: Case) -> BuiltLayer:
-    """By one of two variants: paper with or without targets inside; width one with or without short
-    heads, which place as many examples as their values are wide."""
-    request = Request(
-        heads=case.heads if construction.assumes_a1_a2 else None,
-        head_width=case.width,
-        value_width=int(case.option),
-        vertices=not case.option,
-    )
-    return placed_by(construction, case.dataset, request)
+def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
+    """What went wrong (None: nothing), and whether a result was owed.
 
-
-def _refuted(construction: Construction, data: Dataset, built: BuiltLayer) -> str | None:
-    """The first step that is false."""
-    claims = step_claims(construction.steps, views_of(built, data), nothing_raised, "")
-    false = [claim for claim in claims if claim.level is Level.REFUTED]
-    return f"{false[0].id}: {(false[0].witness or {}).get('relation')}" if false else None
-
-
-def case_number(seed: int, number: int, drawn: Draw = _WIDTH_ONE) -> Case:
-    """Case `number` of this seed alone."""
-    return drawn(np.random.default_rng([seed, number]))
-
-
-def examine(
-    case: Case,
-    build: Build,
-    promised: Promise = _hypothesis,
-    refuted: Callable[[Dataset, Any], str | None] = lambda data, built: None,
-) -> tuple[str | None, str]:
-    """What went wrong (None: nothing), and which hypothesis holds: "A1", "partition" or "" (where
-    the construction itself says what it promises: "theorem" or "").
-
-    refuted: which step is false of what was built. An exception of the construction other than
-    HypothesisFails is something that went wrong, too.
+    A result that is undecided is no failure: it counts as not owed. Raises InputError for an error
+    in `adapt`.
     """
-    holds = promised(case)
+    data = networks.adapted(construction, case)
+    if not owed(construction, data):
+        return "refused", False
     try:
-        data, built = case.dataset, build(case)
-        layer: Any = getattr(built, "layer", built)
-        reason = refuted(data, built) or _fault(data, layer)
-    except HypothesisFails as failure:
-        return (f"refused: {failure}" if holds else "refused"), holds
-    except _ERRORS as e:
-        return error_text(e), holds or "partition"
-    return reason, holds if reason is None else holds or "partition"
+        proof = judged(proved(Run.of(data, _question(construction, case), construction)))
+    except InputError as error:  # a third party's code that breaks
+        return str(error), True
+    if fault := _fault(proof):
+        return fault, True
+    open_ = [x for x in (proof.proof_standing, proof.standing) if x and not x.holds]
+    return ("undecided", False) if open_ else (None, True)
 
 
-def _fault(data: Dataset, layer: Layer) -> str | None:
-    """A rank below T."""
-    rank = full_rank(data, layer)
-    if rank.level.holds:
-        return None
-    return f"rank {rank.numbers['rank']} instead of {rank.numbers['T']}"
+def owed(construction: Construction, data: Dataset) -> bool:
+    """Whether the construction owes a result for these data."""
+    if construction.layer is not None and construction.layer.owes is not None:
+        return construction.layer.owes(data)
+    return all(level.holds for level in levels_of_hypotheses(construction, data).values())
 
 
-def _failure(number: int, reason: str, case: Case, attacked: Attacked) -> Failure:
-    """The case shrunk. If something is promised of it, then also of every smaller one."""
-    within = bool(attacked.promised(case))
+def _question(construction: Construction, case: Case) -> Prove:
+    name, seed = construction.name, int(case.option)
+    if construction.layer is None:
+        return Prove(name, seed=seed)
+    return Prove(
+        name,
+        heads=case.heads if construction.assumes_a1_a2 else None,
+        head_width=case.width if "head_width" in construction.options else None,
+        claim="full-rank",
+        seed=seed,
+    )
+
+
+def _fault(proof: Answer) -> str | None:
+    """The first statement that is refuted: a step, or a claim about the outputs; if nothing was
+    built, the reason."""
+    nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
+    again = proof.trace.get(ids.NETWORK_RECOMPUTED)
+    parts = (proof.proof_claim, again, proof.claim, *proof.further)
+    for claim in filter(None, parts):
+        if claim.level is Level.REFUTED or (nothing and not claim.level.holds):
+            return str((claim.witness or {}).get("reason", claim.statement))
+    return None
+
+
+def _failure(number: int, reason: str, case: Case, construction: Construction) -> Failure:
+    """The case, and the smallest one around it that fails as well."""
 
     def fails(less: Case) -> bool:
-        wrong, holds = attacked.trial(less)
-        return wrong is not None and bool(holds) and (not within or bool(attacked.promised(less)))
+        fault, owed = trial(construction, less)
+        return fault is not None and owed
 
     smallest = shrink(case, fails)
-    return Failure(number, reason, case, smallest, attacked.trial(smallest)[0] or reason)
+    return Failure(number, reason, case, smallest, trial(construction, smallest)[0] or reason)
 
 
 def shrink(

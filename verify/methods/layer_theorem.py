@@ -20,8 +20,8 @@ class LayerTheorem:
     follows: what the finished weights show beside the answer; may rest on any claim before it.
     remarks: what a reader should know about these weights, by name.
     voice:   a report's words.
-    owes:    whether the theorem places these data with as many heads as it takes: for `attack`,
-             by other code than the builder's. None: it decides A1 and A2, if a step rests on them.
+    owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
+             code than the builder's. None: it does if all hypotheses hold.
     """
 
     bound: Bound | None = None

@@ -48,5 +48,4 @@ class Attack(Question):
 
     construction: str = option("width-one", text(*ATTACKED), " | ".join((*ATTACKED, OWN)))
     cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "how many data sets to draw")
-    start: int = option(0, whole(0, 2**63 - 1, "2^63 - 1"), "first case, to resume a run")
     seed: int = option(0, SEED, "random seed of the cases")
