@@ -1,10 +1,9 @@
-"""attncert check --fast: what is too large for the standard library, by claim.
+"""attncert check --fast: certificates that are too large for the standard library, by claim.
 
-Reading and validating the file are those of verify/checker, by its table of claims; the arithmetic
-of a claim stands in the file that has the name of the checker's. An auditor trusts more with it:
-NumPy and BLAS; for nearby weights FLINT; for every labelling `verify/rank`, and for networks FLINT
-and `constructions/network`, which also serve what writes such files. So every verdict begins with
-"fast check".
+The file is read and validated by verify/checker, by its table of claims; the arithmetic of a claim
+is in the file named like the checker's. An auditor then also trusts NumPy and BLAS, FLINT for
+nearby weights, and for every labelling `verify/rank`, which also serves the writer of such files.
+So every verdict begins with "fast check".
 """
 
 from __future__ import annotations

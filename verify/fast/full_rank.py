@@ -1,24 +1,16 @@
 """The fast check of "full-rank" certificates: NumPy instead of Python's integers.
 
 It shares no arithmetic with verify/checker/full_rank.py: everything modulo the prime is vectorised
-here, and still exact.
+here, and still exact. Residues modulo p < 2^31 are held as int64, where a product of two fits.
 
-Exactness, for a prime p < 2^62 and residues held as int64:
-
-- a * c mod p with 0 <= a < p and 0 <= c <= 2^31. The quotient q = floor(a c / p) <= 2^31 comes from
-  float64 with four roundings of relative size 2^-53, so before the floor it is off by at most
-  2^31 * 2^-51, after it by at most 1. Hence a c - q p lies in [-p, 2p), inside int64, where
-  wrapping products yield it exactly; one correction on each side remains.
-- A product of two residues splits one of them into two halves of 31 bits.
-- A matrix product splits both sides, residues from -p/2 to p/2, into limbs from -2^23 to 2^23.
-  A sum of 64 products of two limbs is at most 2^6 * 2^46 = 2^52 < 2^53 in size: exact in float64 in
-  whatever order BLAS adds. One limb holds a residue modulo p < 2^24, and three any.
+A matrix product splits the left side into x = x0 + 2^16 x1 with x0 < 2^16 and x1 < 2^15. A sum of
+64 products with residues is below 2^6 * 2^16 * 2^31 = 2^53: exact in float64 in whatever order BLAS
+adds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,7 +22,7 @@ from attncert.verify.checker.layer import Layer, merged
 from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
-HALF_BITS, LIMB_BITS, BLOCK = 31, 24, 64  # BLOCK rows at once: the 64 products of the bound above
+BLOCK = 64  # rows at once: the 64 products of the bound above
 ENTRIES = 2**20  # of contexts at once, one for each example
 
 
@@ -42,12 +34,13 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     """
     T, n, d, H = dims(cert, "examples context width heads")
     layer, p = parts
+    need(p < 2**31, "rank.prime is above 2^31: leave out --fast", "over limit")
     folded = min(H * d, T + BLOCK)
     limits.hold(8 * (2 * T * H * d + 2 * T * folded + 12 * max(ENTRIES, n * d, H * max(n, d))))
     bits, first = first_heads(cert, layer)
     queries = array(layer.queries)
     heads = [(array(key), array(query).T) for key, query in layer.heads]
-    tables = tables_of_two(p)
+    tables = powers(2, p), powers(pow(2, 2**16, p), p)
     Z = np.empty((T, H * d), dtype=np.int64)
     for some, tokens, often in blocks(layer, cert):
         residues = np.asarray(tokens % p, dtype=np.int64)
@@ -62,7 +55,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
                     near = attends_to_one(every, bits, limits.allow)
                     need(near, f"head {h}, example {some[k]}: 1-p >= 2^-{bits}", "wrong")
             exponents = np.asarray(shifts % (p - 1), dtype=np.int64)  # 2^(p-1) = 1 modulo p
-            weights[:, h] = times(power_of_two(exponents, tables, p), often, p)
+            weights[:, h] = power_of_two(exponents, tables, p) * often % p
         Z[some] = mixed(weights, residues, p, some).reshape(len(some), H * d)
     t = first_dependent_row(Z, p, limits.on_time)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
@@ -169,73 +162,30 @@ def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArr
 # Residues.
 
 
-def times_short(a: Residues, c: Residues | np.int64, p: int) -> Residues:
-    """a * c mod p for residues a and 0 <= c <= 2^31."""
-    quotient = np.floor(a.astype(np.float64) * c / p).astype(np.int64)
-    rest = a * c - quotient * p
-    rest += p * (rest < 0)
-    return np.asarray(rest - p * (rest >= p))
-
-
-def times(a: Residues, b: Residues | np.int64, p: int) -> Residues:
-    """a * b mod p for residues a and b of matching shapes."""
-    if p < 2**HALF_BITS:
-        return np.asarray(a * b % p)  # below 2^62
-    high = times_short(times_short(a, b >> HALF_BITS, p), np.int64(2**HALF_BITS), p)
-    return np.asarray((high + times_short(a, b & (2**HALF_BITS - 1), p)) % p)
-
-
 def product_mod(a: Residues, b: Residues, p: int) -> Residues:
-    """a @ b mod p for residues, also stacks of them; limbs meet in float64, BLOCK columns of a at
-    once."""
-    products = (
-        short_product(a[..., start : start + BLOCK], b[..., start : start + BLOCK, :], p)
-        for start in range(0, a.shape[-1], BLOCK)
-    )
-    return reduce(lambda x, y: (x + y) % p, products)
-
-
-def short_product(a: Residues, b: Residues, p: int) -> Residues:
-    """a @ b mod p, at most BLOCK columns in a."""
-    of_a, of_b = limbs_of(a, p), limbs_of(b, p)
-    limbs = len(of_a)
+    """a @ b mod p for residues, also stacks of them; BLOCK columns of a at once."""
     total = np.zeros((*a.shape[:-1], b.shape[-1]), dtype=np.int64)
-    for place in range(2 * limbs - 2, -1, -1):  # Horner's rule in 2^24
-        if total.any():
-            total = times(total, np.int64(2**LIMB_BITS % p), p)
-        for i in range(max(0, place - limbs + 1), min(place, limbs - 1) + 1):
-            total += (of_a[i] @ of_b[place - i]).astype(np.int64) % p
-            total -= p * (total >= p)
+    for start in range(0, a.shape[-1], BLOCK):
+        left, right = a[..., start : start + BLOCK], b[..., start : start + BLOCK, :]
+        right = right.astype(np.float64)
+        high, low = ((x.astype(np.float64) @ right) for x in (left >> 16, left & 0xFFFF))
+        total += (high.astype(np.int64) % p << 16) + low.astype(np.int64)
+        total %= p
     return total
 
 
-def limbs_of(a: Residues, p: int) -> list[NDArray[np.float64]]:
-    """Limbs of the balanced residues, the lowest first."""
-    half, rest, limbs = 2 ** (LIMB_BITS - 1), a - p * (a > p // 2), []
-    for _ in range(1, -(-p.bit_length() // LIMB_BITS)):
-        low = (rest + half & 2 * half - 1) - half
-        limbs.append(low.astype(np.float64))
-        rest = rest - low >> LIMB_BITS
-    return [*limbs, rest.astype(np.float64)]
+def powers(base: int, p: int) -> Residues:
+    """base^x mod p for all x below 2^16."""
+    table = np.ones(1, dtype=np.int64)
+    for bit in range(16):
+        table = np.concatenate([table, table * pow(base, 1 << bit, p) % p])
+    return table
 
 
-def tables_of_two(p: int) -> list[Residues]:
-    """Table j holds 2^(x 2^16j) mod p for all x below 2^16."""
-    tables = []
-    for j in range(4):
-        table = np.ones(1, dtype=np.int64)
-        for bit in range(16):
-            step = np.int64(pow(2, 1 << (16 * j + bit), p))
-            table = np.concatenate([table, times(table, step, p)])
-        tables.append(table)
-    return tables
-
-
-def power_of_two(exponents: Residues, tables: list[Residues], p: int) -> Residues:
-    """2^x mod p for exponents x in [0, 2^62)."""
-    power = tables[0][exponents & 0xFFFF]
-    for j in range(1, -(-p.bit_length() // 16)):
-        power = times(power, tables[j][exponents >> 16 * j & 0xFFFF], p)
+def power_of_two(exponents: Residues, tables: tuple[Residues, Residues], p: int) -> Residues:
+    """2^x mod p for exponents x in [0, 2^31). tables: of 2 and of 2^(2^16)."""
+    low, high = tables
+    power: Residues = low[exponents & 0xFFFF] * high[exponents >> 16] % p
     return power
 
 
@@ -255,7 +205,8 @@ def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> 
     for example, row in zip(some, s, strict=True):
         need(row.all(), f"a denominator of example {example} is 0 mod p", "wrong")
     inverses = [pow(int(x), -1, p) for x in s.ravel()]
-    return times(z, np.array(inverses, dtype=np.int64).reshape(s.shape), p)
+    mixed: Residues = z * np.array(inverses, dtype=np.int64).reshape(s.shape) % p
+    return mixed
 
 
 # Rank.
@@ -276,8 +227,8 @@ def first_dependent_row(
         folded = np.zeros((T, width), dtype=np.int64)
         for start in range(0, Z.shape[1], width):
             part = Z[:, start : start + width]
-            coefficients = draw.integers(1, min(p, 2**HALF_BITS), size=part.shape[1])
-            folded[:, : part.shape[1]] += times(part, coefficients, p)
+            coefficients = draw.integers(1, p, size=part.shape[1])
+            folded[:, : part.shape[1]] += part * coefficients % p
             folded %= p
         if first_dependent_row(folded, p, on_time) is None:
             return None
@@ -290,10 +241,10 @@ def first_dependent_row(
             if not row.any():
                 return start + i
             columns.append(int(np.argmax(row != 0)))
-            row[:] = times(row, np.int64(pow(int(row[columns[-1]]), -1, p)), p)
+            row[:] = row * pow(int(row[columns[-1]]), -1, p) % p
             factors = block[:, columns[-1], None].copy()
             factors[i] = 0
-            block -= times(factors, row[None, :], p)
+            block -= factors * row % p
             block += p * (block < 0)
         for below in range(start + BLOCK, T, 4 * BLOCK):
             rest = Z[below : below + 4 * BLOCK]

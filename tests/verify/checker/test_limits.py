@@ -69,7 +69,7 @@ def shaped(T: int, n: int, d: int, H: int, shared: bool, long: bool) -> Certific
     if long:
         heads[0]["key"][0][0] = str(2**70)
     return layer(
-        "full-rank", T=T, n=n, d=d, H=H, prime="4611686018427377339", heads=heads,
+        "full-rank", T=T, n=n, d=d, H=H, prime="2147483579", heads=heads,
         contexts=table(1 if shared else T, n, d), queries=table(T, d),
     )  # fmt: skip
 

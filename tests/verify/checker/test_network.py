@@ -1,4 +1,4 @@
-"""Networks: both checkers against plain fractions, and every planted defect refused."""
+"""Networks: the checker against plain fractions, and every planted defect refused."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import pytest
 from support import networks
 from support.small_certificates import Certificate, changed, sealed, written
 
-from attncert.verify import checker
 from attncert.verify.checker import Verdict, check_file
-from attncert.verify.fast import check as fast
 
 
 def judged(certificate: Certificate, folder: Path) -> Verdict:
@@ -73,17 +71,13 @@ def test_what_no_network_has_is_unusable(
         assert "Error" not in verdict.message, verdict
 
 
-# The fast check.
-
-
 def test_what_is_no_number_of_this_network_is_unusable(tmp_path: Path) -> None:
     for certificate in networks.rational(30):
         wide = {**certificate, "dims": {**certificate["dims"], "labels": 4}}
         wide["data"] = wide["data"] | {"labels": [["0"] * 4 for _ in wide["data"]["labels"]]}
         for claim in (sealed(wide), networks.nearly(wide)):
             path = written(claim, tmp_path)
-            verdict = checker.check_file(path)
-            assert fast.check_file(path).status == verdict.status == "unusable"
+            assert check_file(path).status == "unusable"
 
 
 SQUARE: dict[str, Any] = {
@@ -105,8 +99,6 @@ def test_long_numbers_end_at_once(steep: bool, tmp_path: Path) -> None:
         certificate["network"] = [SQUARE | {"rule": "softmax", "logit_unit": "ln 2"}]
     begin = time.process_time()
     assert judged(sealed(certificate), tmp_path).status == ("wrong" if steep else "over limit")
-    assert fast.check_file(str(tmp_path / "certificate.json")).status == "wrong"
     path = written(networks.nearly(certificate), tmp_path)
     assert check_file(path, limit_seconds=2).status in ("over limit", "wrong")
-    assert fast.check_file(path).status == "wrong"
     assert time.process_time() - begin < 10

@@ -24,7 +24,6 @@ from attncert import load
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.file import of_json
 from attncert.verify import checker
-from attncert.verify.fast import check as fast
 
 KINDS = ["none", "causal", "explicit", "row"]
 
@@ -143,7 +142,7 @@ def test_the_route_in_balls(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("exact", [True, False], ids=["rational", "balls"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_checkers(kind: str, exact: bool, tmp_path: Path) -> None:
+def test_the_checker(kind: str, exact: bool, tmp_path: Path) -> None:
     """What is true of the sequence holds; what is true of the merged tokens alone does not."""
     for certificate, outputs, merged in cases(kind, exact, 3):
         labels = {"true": outputs, **({} if outputs == merged else {"merged": merged})}
@@ -152,5 +151,4 @@ def test_both_checkers(kind: str, exact: bool, tmp_path: Path) -> None:
             if not exact:
                 file |= {"claim": "outputs-within", "within": "1/1000000000000"}
             path = written(sealed(file), tmp_path)
-            verdicts = [check.check_file(path).status for check in (checker, fast)]
-            assert verdicts[0] == verdicts[1] == ("holds" if name == "true" else "wrong"), verdicts
+            assert checker.check_file(path).status == ("holds" if name == "true" else "wrong")

@@ -165,7 +165,7 @@ def test_exact_points_decide_ties(claim: dict[str, Any], tmp_path: Path) -> None
     file = sealed(every_claim.TRUE["network"] | TIE | {"tokens": None, "dims": dims} | claim
                   | ({"claim": "outputs-within"} if "within" in claim else {}))  # fmt: skip
     path = written(file, tmp_path)
-    assert {checker.check_file(path).status, fast.check_file(path).status} == {"holds"}
+    assert checker.check_file(path).status == "holds"
     if EXECUTABLE.exists():
         line = subprocess.run([EXECUTABLE, path], capture_output=True, check=False).stdout.decode()
         assert line == f"holds: {checker.check_file(path).message}\n" and "the one example" in line
@@ -180,7 +180,7 @@ def test_a_rational_network_is_judged_in_rationals(tmp_path: Path) -> None:
     for off, status in ((Fraction(1, 3), "holds"), (Fraction(1, 3) + Fraction(1, 2**200), "wrong")):
         edge = changed(file | {"within": "1/3"}, "data.labels.0.0", str(label + off))
         path = written(edge, tmp_path)
-        assert {checker.check_file(path).status, fast.check_file(path).status} == {status}
+        assert checker.check_file(path).status == status
 
 
 @pytest.mark.parametrize("name", MAKERS)
