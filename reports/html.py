@@ -1,12 +1,11 @@
 r"""A report's page as one HTML file, made from its Markdown: the same text, and nothing to load.
 
-Mathematics is MathML, figures are inside, the proof graph is part of the page, so that its boxes
-are links. Without scripts everything can be read; the script shows what a box of the graph comes
-from, and opens what is folded before printing.
+Mathematics is MathML, figures are embedded, and the proof graph is part of the page, so that its
+boxes are links. There are no scripts.
 
-What is foreign in the Markdown is text there, and stays text here. Of HTML only the few tags that
-our templates write are kept (`_TAGS`), of MathML only `_MATHML`; links lead into the page or to a
-file beside it; and the browser is told to run our script alone and to load nothing.
+Foreign text in the Markdown is text there, and stays text here. Only the HTML tags that our
+templates write are kept (`_TAGS`), and only the MathML of `_MATHML`; links lead into the page or to
+a file beside it; and the browser is told to load nothing.
 
 >>> b'<msup><mi>x</mi><mn>2</mn></msup>' in html_page(b"# A page\n\n$x^2$\n", {})
 True
@@ -21,7 +20,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape, unescape
-from itertools import cycle, takewhile
 from typing import Any
 
 from latex2mathml.converter import convert_to_element
@@ -64,11 +62,10 @@ def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
     tokens = parser.parse(markdown.decode().replace(MARK, "", 1), environment)
     body = parser.renderer.render(tokens, parser.options, environment)
     title = next((t for level, t, _ in environment["headings"] if level == "h1"), "Report")
-    script = (TEMPLATES / "page.js").read_text("utf-8")
     style = (TEMPLATES / "page.css").read_text("utf-8")
     allowed = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+        f"style-src '{_hash(style)}'"
     )
     lines = [
         f'{HTML_MARK}\n<html lang="en">',
@@ -83,7 +80,6 @@ def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
         "<body>",
         _contents(environment["headings"]),
         f"<main>\n{body}</main>",
-        f"<script>{script}</script>",
         "</body>",
         "</html>",
     ]
@@ -195,39 +191,20 @@ def _table_open(tokens: _Tokens, k: int, env: Any) -> str:
     env["tables"] += 1
     under = env["headings"][-1][1] if env["headings"] else ""
     name = escape(f"Table {env['tables']}: {under}")
-    columns = _columns(tokens, k)
-    env["columns"], kind = cycle(columns), "table headed" if any(columns) else "table"
-    return f'<div class="{kind}" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
-
-
-def _columns(tokens: _Tokens, k: int) -> list[str]:
-    """The headings of the table that is opened at token k."""
-    head = list(takewhile(lambda token: token.type != "thead_close", tokens[k:]))
-    return [_plain(cell.children or []) for cell in head if cell.type == "inline"]
+    return f'<div class="table" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
 
 
 def _cell_open(tokens: _Tokens, k: int, env: Any) -> str:
-    """With its heading, which stands before it where a narrow screen shows rows as blocks."""
-    heading = next(env["columns"])
-    label = f' data-label="{escape(heading)}"' if heading else ""
-    return f"<td{label}{_class(tokens[k], tokens[k + 1].content)}>"
-
-
-def _header_open(tokens: _Tokens, k: int, env: Any) -> str:
-    return f'<th scope="col"{_class(tokens[k], "")}>'
-
-
-def _class(token: Token, content: str) -> str:
-    if "right" in str(token.attrs.get("style", "")):
-        return ' class="number"'
-    return ' class="long"' if len(content) > _LONG else ""
+    if "right" in str(tokens[k].attrs.get("style", "")):
+        return '<td class="number">'
+    return '<td class="long">' if len(tokens[k + 1].content) > _LONG else "<td>"
 
 
 _RULES: dict[str, Callable[[_Tokens, int, Any], str]] = {
     "math_inline": _math, "fence": _fence, "html_block": _html, "html_inline": _html,
     "heading_open": _heading_open, "image": _image, "link_open": _link_open,
     "table_open": _table_open, "table_close": lambda *_: "</table>\n</div>\n",
-    "td_open": _cell_open, "th_open": _header_open,
+    "td_open": _cell_open, "th_open": lambda *_: '<th scope="col">',
 }  # fmt: skip
 
 

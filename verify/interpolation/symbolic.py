@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import sympy
 from flint import fmpq_mat
 from sympy.polys.domains import QQ, ZZ
@@ -28,13 +27,12 @@ from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement, ring
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.layer import Layer, to_float
+from attncert.constructions.layer import Layer, logit_ranges
 from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
 WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
-_ENDLESS = 1e30  # stands for a length beyond float64
 
 _ID = ids.SYMBOLIC
 _STATEMENT = (
@@ -90,32 +88,22 @@ def symbolic(
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     """Estimated work of `symbolic`, in products of 64-bit words (10^9: about 1.5 seconds).
 
-    For each example and non-zero entry of R one long product, (words of the example's cleared
+    For each example and nonzero entry of R one long product, (words of the example's cleared
     features) × (words of the cleared R), and 3,000 for the term itself; 400,000 for each
-    exponential. The lengths of the features come from logits in float64: an estimate for choosing
-    the route, no evidence.
+    exponential. The cleared features have about the bits of Π_h S_h: Σ_h (max k - min k + log2 n).
     """
+    exponentials = 400_000 * data.T * len(layer.heads) * data.longest
+    try:
+        ranges = [logit_ranges(head, data) for head in layer.heads]
+    except ValueError:  # a logit is not whole, and `symbolic` ends at the exponentials
+        return exponentials
     numerators, unit = right_inverse.numer_denom()
     lengths = [int(x.bit_length()) for x in numerators.entries() if x]
     words = max([int(unit.bit_length()), *lengths]) // 64 + 1
-    exponentials = data.T * len(layer.heads) * data.longest
-    products = sum(
-        len(lengths) * (words * (int(bits) // 64 + 1) + 3_000)
-        for bits in _feature_bits(data, layer)
-    )
-    return products + 400_000 * exponentials
-
-
-def _feature_bits(data: Dataset, layer: Layer) -> list[float]:
-    """About the bits of Π_h S_h for each example: Σ_h (max k - min k + log2 n)."""
-    contexts, queries = data.contexts.floats(), data.queries.floats()
-    bits = np.full(data.T, float(len(layer.heads) * data.longest.bit_length()))
-    with np.errstate(all="ignore"):  # beyond float64: infinite, hence far too much work
-        for head in layer.heads:
-            directions = queries @ to_float(head.query) @ to_float(head.key).T
-            bits += np.ptp(np.matmul(contexts, directions[:, :, None])[..., 0], axis=1)
-    finite: list[float] = np.nan_to_num(bits, nan=_ENDLESS, posinf=_ENDLESS).tolist()
-    return finite
+    least = len(layer.heads) * data.longest.bit_length()
+    of_examples = [least + sum(of_heads) for of_heads in zip(*ranges, strict=True)]
+    products = sum(words * (bits // 64 + 1) + 3_000 for bits in of_examples)
+    return len(lengths) * products + exponentials
 
 
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
