@@ -49,11 +49,6 @@ class Retrieval:
     gaps: tuple[fmpq | None, ...]
     reaches: tuple[fmpq, ...]
 
-    @property
-    def not_separated(self) -> tuple[int, ...]:
-        """Patterns with Δ_i ≤ 0, for which nothing says that a large β helps."""
-        return tuple(i for i, gap in enumerate(self.gaps) if gap is not None and gap <= 0)
-
     def bounds(self) -> list[arb]:
         """(N - 1) e^(-βΔ_i) max_j |x_j - x_i| for each pattern, enclosed."""
         return [
@@ -67,8 +62,8 @@ def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
     exactly), Fraction or "p/q". Gaps and reaches are exact; nothing is drawn. Raises InputError.
 
     >>> retrieval = build(Dataset.of([[0]], [[1], [-1], [0], [1]]), beta=2)
-    >>> retrieval.gaps, retrieval.reaches, retrieval.not_separated
-    ((1, 1, 0), (2, 2, 1), (2,))
+    >>> retrieval.gaps, retrieval.reaches
+    ((1, 1, 0), (2, 2, 1))
     """
     factor = ExactArray.of([beta], "beta")
     if factor.shape != (1,) or factor.stored[0] <= 0:

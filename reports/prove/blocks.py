@@ -82,11 +82,11 @@ def _tables(proof: Proof) -> Iterator[Table]:
 
 
 def _of_patterns(proof: Proof) -> dict[str, Sequence[object]]:
-    """What retrieval has beside the errors."""
+    """The gap and the bound of each pattern of a retrieval."""
     if not isinstance(proof.built, Retrieval):
         return {}
-    gaps = proof.trace[ids.RETRIEVAL_SEPARATED].numbers["gaps"]
-    bounds = proof.trace[ClaimId("step.bound")].numbers["bounds"]
+    numbers = proof.trace[ClaimId("step.bound")].numbers
+    gaps, bounds = numbers["gaps"], numbers["bounds"]
     return {"example": proof.built.examples, r"$\Delta_i$": gaps, "bound": bounds}
 
 

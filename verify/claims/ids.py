@@ -173,10 +173,6 @@ LABELS_FUNCTION: Final = ClaimId("labels.function")
 IDLE_BLOCKS: Final = ClaimId("idle.blocks")
 IDLE_UNITS: Final = ClaimId("idle.units")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
-RETRIEVAL: Final = ClaimId("retrieval")
-RETRIEVAL_SEPARATED: Final = ClaimId("retrieval.separated")
-RETRIEVAL_NEVER_EXACT: Final = ClaimId("retrieval.never-exact")
-RETRIEVAL_BY_RELUS: Final = ClaimId("retrieval.by-relus")
 COMPARISON: Final = ClaimId("comparison")
 
 # An audit, and an attack.

@@ -39,7 +39,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, listed, widened
-from attncert.verify.interpolation.enclosure import decimal, enclosed_error
+from attncert.verify.interpolation.enclosure import MAX_BITS, decimal, enclosed_error
 from attncert.verify.interpolation.nearest import Margins, enclosed_margins, margins
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.heads import (
@@ -64,6 +64,7 @@ from attncert.verify.tightness.universal import bound_from_above
 _MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10: seconds
 _EXACT = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
 BITS = 256  # of the balls for weights, features and singular values
+_ZERO_BITS = 1024  # of balls that may contain 0 at every precision
 _BRIEF = 12  # characters of a number that a sentence holds
 SOURCE = "ours; docs/models-and-layers.md"
 
@@ -222,18 +223,19 @@ def _brief(x: Fraction) -> str:
 
 
 def errors(attention: Attention, limit: Limit) -> tuple[Claim, Claim]:
-    """`judged_errors` of a layer."""
-    return judged_errors(attention.network, attention.data, limit, exactly=attention.short)
+    """How large the error of a layer is, and whether its outputs satisfy the limit."""
+    network, data = attention.network, attention.data
+    exact = exact_outputs(network, data) if attention.short else None
+    return judged_errors(network, data, limit, exact)
 
 
 def judged_errors(
-    network: Network, data: Dataset, limit: Limit, *, exactly: bool = True
+    network: Network, data: Dataset, limit: Limit, exact: fmpq_mat | None = None
 ) -> tuple[Claim, Claim]:
-    """How large the error is, and whether the outputs are what the limit asks for, with the
-    examples that are not ("beyond") or may not be ("open"): exactly where possible and wanted, else
+    """How large the error is, and whether the outputs satisfy the limit, with the examples that do
+    not ("beyond") or may not ("open"). exact: the outputs, if they are rational; otherwise they are
     enclosed. Raises InputError for shapes."""
     judged = statement_of(limit, data)
-    exact = exact_outputs(network, data) if exactly else None
     if exact is not None:
         return _exactly(judged, data, exact, limit)
     at = cache(lambda bits: balls(network, data))  # once at each precision
@@ -277,11 +279,13 @@ def _in_balls(
     judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], limit: Limit
 ) -> tuple[Claim, Claim]:
     """outputs: at the working precision."""
-    error = enclosed_error(data, outputs, max_bits=1024)
+    error = enclosed_error(data, outputs, max_bits=_ZERO_BITS)
     error = replace(error, id=ids.LAYER_ERROR, source=SOURCE)
     if limit.bound is None:
         return error, _by_margins(judged, enclosed_margins(data, outputs, limit.margin))
-    within = enclosed_error(data, outputs, tolerance=limit.bound)
+    within = enclosed_error(
+        data, outputs, tolerance=limit.bound, max_bits=MAX_BITS if limit.bound else _ZERO_BITS
+    )
     numbers = {key: within.numbers[key] for key in ("tolerance", "beyond", "open")}
     return error, replace(
         within, id=judged.id, statement=judged.statement, numbers=numbers, source=SOURCE

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
+
+from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -16,6 +17,7 @@ from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
 from attncert.verify.layer.error import (
     Limit,
     at_least,
@@ -28,7 +30,6 @@ from attncert.verify.layer.error import (
     statement_of,
 )
 from attncert.verify.methods.states import Unreached, Views
-from attncert.verify.network.claims import memorizes, memorizes_in_balls, unknown
 from attncert.verify.network.within import Bounds, require_width, rounded_up
 
 
@@ -59,17 +60,11 @@ class Exact:
 
     def concluded(self, views: Views, built: Any) -> Concluded:
         """Undecided if balls do not tell, or a block cannot be applied."""
-        start, data = time.perf_counter(), views.data
-        try:
-            outputs = _outputs(views)
-        except (Unreached, InputError) as reason:
-            return Concluded([unknown(data, str(reason))])
-        except Inexact as irrational:
-            claim = memorizes_in_balls(data, views.network, irrational)
-            enclosed = claim.level is Level.ENCLOSED
-            bounds = {"within": Fraction(rounded_up("0"))} if enclosed else {}
-            return Concluded([claim], not enclosed, bounds)
-        return Concluded([memorizes(data, outputs).timed(time.perf_counter() - start)])
+        concluded = _limited(views, at_most(Fraction(0)))
+        every = counted(views.data.T, "example", "these")
+        statement = f"The network outputs exactly the label, for each of {every}."
+        claim = replace(concluded.claims[-1], id=ids.MEMORIZATION, statement=statement, numbers={})
+        return concluded._replace(claims=[claim])
 
 
 @dataclass(frozen=True)
@@ -120,14 +115,16 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Measured:
-    """A conclusion of the construction's own about what it built, with the least error that balls
-    show."""
-
-    claims: Callable[[Any], list[Claim]]
+    """No output differs from its label by more than the largest error, which is measured in balls
+    and rounded up."""
 
     def concluded(self, views: Views, built: Any) -> Concluded:
-        known = self.claims(built)
-        return Concluded(known, False, {"within": Fraction(known[-1].numbers["within"])})
+        """Undecided if balls do not enclose the error."""
+        error, unbounded = judged_errors(views.network, views.data, at_most(Fraction(0)))
+        high = error.numbers["error"][1]
+        if high == "inf":
+            return Concluded([error, unbounded])
+        return limited(views.network, views.data, at_most(Fraction(rounded_up(high))))
 
 
 def _number(name: str, value: Any) -> Fraction:
@@ -140,30 +137,28 @@ def _number(name: str, value: Any) -> Fraction:
     return number
 
 
-def _outputs(views: Views) -> Any:
-    """T×m. Raises Unreached, Inexact, and InputError for a wrong width."""
-    outputs = views.at(None).states(views.network.depth).queries
-    require_width(outputs, views.data)
-    return outputs
-
-
 def _limited(views: Views, limit: Limit) -> Concluded:
-    """How the outputs miss the labels, and whether that is within the limit."""
+    """The error, and whether it is within the limit; undecided if a block cannot be applied."""
     data = views.data
     if limit.bound is None and not spread(data):
         none = {"reason": "all labels are equal, so that there is no other"}
         return Concluded([replace(statement_of(limit, data), level=Level.VACUOUS, witness=none)])
+    exact = None
     try:
         with suppress(Inexact):
-            _outputs(views)
-        return limited(views.network, data, limit)
+            exact = views.at(None).states(views.network.depth).queries
+            require_width(exact, data)
+        return limited(views.network, data, limit, exact)
     except (Unreached, InputError) as reason:
         return Concluded([replace(statement_of(limit, data), witness={"reason": str(reason)})])
 
 
-def limited(network: Network, data: Dataset, limit: Limit) -> Concluded:
-    """The error, and whether it is within the limit. Raises InputError for shapes."""
-    error, memorizes = judged_errors(network, data, limit)
+def limited(
+    network: Network, data: Dataset, limit: Limit, exact: fmpq_mat | None = None
+) -> Concluded:
+    """The error, and whether it is within the limit. exact: the outputs, if they are rational.
+    Raises InputError for shapes."""
+    error, memorizes = judged_errors(network, data, limit, exact)
     bounds = bounds_to_certify(limit, error, memorizes) if memorizes.level.holds else {}
     known = [error, measured(error, memorizes, spread(data))]
     return Concluded(known, error.level is Level.PROVED, bounds)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
-
-from flint import fmpq_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.inputs import conflict
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
-from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
+from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.interpolation.enclosure import enclosed_error
-from attncert.verify.network.within import balls
 
 _MOST_BITS = 1024  # of balls that are to equal labels
 
@@ -37,48 +31,6 @@ def distinct_inputs(data: Dataset) -> Claim:
         numbers={"examples": data.T},
         arithmetic="comparison of fractions",
     )
-
-
-def memorizes(data: Dataset, outputs: fmpq_mat) -> Claim:
-    """The conclusion: they equal the labels."""
-    pairs = zip(outputs.tolist(), data.label_matrix.tolist(), strict=True)
-    wrong = [t for t, (x, y) in enumerate(pairs) if x != y]
-    return Claim.checked(
-        ids.MEMORIZATION,
-        _outputs_are_labels(data),
-        not wrong,
-        {"examples": wrong[:12]},
-        arithmetic=OVER_Q,
-        source="ours: the equality is computed, whatever the construction promises",
-    )
-
-
-def memorizes_in_balls(data: Dataset, network: Network, irrational: Inexact) -> Claim:
-    """The same where a softmax is not rational. Behind a threshold, or a ReLU that is 0, balls are
-    exact points, which can equal the labels; a ball that excludes a label refutes."""
-    error = enclosed_error(
-        data, lambda: balls(network, data), tolerance=Fraction(0), max_bits=_MOST_BITS
-    )
-    undecided = error.level is Level.UNDECIDED
-    return Claim(
-        ids.MEMORIZATION,
-        _outputs_are_labels(data),
-        error.level,
-        witness={"reason": str(irrational)} if undecided else error.witness,
-        arithmetic=error.arithmetic,
-        source=error.source,
-    )
-
-
-def unknown(data: Dataset, reason: str) -> Claim:
-    """The same of a network that cannot be evaluated on these data."""
-    witness = {"reason": reason}
-    return Claim(ids.MEMORIZATION, _outputs_are_labels(data), Level.UNDECIDED, witness=witness)
-
-
-def _outputs_are_labels(data: Dataset) -> str:
-    every = counted(data.T, "example", "these")
-    return f"The network outputs exactly the label, for each of {every}."
 
 
 def costs(network: Network) -> dict[str, int]:

@@ -19,7 +19,7 @@ from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.goals import Measured
 from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.methods.request import Request
-from attncert.verify.network import patterns, steps
+from attncert.verify.network import steps
 from attncert.verify.network.inputs import READ_BY_ATTENTION, READ_IN_A_ROW
 
 _PROJECTION = (1, "It projects each input to its position on a line.")
@@ -132,8 +132,8 @@ METHODS = (
             data, beta=1 if request.beta is None else request.beta
         ),
         subject=lambda data, request: retrieval.stored(data),
-        steps={"bound": patterns.BOUND},
-        claims=(Measured(patterns.claims),),
+        steps={"bound": steps.BOUND},
+        claims=(Measured(),),
         options=("beta",),
         purposes=(
             (

@@ -24,7 +24,7 @@ from attncert.verify.methods.registry import title_of
 from attncert.verify.methods.states import Views
 from attncert.verify.network import claims
 from attncert.verify.network.idle import idle
-from attncert.verify.network.within import Bounds, certified
+from attncert.verify.network.within import Bounds, certified, exact_outputs
 from attncert.verify.origins.conclusion import in_words_of
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
@@ -65,7 +65,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> P
     _require_network_options(question)
     bound = question.tolerance
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
-    outcome = limited(network, data, limit)
+    outcome = limited(network, data, limit, exact_outputs(network, data))
     construction = Construction(
         name="given-network",
         title="blocks from a file",

@@ -12,6 +12,8 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.network.inputs import firsts
+from attncert.constructions.numerals import short
+from attncert.verify.interpolation.enclosure import decimal
 from attncert.verify.methods.statements import Step
 from attncert.verify.methods.states import View
 
@@ -92,6 +94,22 @@ def _told_apart(at: View) -> Relations:
     yield {"different queries": len(set(rows))}
 
 
+def _behind_by_its_gap(at: View) -> Relations:
+    """p_j / p_i is e to the difference of their logits, which are exact."""
+    block: Any = at.network.blocks[0]
+    d, (head,), gaps = at.data.d, block.heads, at.built.gaps
+    yield head.value * block.output, "==", fmpq_mat(d, d, [i % (d + 1) == 0 for i in range(d * d)])
+    for i, (logits, gap) in enumerate(zip(at.logits(), gaps, strict=True)):
+        own = logits.pop(i)
+        if gap is not None:
+            yield [x + at.built.beta * gap for x in logits], "<=", own, i
+    yield {
+        "separated": sum(gap is None or gap > 0 for gap in gaps),
+        "gaps": [None if gap is None else short(gap) for gap in gaps],
+        "bounds": [decimal(x.upper(), up=True) for x in at.built.bounds()],
+    }
+
+
 def _in_base_4(number: fmpq, length: int) -> str:
     """Its digits, if these are so many bits; else ""."""
     if number.q != 1 or not 0 <= number < 4**length:
@@ -142,4 +160,12 @@ ATTENTION = Step(
     _told_apart,
     rests_on=("distinct-inputs",),
     where=_AT_AN_EXAMPLE,
+)
+BOUND = Step(
+    r"Values and output are the identity, and the logit of every other pattern is at least "
+    r"$\beta\Delta_i$ below that of pattern $i$: so its error is at most "
+    r"$(N-1)e^{-\beta\Delta_i}\max_j\|x_j-x_i\|_\infty$.",
+    _behind_by_its_gap,
+    where=("pattern",),
+    source="docs/networks.md, retrieval",
 )

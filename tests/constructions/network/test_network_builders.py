@@ -216,7 +216,7 @@ def test_long_numbers_in_contexts_leave_the_search_undecided() -> None:
 
 def test_what_retrieval_may_be_and_may_not_be() -> None:
     zero = retrieval.build(Dataset.of([[0]], [[-1], [0], [1]]))
-    assert zero.not_separated == (1,) and zero.network.enclosures(zero.data)[1, 0].contains(0)
+    assert zero.gaps[1] == 0 and zero.network.enclosures(zero.data)[1, 0].contains(0)
     alone = retrieval.build(Dataset.of([[0]], [[3], [3]]))
     assert alone.gaps == (None,) and alone.network.outputs(alone.data).entries() == [3]
     assert alone.bounds()[0].is_zero()

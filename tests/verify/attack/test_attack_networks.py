@@ -98,7 +98,7 @@ def crashing(data: Dataset, seed: int) -> Any:
 @pytest.mark.parametrize(
     ("build", "reason"),
     [
-        (off, "The network outputs exactly the label"),
+        (off, "the largest error is"),
         (refusing, "they look alike"),
         (crashing, "build of construction mine"),
     ],
@@ -122,7 +122,7 @@ def test_a_planted_fault_is_found_and_shrunk(build: Any, reason: str) -> None:
 
 def test_the_checker_sees_what_flint_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     equal = Claim.checked(ids.MEMORIZATION, "The outputs are the labels.", True)
-    monkeypatch.setattr(goals, "memorizes", lambda data, outputs: equal)
+    monkeypatch.setattr(goals, "limited", lambda *_: goals.Concluded([equal]))
     third_party(off)
     failure = attack(Attack("mine", cases=300, seed=4)).failure
     assert failure is not None

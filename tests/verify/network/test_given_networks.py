@@ -250,7 +250,6 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([FED, READ], {"scale": "sqrt-d"}, "scale: must be left out for a network, not sqrt-d"),
     ([FED, READ], {"logit_unit": "e"}, "logit_unit: must be left out for a network, not e"),
     ([FED, READ], {"mask": "causal"}, "mask: must be left out for a network"),
-    ([FED, READ], {"property": "p.toml"}, "property: must be left out for a network"),
     ([FED, READ], {"prefix": "x"}, "network.json: must be an .npz, .safetensors or .pt file"),
     ([FED, READ], {"format": "hf"}, "network.json: must be an .npz, .safetensors or .pt file"),
     ([ATTENTION | {"mask": [[1]]}], {}, "block 1: mask: must be 1 rows of 2, as the tokens are"),

@@ -14,6 +14,7 @@ from attncert import Dataset, Prove, Request, prove
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, FeedForward
 from attncert.constructions.network.network import Network
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.methods import goals, registry
 from attncert.verify.methods.statements import step_claims
@@ -139,7 +140,7 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     def checks(network: Network) -> list[Claim]:
         provenance = {"construction": method.name, "produced_by": {}}
         return [
-            claims.memorizes(DATA, network.outputs(DATA)),
+            goals.Exact().concluded(Views(DATA, network, network), network).claims[-1],
             *certified(DATA, network, exact=True, bounds={}, **provenance)[0],
         ]
 
@@ -149,13 +150,13 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     off = Network((*front, entry("bias", 0, 0, lambda b: b + fmpq(1, 10**9))(last)))
     by_flint, by_checker = checks(off)
     assert by_flint.level is by_checker.level is Level.REFUTED
-    assert by_flint.witness == {"examples": list(range(6))}
+    assert by_flint.witness and by_flint.witness["reason"].startswith("not on 0, 1, 2, 3, 4, 5;")
     assert by_checker.witness == {"reason": "the output of example 0 is not its label"}
 
 
 def test_where_the_two_evaluations_differ_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = claims.memorizes(DATA, DATA.label_matrix)
-    monkeypatch.setattr(goals, "memorizes", lambda data, outputs: right)
+    right = Claim.checked(ids.MEMORIZATION, "The outputs are the labels.", True)
+    monkeypatch.setattr(goals, "limited", lambda *_: goals.Concluded([right]))
     method = registry.method("relu")
     built = spoilt(method.build(DATA, Request()), -1, zero)  # type: ignore[union-attr, call-arg, arg-type]
     registry.register(replace(method, name="off", steps={}, build=lambda *_: built))  # type: ignore[call-arg]
