@@ -8,6 +8,7 @@ quasi-linear.
 from __future__ import annotations
 
 import re
+from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -57,6 +58,19 @@ def short(x: Any, below: Any = 1) -> str:
     with ctx.workprec(64):
         leading = arb(number).str(3, radius=False)
     return f"{leading} (exact: {bits} bits)"
+
+
+def rounded_up(x: Fraction, digits: int) -> str:
+    """x ≥ 0 in decimal, with this many digits at most: rounded up unless it is exact.
+
+    >>> rounded_up(Fraction(1, 128), 5), rounded_up(Fraction(1, 3), 5), rounded_up(Fraction(0), 5)
+    ('0.0078125', '0.33334', '0')
+    >>> rounded_up(Fraction(1, 3 * 10**300), 5)
+    '3.3334e-301'
+    """
+    up = Context(prec=digits, rounding=ROUND_UP)
+    number = up.divide(Decimal(x.numerator), Decimal(x.denominator)).normalize()
+    return f"{number:f}" if -10 < number.adjusted() < 10 else f"{number:e}"
 
 
 def integer(text: str) -> int:

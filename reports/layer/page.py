@@ -24,7 +24,7 @@ from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import listed, widened
-from attncert.verify.layer.error import LayerAudit, bounds, interval
+from attncert.verify.layer.error import LayerAudit, interval, outward
 from attncert.verify.layer.layer import LayerAnswer
 
 _SHOWN = 60  # examples in a table; the JSON holds all
@@ -104,13 +104,11 @@ def _tables(answer: LayerAnswer, audit: LayerAudit) -> list[Table]:
 
 
 def _sentences(answer: LayerAnswer) -> Iterator[str]:
-    """For a terminal: the rank, another scale that passes, and what is assumed."""
+    """For a terminal: the rank, and what is assumed."""
     audit, reading = answer.audit, answer.reading
     if audit is None:
         return
     yield _rank(answer)
-    if audit.rescaled is not None:
-        yield _rescaled(audit)
     if reading is not None and reading.level is Level.ASSUMED:
         yield plain(reading.statement)
 
@@ -125,11 +123,6 @@ def _rank(answer: LayerAnswer) -> str:
     return f"All labels at once: rank Z = T = {answer.data.T} ({words})."
 
 
-def _rescaled(audit: LayerAudit) -> str:
-    used = audit.attention.scale
-    return f"With --scale {audit.rescaled} each output {audit.limit.must}, not with {used}."
-
-
 def _tolerance(audit: LayerAudit) -> str:
     """What is required of each output, and who requires it."""
     limit = audit.limit
@@ -139,7 +132,7 @@ def _tolerance(audit: LayerAudit) -> str:
 
 
 def _sigma(audit: LayerAudit) -> str:
-    low, high = bounds(audit.sigma)
+    low, high = outward(audit.sigma.lower, audit.sigma.upper)
     if audit[ids.LAYER_RANK].level is Level.REFUTED:
         return "0: its rank is below $T$"
     return interval(low, high) if audit.sigma.lower > 0 else f"at most {high}"

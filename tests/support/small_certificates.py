@@ -60,6 +60,16 @@ def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
     return sealed(certificate)
 
 
+def on_domain(certificate: Certificate) -> Certificate:
+    """The same, with its contexts and queries as the domain of its examples."""
+    contexts, queries = (
+        [x for i, x in enumerate(rows) if x not in rows[:i]]
+        for rows in (certificate["data"]["contexts"], certificate["data"]["queries"])
+    )
+    origin = {"kind": "domain", "contexts": contexts, "queries": queries}
+    return sealed(certificate | {"origin": origin})
+
+
 def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
     """Replace a leaf; `to`: a value, or a function of the old one."""
 

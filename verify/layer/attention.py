@@ -15,15 +15,15 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from flint import arb, arb_mat, ctx, fmpq_mat
+from flint import arb, arb_mat, ctx
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer, logit_ranges
 from attncert.constructions.network import arithmetic, blocks
-from attncert.constructions.network.arithmetic import BALLS, RATIONAL
+from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.network import Network
-from attncert.constructions.network.states import States, beside
+from attncert.constructions.network.states import States
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify import features
 
@@ -113,12 +113,6 @@ class Attention:
     def short(self) -> bool:
         """Whether they are whole, and the weights short enough to be written."""
         return self.exponents is not None and self.exponents <= _EXACT_BITS
-
-    def exact_features(self) -> fmpq_mat | None:
-        """Z over ℚ; None where it is not `short`."""
-        if not self.short:
-            return None
-        return beside(self.block.features(States.of(self.data, RATIONAL)), RATIONAL)
 
     def full_rank_modulo(self) -> int | None:
         """A prime modulo which Z has rank T; None: none was found, or the logits are not whole."""

@@ -30,7 +30,7 @@ from attncert.verify.layer.error import (
     statement_of,
 )
 from attncert.verify.methods.states import Unreached, Views
-from attncert.verify.network.within import Bounds, require_width, rounded_up
+from attncert.verify.network.within import Bounds, certified_error, require_width
 
 
 class Concluded(NamedTuple):
@@ -124,7 +124,7 @@ class Measured:
         high = error.numbers["error"][1]
         if high == "inf":
             return Concluded([error, unbounded])
-        return limited(views.network, views.data, at_most(Fraction(rounded_up(high))))
+        return limited(views.network, views.data, at_most(Fraction(certified_error(high))))
 
 
 def _number(name: str, value: Any) -> Fraction:

@@ -57,19 +57,19 @@ def require_width(outputs: Any, data: Dataset) -> None:
         raise InputError("network", f"of {data.m} outputs, as the labels have", outputs.ncols())
 
 
-def rounded_up(error: str) -> Decimal:
+def certified_error(error: str) -> Decimal:
     """A number of two digits above the error, and of no more than a hundred places.
 
-    >>> rounded_up("0.0333334"), rounded_up("0.5")
+    >>> certified_error("0.0333334"), certified_error("0.5")
     (Decimal('0.034'), Decimal('0.51'))
     """
     return max(Context(prec=2).next_plus(Decimal(error)), _LEAST)
 
 
-def rounded_down(margin: str) -> Decimal:
+def certified_margin(margin: str) -> Decimal:
     """A number of three digits below the margin.
 
-    >>> rounded_down("0.0333334"), rounded_down("0.5")
+    >>> certified_margin("0.0333334"), certified_margin("0.5")
     (Decimal('0.0333'), Decimal('0.499'))
     """
     return Context(prec=3).next_minus(Decimal(margin))

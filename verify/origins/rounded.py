@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset, Origin
 from attncert.constructions.data.rounding import rounded
-from attncert.constructions.numerals import numeral
+from attncert.constructions.numerals import numeral, rounded_up
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
 
@@ -55,21 +54,22 @@ class Rounded(Origin):
     def words(self, data: Dataset) -> str:
         return (
             f" The data are the given ones, contexts and queries rounded to multiples of "
-            f"{self.grid} (ties to even): no number changed by more than "
-            f"{at_most(self.largest_change)}."
+            f"{self.grid} (ties to even): no number changed by more than {self._most}."
         )
 
-    def _claim(self, data: Dataset) -> Claim:
-        """`data` are the nearest multiples of the grid, of two as near the even ones.
+    @property
+    def _most(self) -> str:
+        return rounded_up(self.largest_change, 5)
 
-        Compared number by number, in fractions; labels are unchanged.
-        """
+    def _claim(self, data: Dataset) -> Claim:
+        """Every number of `data` is the nearest multiple of the grid, of two as near the even one;
+        labels are unchanged. Compared in fractions."""
         wrong, changes = self._compared(data)
         return Claim.checked(
             ids.ROUNDING,
             f"Contexts and queries are the given ones rounded to multiples of {self.grid}, ties to "
-            f"even multiples; no number changed by more than {at_most(self.largest_change)}, and "
-            "the labels are as given.",
+            f"even multiples; no number changed by more than {self._most}, and the labels are as "
+            "given.",
             not wrong,
             {"reason": wrong},
             numbers={
@@ -106,16 +106,3 @@ class Rounded(Origin):
         if largest != self.largest_change:
             wrong = wrong or f"the largest change is {largest}"
         return wrong, changes
-
-
-def at_most(change: Fraction) -> str:
-    """A short decimal, rounded up where it is not exact.
-
-    >>> at_most(Fraction(1, 128)), at_most(Fraction(1, 3)), at_most(Fraction(0))
-    ('0.0078125', '0.33334', '0')
-    >>> at_most(Fraction(1, 3 * 10**300))
-    '3.3334e-301'
-    """
-    up = Context(prec=5, rounding=ROUND_UP)
-    number = up.divide(Decimal(change.numerator), Decimal(change.denominator)).normalize()
-    return f"{number:f}" if number.adjusted() > -20 else f"{number:e}"

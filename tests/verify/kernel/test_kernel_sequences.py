@@ -16,11 +16,10 @@ from support import networks
 from support.paths import ROOT
 from support.requires import needed, verified_status
 from support.sequence_cases import POSITIONS, TRUE, prefixes, true_file
-from support.small_certificates import Certificate, sealed, text, written
+from support.small_certificates import Certificate, on_domain, sealed, text, written
 
 from attncert import Dataset, Prove, prove
 from attncert.verify.checker import check_file
-from attncert.verify.origins.domain import whole_domain
 
 PRIMES = ["3", "5", "7", "11", "13", "17", "257"]
 
@@ -176,8 +175,8 @@ def domains() -> list[Certificate]:
         data = Dataset.of(contexts[0] if shared else [c for c, _ in pairs], [q for _, q in pairs],
                           [*range(len(pairs))])  # fmt: skip
         for construction in ("relu", "attention-relu"):
-            made = prove(whole_domain(data), Prove(construction)).certificate
-            found += [Certificate(made)] if made else []
+            made = prove(data, Prove(construction)).certificate
+            found += [on_domain(Certificate(made))] if made else []
     return found
 
 

@@ -1,4 +1,4 @@
-"""What people ask of a layer of theirs: the verdict, ablation, the other scale."""
+"""What people ask of a layer of theirs: the verdict, ablation, certificates."""
 
 from __future__ import annotations
 
@@ -84,19 +84,6 @@ def test_ablation_is_what_numpy_gets(files: Path) -> None:
     moved = np.array([abs(part - part.mean(axis=0)).max(axis=1) for part in parts])
     for h, head in enumerate(heads):
         assert head["gives most to"] == list(np.flatnonzero(moved.argmax(axis=0) == h))
-
-
-def test_the_other_scale_is_told(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Labels made without the scale that the format has: only `none` passes, and it is said."""
-    root = np.sqrt(2)
-    turned = {name: x * (root if name in ("q", "bq") else 1) for name, x in LAYER.parts.items()}
-    labels = replace(LAYER, parts=turned).outputs(CONTEXTS, QUERIES)
-    np.savez(files / "data.npz", contexts=CONTEXTS, queries=QUERIES, labels=labels)
-    told = "differs from its label by at most 1/1000000, not with sqrt-d"
-    assert run(files, "--tolerance", "1e-6")[0] == 1
-    assert told in capsys.readouterr().out and told in (files / "out/report.md").read_text()
-    assert run(files, "--tolerance", "1e-6", "--scale", "none")[0] == 0
-    assert "With --scale" not in capsys.readouterr().out
 
 
 # The certificate.

@@ -1,21 +1,18 @@
-"""Data that are all inputs of a domain: as a record, and by the checker."""
+"""Certificates whose examples are all inputs of a domain, by the checkers."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_certificates import Certificate, changed, sealed, written
+from support.small_certificates import Certificate, changed, on_domain, sealed, written
 
-from attncert import Dataset, InputError, Prove, check, prove, write_report
+from attncert import Dataset, Prove, check, prove
 from attncert.reports.certificate.explain import explain, text
 from attncert.verify.checker import check_file
-from attncert.verify.claims.evidence import Level
 from attncert.verify.coq.instance import instance
 from attncert.verify.fast.check import check_file as check_fast
-from attncert.verify.origins.domain import Domain, whole_domain
 
 CONTEXTS, QUERIES = [[[1], [2]], [["1/2"], [3]]], [[0], [1], ["-2/3"]]
 PAIRS = [(context, query) for query in QUERIES for context in CONTEXTS]
@@ -24,22 +21,19 @@ DATA = Dataset.of([c for c, _ in PAIRS], [q for _, q in PAIRS], [5, 1, 2, 2, 0, 
 
 @pytest.fixture(scope="module")
 def certificate() -> Certificate:
-    made = prove(whole_domain(DATA), Prove("relu")).certificate
-    assert made is not None
-    return Certificate(made)
+    return of_domain(DATA)
 
 
-def test_a_report_says_for_all_inputs(tmp_path: Path) -> None:
-    proof = prove(whole_domain(DATA), Prove("attention-relu"))
-    assert proof.standing is Level.PROVED and "domain" in proof.claim.rests_on
-    assert proof.claim.statement.endswith("These are all inputs of the domain.")
-    write_report(proof, tmp_path / "o")
-    page = (tmp_path / "o" / "report.md").read_text()
-    assert "The examples are all inputs of a domain: 2 contexts, each with 3 queries" in page
-    verdict = check(tmp_path / "o" / "certificate.json")
+def of_domain(data: Dataset) -> Certificate:
+    return on_domain(Certificate(prove(data, Prove("attention-relu")).certificate or {}))
+
+
+def test_it_holds_and_is_explained(certificate: Certificate, tmp_path: Path) -> None:
+    path = written(certificate, tmp_path)
+    verdict = check(path)
     assert verdict.status == "holds" and verdict.message.endswith("contexts times queries: 2 x 3")
-    assert check_fast(tmp_path / "o" / "certificate.json").message.endswith("2 x 3")
-    words = " ".join(text(explain(str(tmp_path / "o" / "certificate.json"))))
+    assert check_fast(path).message.endswith("2 x 3")
+    words = " ".join(text(explain(path)))
     assert "all inputs of a domain" in " ".join(words.split())
 
 
@@ -53,24 +47,13 @@ def test_a_report_says_for_all_inputs(tmp_path: Path) -> None:
     ],
 )
 def test_shared_contexts_and_other_lengths(data: Dataset, tmp_path: Path) -> None:
-    made = prove(whole_domain(data), Prove("attention-relu")).certificate
-    assert made is not None
-    assert check_file(written(Certificate(made), tmp_path)).status == "holds"
+    assert check_file(written(of_domain(data), tmp_path)).status == "holds"
 
 
-def test_other_data_are_no_domain() -> None:
+def test_other_data_are_no_domain(tmp_path: Path) -> None:
     for examples in (range(5), [0, 0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 4]):
-        with pytest.raises(InputError, match=r"^data: must be every context with every query"):
-            whole_domain(DATA.take(examples))
-    origin = whole_domain(DATA).origin
-    assert isinstance(origin, Domain)
-    for false in (
-        replace(origin, queries=origin.queries[:2]),
-        replace(origin, queries=(*origin.queries[:2], origin.queries[0])),
-    ):
-        proof = prove(DATA.of_origin(false), Prove("relu"))
-        assert proof.trace["domain"].level is Level.REFUTED
-        assert proof.standing is Level.UNDECIDED
+        certificate = of_domain(DATA.take(examples))
+        assert check_file(written(certificate, tmp_path)).status == "wrong"
 
 
 DEFECTS: dict[str, tuple[str, Any, str, str]] = {
