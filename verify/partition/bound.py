@@ -7,8 +7,8 @@ of S, the earlier ones included. So any grouping places at most
     cap(k) = min(first, k) + (H - 1) min(further, k - 1)        (cap(0) = 0)
 
 examples of S. With k = 1: one of any parallel queries; with the rank of all of them: the capacity.
-If disjoint parts S_j cover S and at most m_j of S_j can be placed, then at most Σ_j m_j of S, and
-at most cap(rank S): the parts are merged where that is less, up to the whole.
+Sets of parallel queries are disjoint, so their caps add up, and the cap of all queries together
+applies to the sum.
 """
 
 from __future__ import annotations
@@ -46,52 +46,26 @@ class Part:
     most: int
 
 
-def upper_bound(
-    data: Dataset, examples: Sequence[int], sizes: Sizes, left_out: Sequence[int] = ()
-) -> tuple[Part, ...]:
+def upper_bound(data: Dataset, examples: Sequence[int], sizes: Sizes) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
 
-    Examined: parallel queries; the span of the examples that a search left out; and that of all.
-    Exact.
+    The parts are the sets of parallel queries, or all examples if that says more. Exact.
     """
     parts = _parallel(data, examples)
-    lines = [part.examples[0] for part in parts if part.rank]  # one query of each direction
-    flat = _span(data, lines, left_out)
-    inside = [part for part in parts if part.rank and part.examples[0] in flat]
-    parts = _merged(parts, inside, _rank(data, flat), sizes)
-    return tuple(_merged(parts, parts, _rank(data, examples), sizes))
-
-
-def _merged(parts: list[Part], inside: list[Part], rank: int, sizes: Sizes) -> list[Part]:
-    """The parts, those `inside` a set of that rank made one where the cap of the rank is less."""
-    cap = sizes.cap(rank)
-    if sum(part.most for part in inside) <= cap:
+    rank = int(data.queries[list(examples)].integer_matrix().rank()) if examples else 0
+    if sum(part.most for part in parts) <= sizes.cap(rank):
         return parts
-    union = Part(tuple(sorted(t for part in inside for t in part.examples)), rank, cap)
-    return [*(part for part in parts if part not in inside), union]
+    zero = tuple(part for part in parts if part.rank == 0)
+    others = sorted(t for part in parts if part.rank for t in part.examples)
+    return (*zero, Part(tuple(others), rank, sizes.cap(rank)))
 
 
-def _parallel(data: Dataset, examples: Sequence[int]) -> list[Part]:
+def _parallel(data: Dataset, examples: Sequence[int]) -> tuple[Part, ...]:
     """Zero queries, of which none can be placed, and each set of parallel ones."""
     classes: dict[Hashed | None, list[int]] = {}
     for t in examples:
         classes.setdefault(direction(data.queries.numerators[t].tolist())[0], []).append(t)
-    return [
+    return tuple(
         Part(tuple(sorted(members)), int(key is not None), int(key is not None))
         for key, members in classes.items()
-    ]
-
-
-def _span(data: Dataset, lines: Sequence[int], basis: Sequence[int]) -> tuple[int, ...]:
-    """Those of the queries `lines` that lie in the span of the queries `basis`, in order."""
-    if not basis:
-        return ()
-    null_space, nullity = data.queries[list(basis)].integer_matrix().nullspace()
-    if nullity == 0:
-        return tuple(lines)
-    images = (data.queries[list(lines)].integer_matrix() * null_space).tolist()
-    return tuple(t for t, row in zip(lines, images, strict=True) if not any(row))
-
-
-def _rank(data: Dataset, examples: Sequence[int]) -> int:
-    return int(data.queries[list(examples)].integer_matrix().rank()) if examples else 0
+    )

@@ -15,14 +15,11 @@ How many can be placed at most is bounded in verify/partition/bound.py.
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.search.grouping import consecutive, find, violation
+from attncert.constructions.search.grouping import consecutive, violation
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted, widened
@@ -32,7 +29,6 @@ from attncert.verify.partition.search import Groups, place
 from attncert.verify.steps import hypotheses
 from attncert.verify.steps.hypotheses import EXACT
 
-_SUBSETS = 400  # sets of examples looked at to prove that none of that size can be grouped
 _SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 1"
 
 
@@ -78,66 +74,39 @@ def best_partition(
 ) -> BestPartition:
     """The largest set of examples found for which some grouping meets (P), with its certificate.
 
-    The given order is tried first; then examples are moved and groups refilled
-    (verify/partition/search.py). Examples whose context has rank below n are left out. That no more
-    can be placed is proved by the upper bound, or by trying every set of one more example
-    where there are at most 400; else it is left undecided. values: as for `partition_claims`.
-    Deterministic for a seed.
+    The given order is tried first, then others (verify/partition/search.py). Examples whose context
+    has rank below n are left out. That no more can be placed is proved by the upper bound, or left
+    undecided. values: as for `partition_claims`. Deterministic for a seed.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
     if not usable:
         return BestPartition((), (_contexts_of(data, range(data.T)),))
+    parts = upper_bound(data, usable, sizes)
     groups = consecutive(usable, first, further)
     if len(usable) > sizes.cap(first) or violation(data, groups) is not None:
-        bound = sum(part.most for part in upper_bound(data, usable, sizes))
-        groups = place(data, usable, sizes, bound, seed)
-    groups, maximum = _largest(data, usable, groups, sizes, seed)
+        groups = place(data, usable, sizes, sum(part.most for part in parts), seed)
     proof = partition_claims(data, groups, first, further, values) if groups else ()
-    return BestPartition(groups, (*proof, maximum))
-
-
-def _largest(
-    data: Dataset, usable: Sequence[int], groups: Groups, sizes: Sizes, seed: int
-) -> tuple[Groups, Claim]:
-    """The groups, larger ones where some are met on the way, and what is known of the maximum.
-
-    One more example is enough to try: subsets inherit (P).
-    """
-    placed = {t for group in groups for t in group}
-    left_out = [t for t in usable if t not in placed]
-    parts = upper_bound(data, usable, sizes, left_out) if left_out else ()
-    excluding = [part for part in parts if part.most < len(part.examples)]
-    bound = len(usable) - sum(len(part.examples) - part.most for part in excluding)
-    trials = math.comb(len(usable), len(placed) + 1)
-    exhausted = False
-    if not left_out:
-        how = "every one whose context has rank n is placed"
-    elif bound == len(placed):
-        how = "the upper bound by ranks is reached"
-    elif trials > _SUBSETS:
-        how = f"the best found; the upper bound by ranks is {bound}, so this is open"
-    else:
-        larger, exhausted = _one_more(data, usable, len(placed) + 1, sizes, seed)
-        if larger is not None:
-            return _largest(data, usable, larger, sizes, seed)
-        how = f"tried: {counted(trials, 'set', 'all')} of one more"
-        how += "" if exhausted else ", not to the end"
-    most = len(placed) if exhausted else bound
-    return groups, _maximum(data, placed, usable, sizes, most, excluding, how)
+    return BestPartition(groups, (*proof, _maximum(data, groups, usable, sizes, parts)))
 
 
 def _maximum(
-    data: Dataset,
-    placed: Collection[int],
-    usable: Sequence[int],
-    sizes: Sizes,
-    most: int,
-    excluding: Sequence[Part],
-    how: str,
+    data: Dataset, groups: Groups, usable: Sequence[int], sizes: Sizes, parts: Sequence[Part]
 ) -> Claim:
-    """That no more can be placed: proved where `most`, an upper bound, says so."""
-    parts = [{"examples": list(p.examples), "rank": p.rank, "at most": p.most} for p in excluding]
+    """That no more can be placed: proved if the upper bound says so."""
+    placed = {t for group in groups for t in group}
+    most = sum(part.most for part in parts)
+    if len(placed) == len(usable):
+        how = "every one whose context has rank n is placed"
+    elif len(placed) == most:
+        how = "the upper bound by ranks is reached"
+    else:
+        how = f"the best found; the upper bound by ranks is {most}, so this is open"
+    excluding = [
+        {"examples": list(p.examples), "rank": p.rank, "at most": p.most}
+        for p in parts
+        if p.most < len(p.examples)
+    ]
     return Claim(
         ids.PARTITION_MAXIMUM,
         f"No grouping into at most {counted(sizes.heads, 'group')} of these sizes places more "
@@ -150,26 +119,13 @@ def _maximum(
             "at most": most,
             "heads": sizes.heads,
         },
-        witness={"left out": [t for t in range(data.T) if t not in placed], "parts": parts},
+        witness={
+            "left out": [t for t in range(data.T) if t not in placed],
+            "parts": excluding,
+        },
         arithmetic=EXACT,
         source=_SOURCE,
     )
-
-
-def _one_more(
-    data: Dataset, usable: Sequence[int], size: int, sizes: Sizes, seed: int
-) -> tuple[Groups | None, bool]:
-    """A grouping of some `size` of the examples; or None, and whether there provably is none."""
-    decided = True
-    for subset in itertools.combinations(usable, size):
-        part = data.take(subset)
-        try:
-            groups = find(part, sizes.first, sizes.further, sizes.heads, seed)
-        except HypothesisFails as failure:
-            decided = decided and failure.decided
-            continue
-        return tuple(tuple(subset[i] for i in group) for group in groups), False
-    return None, decided
 
 
 def memorizes(

@@ -1,7 +1,7 @@
 """Placing as many examples as possible in groups that meet the partition condition, by search.
 
-Each example goes into the first group that admits it. One that no group admits may replace a member
-that another group admits. Several orders are tried; examples that were left out before come first.
+Each example goes into the first group that admits it. Several orders are tried; examples that were
+left out before come first.
 Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, their
 negations may be bad luck (about 1 in 10^6 each) and cost an example its place. The grouping is
 proved again, exactly, in verify/partition/claims.py.
@@ -21,7 +21,6 @@ from attncert.constructions.exact.primes import PRIMES_21
 from attncert.verify.partition.bound import Sizes
 
 _ORDERS = 12  # tried
-_MOVES = 20_000  # moves looked at, in all
 _FEW_ORDERS = 3  # tried, above this many cells (examples · groups)
 _LARGE = 10**5
 
@@ -36,19 +35,13 @@ def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, see
     rng = random.Random(seed)
     order = list(examples)
     best: Groups = ()
-    moves = _MOVES
     for _ in range(_FEW_ORDERS if len(order) * sizes.heads > _LARGE else _ORDERS):
-        attempt = _Attempt(data, sizes, moves)
-        for t in order:
-            attempt.insert(t)
-        for t in attempt.left_out(order):  # what was moved may have made room
-            if attempt.placed < enough and not attempt.insert(t):
-                attempt.exchange(t)
+        attempt = _Attempt(data, sizes)
+        unplaced = [t for t in order if not attempt.insert(t)]
         if attempt.placed > sum(map(len, best)):
             best = attempt.groups()
         if attempt.placed >= enough:
             break
-        moves, unplaced = attempt.moves, attempt.left_out(order)
         placed = [t for t in order if t not in unplaced]
         rng.shuffle(placed)
         order = unplaced + placed
@@ -61,8 +54,8 @@ class _Attempt:
     outside[h][t]: query t is proved to lie outside the span of group h.
     """
 
-    def __init__(self, data: Dataset, sizes: Sizes, moves: int) -> None:
-        self.prime, self.moves = PRIMES_21[0], moves
+    def __init__(self, data: Dataset, sizes: Sizes) -> None:
+        self.prime = PRIMES_21[0]
         self.sizes = [sizes.first] + [sizes.further] * (sizes.heads - 1)
         self.queries = residues(data.queries.numerators, self.prime)
         self.members: list[list[int]] = [[] for _ in self.sizes]
@@ -73,10 +66,6 @@ class _Attempt:
     @property
     def placed(self) -> int:
         return sum(map(len, self.members))
-
-    def left_out(self, examples: Sequence[int]) -> list[int]:
-        members = {t for group in self.members for t in group}
-        return [t for t in examples if t not in members]
 
     def groups(self) -> Groups:
         return tuple(tuple(sorted(group)) for group in self.members if group)
@@ -94,26 +83,6 @@ class _Attempt:
                 group.append(t)
                 self.outside[h] = outside
                 return True
-        return False
-
-    def exchange(self, t: int) -> bool:
-        """Put t in the place of a member that some group then admits; undone where none does."""
-        for h, group in enumerate(self.members):
-            for member in list(group):
-                if self.moves == 0:
-                    return False
-                self.moves -= 1
-                before, outside = list(group), self.outside[h]
-                group.remove(member)
-                self.outside[h] = self._span(group)
-                admitted = self._with(h, t)
-                if admitted is not None:
-                    group.append(t)
-                    self.outside[h] = admitted
-                    if self.insert(member):
-                        return True
-                group[:] = before
-                self.outside[h] = outside
         return False
 
     def _with(self, h: int, t: int) -> BoolArray | None:
