@@ -20,6 +20,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ from typing import Any
 import numpy as np
 from machine import machine
 from models_inputs import SHAPES, passages
+
+from attncert.verify.assume.embeddings import load_embeddings
+from attncert.verify.kruskal.shards.draws import sequences
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
@@ -151,9 +155,9 @@ def page() -> str:
 def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
     report, case = record["report"], CASES[name]
     n, d = report["data"]["tokens"], report["data"]["width"]
-    float32, sweep = {test["k"]: test for test in report["float32"]}, report["permutations"]
-    last = None if sweep is None else sweep["steps"][-1]
-    at_d = "0" if last is None else f"{last['independent']} of {sweep['permutations']}"
+    float32 = {test["k"]: test for test in report["float32"]}
+    exact = next((sample for sample in report["samples"] if sample["k"] == d), None)
+    at_d = "0" if exact is None else f"{exact['independent']} of {exact['subsets']}"
     subsets = report["subsets"].get(str(d), {})
     best = max(report["layer"], key=lambda placed: placed["memorized"])
     return (
@@ -219,8 +223,26 @@ def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str,
         words = ["embed", places[case.model], _inputs(case.inputs, places), *case.options]
         embedding = _timed([*words, "--out", str(folder)])
         finished.touch()
-    words = ["assume", str(folder), "--float32", str(case.float32), "--out", str(out)]
-    return {"embed": embedding, "assume": _timed(words), "out": str(out)}
+    times = _timed(["assume", str(folder), "--out", str(out)])
+    float32 = _float32(folder, case.float32)
+    return {"embed": embedding, "assume": times, "float32": float32, "out": str(out)}
+
+
+def _float32(folder: Path, count: int) -> list[dict[str, Any]]:
+    """The paper's own test: the float32 rank at the usual tolerance of `count` random subsets of n
+    distinct queries, and of a hundredth as many of d."""
+    inputs, tests = load_embeddings(folder), list[dict[str, Any]]()
+    table = inputs.distinct.array.astype(np.float32)
+    for k, subsets in ((inputs.tokens, count), (inputs.d, -(-count // 100))):
+        if k > min(table.shape):
+            continue
+        start, ranks = time.monotonic(), Counter[str]()
+        for rows in sequences(len(table), k, 0, 0, subsets):
+            ranks[str(np.linalg.matrix_rank(table[rows]))] += 1
+        full, seconds = ranks[str(k)], round(time.monotonic() - start, 1)
+        test = {"k": k, "subsets": subsets, "full": full, "ranks": dict(ranks)}
+        tests.append(test | {"seconds": seconds})
+    return tests
 
 
 def _timed(words: list[str]) -> dict[str, float]:
@@ -245,19 +267,12 @@ def _keep(name: str, run: dict[str, Any], training: Path) -> None:
     out = Path(run.pop("out"))
     report = json.loads((out / "answer.json").read_text())["exhibits"]
     times = json.loads((out / "timings.json").read_text())
-    times["float32 test"] = {
-        str(test["k"]): {
-            "subsets": test["subsets"],
-            "seconds": times["seconds"][f"float32 test, k = {test['k']}"],
-        }
-        for test in report["float32"]
-    }
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"cases": {}}
     if training.exists():
         results["training"] = json.loads(training.read_text())
     results["machine"] = machine("numpy", "torch", "transformers", "tokenizers")
-    keys = ("data", "rank", "sampled", "permutations", "contexts", "subsets", "float32")
-    record = {key: report[key] for key in keys}
+    keys = ("data", "rank", "samples", "contexts", "subsets")
+    record = {key: report[key] for key in keys} | {"float32": run.pop("float32")}
     record["layer"] = [{k: x for k, x in p.items() if k != "groups"} for p in report["layer"]]
     if run["embed"] is None:  # as an earlier run measured it
         run["embed"] = results["cases"].get(name, {}).get("embed")

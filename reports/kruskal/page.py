@@ -11,7 +11,7 @@ from typing import Any
 from attncert.constructions.numerals import short
 from attncert.reports.answers import PageParts
 from attncert.reports.words.claims import readable
-from attncert.reports.words.numbers import percent, size
+from attncert.reports.words.numbers import percent
 from attncert.verify.claims.ids import KRUSKAL_RECORDS, KRUSKAL_UPPER
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound
@@ -33,11 +33,9 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "trail": [_bound_row(bound) for bound in interval.trail],
         "relation": [] if upper is None else readable(upper),
         "rows": _rows(answer),
-        "samples": sampled if sampled and not sampled.every else None,
+        "samples": sampled,
         "unsampled": sampled is None and answer.question.subsets is None,
-        "sweep": sampled if sampled and sampled.every else None,
         "chances": _chances(sampled),
-        "sweep_rows": _sweep_rows(sampled),
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
     }
     more = () if sampled is None else (_sampled_line(sampled),)
@@ -92,7 +90,7 @@ def _rows(answer: KruskalRank) -> list[int] | None:
 
 def _chances(sampled: Samples | None) -> list[tuple[str, str]]:
     """How likely this sample was to meet one given dependent set, by its size."""
-    if sampled is None or sampled.every:
+    if sampled is None:
         return []
     return [
         (str(s), percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.drawn)))
@@ -101,21 +99,9 @@ def _chances(sampled: Samples | None) -> list[tuple[str, str]]:
     ]
 
 
-def _sweep_rows(sampled: Samples | None) -> list[tuple[str, ...]]:
-    if sampled is None or not sampled.every:
-        return []
-    first = 1
-    rows: list[tuple[str, ...]] = []
-    for k in sampled.steps():
-        ks = f"{k:,}" if first == k else f"{first:,} to {k:,}"
-        rows.append((ks, size(sampled.independent(k)), percent(sampled.failing_at_most(k))))
-        first = k + 1
-    return rows
-
-
 def _sampled_line(sampled: Samples) -> str:
-    """What was sampled, in one sentence that claims no more; of permutations, the most vectors."""
-    k, bound, independent = sampled.k, sampled.failing_at_most(), sampled.independent()
+    """What was sampled, in one sentence that claims no more."""
+    k, bound, independent = sampled.k, sampled.failing_at_most, sampled.independent
     rest = sampled.drawn - independent
     where = "Sampled elsewhere" if sampled.assumed else "Sampled"
     others = f", {rest:,} are not or not known to be" if rest else ""

@@ -192,7 +192,6 @@ def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: She
 WRITTEN = {  # data, and what the report of them is not compared for; "" if it is
     "kruskal [[1, 0], [0, 1], [2, 0]]": "",
     'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples, or some, of the vectors",
-    "kruskal [[1, 2], [0, 0]] --columns": "its certificate holds multiples, or some, of the vect",
     "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, and it is about",
     "network": "",
     "layer": "its certificate holds blocks, and it is about weights in another form",

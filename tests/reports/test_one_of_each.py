@@ -30,7 +30,7 @@ ASKED = (
     attncert.Capacity(heads=1),
     attncert.Kruskal(k=1, subsets=1),
     attncert.Kruskal(subsets=1),
-    attncert.Assume(heads=1, subsets=1, permutations=1, float32=1),
+    attncert.Assume(heads=1, subsets=1),
     attncert.Compare(),
 )
 

@@ -84,7 +84,7 @@ CASES: dict[str, tuple[Callable[[], Any], Any, str, Callable[[Any], None]]] = {
         lambda: attncert.kruskal(VECTORS), kruskal, "dependent_set", _coefficient
     ),
     "assume": (
-        lambda: attncert.assume(EQUAL, Assume(subsets=5, permutations=5, float32=0)),
+        lambda: attncert.assume(EQUAL, Assume(subsets=5)),
         kruskal, "dependent_set", _coefficient,
     ),
     "layer": (

@@ -1,4 +1,4 @@
-"""What is claimed of the assumptions, each at its level: A1, A2, general position, what follows."""
+"""The claims of `attncert assume`: A1, A2, general position, and what follows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 
 from attncert.verify.assume.groups import Placed
 from attncert.verify.assume.inputs import LayerInputs
-from attncert.verify.assume.paper_test import Float32Test
-from attncert.verify.assume.spectra import AgainstRounding, Spectrum
+from attncert.verify.assume.spectra import Spectrum
 from attncert.verify.claims import ids, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
@@ -20,18 +19,17 @@ from attncert.verify.partition.claims import memorizes
 from attncert.verify.rank.rational import Relation
 
 _MODULO = "exact modulo primes, or over ℚ"
-_PAGE = "docs/models-and-layers.md"
 
 
 def claims(
     inputs: LayerInputs,
     interval: Interval,
-    drawn: Sequence[Samples | None],
+    samples: Sequence[Samples],
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
     more: Sequence[Claim] = (),
 ) -> tuple[Claim, ...]:
-    """The conclusion stands last, `more` before it. interval, drawn: of the distinct queries."""
+    """The conclusion is last, `more` before it. interval, samples: of the distinct queries."""
     n, N = inputs.tokens, inputs.distinct.N
     repeated = bool(inputs.repeats) and n > 1
     about = N, "distinct query" if repeated else "query"
@@ -41,7 +39,7 @@ def claims(
     conclusion = _both(inputs, *trace)
     trace += [first] if repeated else []
     trace += [every(ids.GENERAL_POSITION, min(N, inputs.d), "general position")]
-    trace += [sample.claim() for sample in drawn if sample is not None]
+    trace += [sample.claim() for sample in samples]
     best = max(placed, key=lambda each: each.memorized, default=None)
     if best is not None and best.memorized:
         trace += _follows(inputs, best)
@@ -49,7 +47,7 @@ def claims(
 
 
 def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
-    """The conclusion: A1 of all queries and A2 of the contexts that are given."""
+    """The conclusion: A1 for all queries and A2 for the given contexts."""
     failing = [claim for claim in (first, second) if not claim.level.holds]
     refuted = [claim for claim in failing if claim.level is Level.REFUTED]
     reasons = [str((claim.witness or {})["reason"]) for claim in refuted or failing]
@@ -79,7 +77,7 @@ def equal_pair(inputs: LayerInputs) -> Relation:
 
 
 def _repeated(inputs: LayerInputs) -> Claim:
-    """A1 where queries are equal: refuted by two of them."""
+    """A1, refuted by two equal queries."""
     k = min(inputs.tokens, inputs.N)
     return Claim(
         ids.A1,
@@ -125,7 +123,7 @@ def _every(
 def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
     bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
     good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
-    full = len(good)  # one counts for all that share it
+    full = len(good)  # a shared context counts for all inputs
     level = Level.PROVED
     witness: dict[str, Any] | None = None
     if not contexts:
@@ -137,7 +135,7 @@ def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
         witness = {"reason": reason, "context": bad.number, "rank": bad.rank, "relation": relation}
     return Claim(
         ids.CONTEXTS,
-        f"Every context that is given has {_rows(inputs)}.",
+        f"Every given context has {_rows(inputs)}.",
         level,
         numbers={
             "given": len(inputs.with_context),
@@ -187,48 +185,9 @@ def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
     return [independent, partition, follows]
 
 
-def float32_claim(
-    tests: Sequence[Float32Test], sweep: Samples | None, spectra: Sequence[Spectrum], k: int
-) -> Iterator[Claim]:
-    """What float32 says of sets of min(N, d) queries beside what is so: numerical, and about the
-    sets that were drawn. tests: of several sizes; spectra: of sets of k."""
-    test = next((test for test in tests if test.k == k), None)
-    if test is None or sweep is None or not sweep.every:
-        return
-    exact, least = sweep.independent(k), min(s.singular[-1] for s in spectra)
-    rounding = max(s.rounding for s in spectra)
-    yield Claim(
-        ids.FLOAT32,
-        f"In float32 {test.full:,} of {test.subsets:,} random sets of {counted(k, 'query')} have "
-        f"full rank; exactly, {exact:,} of {sweep.drawn:,} other random sets of these queries are "
-        f"independent: {_reading(test, sweep.drawn - exact, spectra)}.",
-        Level.NUMERICAL,
-        numbers={"least singular value": least, "rounding at most": rounding},
-        arithmetic="float32 and float64; the sets counted exactly",
-        source=_PAGE,
-    )
-
-
-def _reading(test: Float32Test, dependent: int, spectra: Sequence[Spectrum]) -> str:
-    robust = all(s.standing in (AgainstRounding.ROBUST, AgainstRounding.NEARLY) for s in spectra)
-    if dependent:
-        return "some sets of the stored vectors themselves are dependent"
-    if test.full == test.subsets:
-        return "both agree"
-    if robust:
-        return (
-            "the failure is one of the float32 tolerance and not of the vectors, and in the sets "
-            "whose singular values were computed the numbers before rounding were independent too"
-        )
-    return (
-        "the stored vectors do not fail, but rounding alone may have made them independent; "
-        "numbers of wider arithmetic may decide it (attncert embed --dtype float64)"
-    )
-
-
 def label_claims(inputs: LayerInputs, law: Mapping[int, int], kappa: int) -> Iterator[Claim]:
-    """What heads output of labels that are given, one number each. law: by head widths, labels
-    beyond which almost none are met; kappa: the Kruskal rank is at least this."""
+    """The numbers of given labels that heads can output. law: labels beyond which almost none are
+    met, by head widths; kappa: the Kruskal rank is at least this."""
     heads = inputs.heads or 0
     if law:
         most = " or ".join(f"{n:,} by heads of width {width}" for width, n in law.items())

@@ -1,11 +1,10 @@
-"""One set of vectors against rounding: exact rank, singular values, and what float32 makes of it.
+"""A set of vectors and rounding: its exact rank, its singular values, and what rounding can change.
 
-*Exact* is the rank of the stored numbers, over Q. *Numerical* is a count of singular values above a
-tolerance; the usual one for float32 is max(m, n)·2^-23·σ_max. Between the two stands what rounding
-may have done to the data. None of these says that a set is far from dependent: a matrix of rank 100
-with noise of size 10^-3 on top has full rank, far above the rounding of float32. So the *ε-rank*
-stands beside it, the number of singular values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max
-of rank 100 (Eckart and Young). "Robust" is about rounding alone.
+*Exact* is the rank of the stored numbers, over Q; singular values are float64. An exact rank does
+not say that a set is far from dependent: a matrix of rank 100 with noise of size 10^-3 on top has
+full rank, far above the rounding of float32. So the *ε-rank* is given too, the number of singular
+values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max of rank 100 (Eckart and Young). "Robust"
+is about rounding alone.
 
 **Rounding.** Let X hold the stored numbers and X' the ones they were rounded from, to nearest in
 a format with unit roundoff u and smallest subnormal step s. Then |X - X'| <= u|X'| + s/2
@@ -15,8 +14,8 @@ entrywise, hence |X - X'| <= u/(1-u) |X| + s entrywise, and
 
 If sigma_min(X) > rho then, by Weyl, X' has full rank whatever it was: *robust*. If not, the bound
 cannot exclude that the numbers before rounding were dependent: *within rounding*. Level of both:
-numerical, with the error of the computed spectrum allowed for (a backward-stable SVD moves no
-singular value by more than c*eps*sigma_max; c = max(m, n) is used).
+numerical, with the error of the computed singular values allowed for (a backward-stable SVD moves
+no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ EPSILON = 1e-3
 
 
 class AgainstRounding(enum.Enum):
-    """Of a set of vectors; the value is the phrase that reports use."""
+    """The standing of a set of vectors; the value is the phrase that reports use."""
 
     ROBUST = "robust against rounding"
     NEARLY = "robust against rounding, nearly dependent"
@@ -51,10 +50,10 @@ class AgainstRounding(enum.Enum):
 class Spectrum:
     """number: of the context, or of the subset. size: m vectors.
 
-    rank: over Q, exact. relation: where it is below m. singular: all singular values, float64,
-    decreasing. rounding: what rounding may have moved them by, at most; 0 for exact numbers.
-    robust: whether the rank is m whatever rounding did. float32: numerical rank at `tolerance`, as
-    the paper computes it; -1 beyond float32's range.
+    rank: over Q, exact. relation: if the rank is below m. least, largest: singular values, float64;
+    least is the m-th, 0 if m > d. rounding: the most that rounding may have moved them; 0 for exact
+    numbers. robust: whether the rank is m whatever rounding did. epsilon_rank: the number of
+    singular values above ε·σ_max.
 
     >>> [Spectrum.of(0, np.array([[1.0, 1.0], [1.0, x]])).robust for x in (0.0, 1.0 + 2.0**-52)]
     [True, False]
@@ -64,28 +63,25 @@ class Spectrum:
     size: int
     rank: int
     relation: Relation | None
-    singular: tuple[float, ...]
+    least: float
+    largest: float
     rounding: float
     robust: bool
-    float32: int
-    tolerance: float
+    epsilon_rank: int
 
     @classmethod
     def of(cls, number: int, table: AnyArray) -> Spectrum:
-        """Of (m, d) vectors, which are rounded to the table's type; integers are exact. Raises
-        InputError where a number is beyond float64."""
+        """The spectrum of (m, d) vectors, rounded to the table's type; integers are exact. Raises
+        InputError for a number beyond float64."""
         relation, floats = find_relation(table[: table.shape[1] + 1]), _floats(table)
-        singular, rounding = _singular(floats), _rounding(table, floats)
-        error = max(table.shape) * float(np.finfo(np.float64).eps) * singular[0]
-        robust = relation is None and (rounding == 0 or singular[-1] - error > rounding)
+        singular, rounding = np.linalg.svd(floats, compute_uv=False), _rounding(table, floats)
+        largest = float(singular[0])
+        least = float(singular[-1]) if len(table) == len(singular) else 0.0
+        error = max(table.shape) * float(np.finfo(np.float64).eps) * largest
+        robust = relation is None and (rounding == 0 or least - error > rounding)
         rank = len(table) if relation is None else exact_rank(table)
-        single = float32_rank(floats)
-        return cls(number, len(table), rank, relation, singular, rounding, robust, *single)
-
-    def epsilon_rank(self) -> int:
-        """Singular values above ε·σ_max."""
-        bound = EPSILON * max(self.singular, default=0.0)
-        return sum(1 for sigma in self.singular if sigma > bound)
+        above = int((singular > EPSILON * largest).sum())
+        return cls(number, len(table), rank, relation, least, largest, rounding, robust, above)
 
     @property
     def standing(self) -> AgainstRounding:
@@ -93,19 +89,17 @@ class Spectrum:
             return AgainstRounding.DEPENDENT
         if not self.robust:
             return AgainstRounding.WITHIN
-        return (
-            AgainstRounding.ROBUST if self.epsilon_rank() == self.size else AgainstRounding.NEARLY
-        )
+        return AgainstRounding.ROBUST if self.epsilon_rank == self.size else AgainstRounding.NEARLY
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """Of numbered sets (m, d), in their order; a few in memory for each thread."""
+    """The spectra of numbered sets (m, d), in their order; a few in memory for each thread."""
     return parallel_map(lambda numbered: Spectrum.of(*numbered), tables)
 
 
 def exact_rank(table: AnyArray) -> int:
-    """Over ℚ. Inputs often repeat: as many distinct rows, or columns, are no less than the rank, so
-    that a prime settles most tables.
+    """The rank over ℚ. Inputs often repeat, and a rank modulo a prime that equals the number of
+    distinct rows, or of columns, settles most tables.
 
     >>> exact_rank(np.array([[1.0, 2.0, 0.0]] * 9 + [[0.0, 1.0, 0.0]]))
     2
@@ -113,17 +107,6 @@ def exact_rank(table: AnyArray) -> int:
     distinct = np.unique(table, axis=0) if table.dtype != object else table
     rank = modular_rank(distinct).rank
     return rank if rank == min(distinct.shape) else rational.rank(distinct).rank
-
-
-def float32_rank(floats: FloatArray) -> tuple[int, float]:
-    """Singular values in float32 above max(m, n)·2^-23·σ_max, the usual tolerance, and that; -1 for
-    numbers beyond float32."""
-    info = np.finfo(np.float32)
-    if float(np.abs(floats).max()) > float(info.max):
-        return -1, 0.0
-    singular = _singular(floats.astype(np.float32))
-    tolerance = max(floats.shape) * float(info.eps) * singular[0]
-    return sum(1 for x in singular if x > tolerance), tolerance
 
 
 def _rounding(table: AnyArray, floats: FloatArray) -> float:
@@ -135,11 +118,6 @@ def _rounding(table: AnyArray, floats: FloatArray) -> float:
     scale = float(np.abs(floats).max()) or 1.0
     norm = scale * float(np.linalg.norm(floats / scale)) * (1 + floats.size * 2.0**-52)
     return u / (1 - u) * norm + step * math.sqrt(floats.size)
-
-
-def _singular(floats: FloatArray) -> tuple[float, ...]:
-    """All of them, decreasing."""
-    return tuple(float(v) for v in np.linalg.svd(floats, compute_uv=False))
 
 
 def _floats(table: AnyArray) -> FloatArray:

@@ -165,11 +165,15 @@ def search(
     cluster: Cluster | None = None,
     watch: Watch = lambda interval: None,
 ) -> tuple[Interval, Samples | None]:
-    """Close the interval, then draw the random subsets."""
-    sampling = sampling_job(vectors, question, log)
+    """Close the interval, then draw the random subsets: of k vectors, or as many as the upper end
+    allows."""
     interval = close(vectors, question, log=log, cluster=cluster, progress=progress, watch=watch)
-    if sampling is None or (settled(interval, question.k) and question.subsets is None):
+    size, count = question.k or interval.upper.value, question.drawn
+    if not size or not count or (settled(interval, question.k) and question.subsets is None):
         return interval, None
+    sampling = sampling_job(
+        vectors, size, count, seed=question.seed, device=question.device, log=log
+    )
     records, assumed = sampling.run(cluster, progress=progress)
     sampled = sampling.work.summary(vectors, sampling.plan, records.values(), assumed)
     return _tightened(interval, sampled, question.k, watch), sampled

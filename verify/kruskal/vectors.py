@@ -111,11 +111,6 @@ nan
         """
         return find_relation(self.array, sorted(int(i) for i in indices))
 
-    @property
-    def columns(self) -> Vectors:
-        """The columns of the matrix whose rows these are."""
-        return replace(self, array=np.ascontiguousarray(self.array.T))
-
     def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
         """Some of the vectors, in this order; an integer means the first so many."""
         if not isinstance(indices, int):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,
     SEED,
     SIZE,
-    SWITCH,
     TEXT,
     DeviceChoice,
     number,
@@ -41,11 +39,10 @@ class Kruskal(Question):
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "only ask: is every set of k independent?"
     )
-    columns: bool = option(False, SWITCH, "the vectors are the columns of the matrix, not its rows")
     subsets: int | None = option(
         None,
         whole(0, 10**9),
-        "random subsets (without --k: permutations); default: 1000, 0 once settled",
+        "random subsets of k vectors, or of the upper end; default: 1000, 0 if it is settled",
     )
     work: float = option(60.0, WORK, "limit on counted work, in seconds of two cores")
     device: DeviceChoice = option(
@@ -63,13 +60,9 @@ class Kruskal(Question):
     )
     seed: int = option(0, SEED, "random seed of subsets and bases")
 
-    def of(self, data: Any) -> Any:
-        """The vectors: columns, where they are asked for, before the first `examples` of them."""
-        return super().of(data.columns if self.columns else data)
-
     @property
     def drawn(self) -> int:
-        """Random subsets, or permutations."""
+        """The number of random subsets."""
         return _SUBSETS if self.subsets is None else self.subsets
 
 
@@ -79,8 +72,8 @@ class Assume(Question):
 
     Arithmetic and source: see `attncert.assume`. Raises InputError for options out of range.
 
-    >>> Assume(heads=12, float32=0).line()
-    'attncert assume DATA --heads 12 --float32 0'
+    >>> Assume(heads=12, subsets=0).line()
+    'attncert assume DATA --heads 12 --subsets 0'
     """
 
     command = "assume"
@@ -93,7 +86,5 @@ class Assume(Question):
         None, whole(1, 2**31 - 1), "n, where DATA is vectors without contexts", group=_LAYER
     )
     subsets: int = option(5000, _COUNT, "random subsets of n queries, exactly", group=_TESTS)
-    permutations: int = option(100, _COUNT, "random permutations, every k exactly", group=_TESTS)
-    float32: int = option(5000, _COUNT, "random subsets of the paper's own test", group=_TESTS)
     work: float = option(1.0, WORK, "counted work of the search for circuits", group=_TESTS)
     seed: int = option(0, SEED, "random seed of subsets and bases")

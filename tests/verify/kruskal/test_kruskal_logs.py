@@ -31,7 +31,7 @@ TABLE[3::4] = TABLE[0::4] + TABLE[1::4] + TABLE[2::4]  # 0, 1, 2, 3 are dependen
 VECTORS = Vectors.of(TABLE)
 QUESTIONS = {
     "subsets": Kruskal(k=8, work=1.0, subsets=200, device="cpu"),
-    "prefixes": Kruskal(work=1.0, subsets=200, device="cpu"),
+    "no k": Kruskal(work=1.0, subsets=200, device="cpu"),
 }
 OF_FOUR = "all sets of 4"
 

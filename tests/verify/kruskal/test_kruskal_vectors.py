@@ -14,9 +14,7 @@ from support.data_files import VALID, as_json
 from support.shell import Shell
 
 from attncert.constructions.errors import InputError
-from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
-from attncert.verify.questions.kruskal import Kruskal
 
 MTX = "%%MatrixMarket matrix"
 
@@ -199,14 +197,3 @@ def test_the_first_vectors_alone(tmp_path: Path, shell: Shell) -> None:
     shell.runs(*words, "--examples", "2")
     line = shell.refuses(*words, "--examples", "4")
     assert "--examples: must be from 1 to 3, not 4" in line
-
-
-def test_vectors_in_columns(tmp_path: Path, shell: Shell) -> None:
-    (tmp_path / "v.tsv").write_text("1\t0\t1\n0\t1\t0\n")
-    words = ["kruskal", tmp_path / "v.tsv", "--out", tmp_path / "k"]
-    assert "of 2 vectors of width 3 is 2" in shell.runs(*words).out
-    assert "vectors 0 and 2 are dependent" in shell.runs(*words, "--columns").out
-    assert "of 2 vectors of width 2 is 2" in shell.runs(*words, "--columns", "--examples", "2").out
-    matrix = [["1/2", "1/3"], [1, 2]]
-    columns = kruskal(matrix, Kruskal(columns=True)).data
-    assert (columns.array.tolist(), columns.denominator) == ([[3, 6], [2, 12]], 6)

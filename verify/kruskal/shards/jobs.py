@@ -24,7 +24,7 @@ from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
-from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.scale.engine import Cluster, one, run
 from attncert.verify.scale.log import Log
 from attncert.verify.scale.shards import Plan, Record, Shard
@@ -103,14 +103,18 @@ class Job(Generic[_Work]):
 
 
 def sampling_job(
-    vectors: Vectors, question: Kruskal, log: Log | None = None
-) -> Job[Sampler] | None:
-    """The random subsets, or permutations."""
-    if not question.drawn:
-        return None
-    sampler = Sampler.of(vectors, question.k, question.drawn, device=question.device)
-    on_gpu = choose_device(question.device).kind == "cuda"  # which one thread keeps busy
-    return Job.of(sampler, vectors, question.seed, log, threads=1 if on_gpu else None)
+    vectors: Vectors,
+    k: int,
+    count: int,
+    *,
+    seed: int,
+    device: DeviceChoice = "cpu",
+    log: Log | None = None,
+) -> Job[Sampler]:
+    """`count` random subsets of k vectors."""
+    sampler = Sampler.of(vectors, k, count, device=device)
+    on_gpu = choose_device(device).kind == "cuda"  # which one thread keeps busy
+    return Job.of(sampler, vectors, seed, log, threads=1 if on_gpu else None)
 
 
 def decide_all(

@@ -1,18 +1,14 @@
-"""What random subsets say about a set of vectors, and what they do not.
+"""Random subsets of a set of vectors: what they show, and what they do not.
 
-**What they say.** Of S subsets of k vectors, drawn uniformly and independently, f were not proved
+**What they show.** Of S subsets of k vectors, drawn uniformly and independently, f were not proved
 independent. If a fraction q of *all* k-subsets is dependent, at most f failures have probability
 at most P(Binomial(S, q) <= f); so with 95 % confidence q is at most the one-sided Clopper-Pearson
 bound, 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure only raises it.
 
-**What they do not say.** q < 0.001 is no bound on the Kruskal rank, which falls to s - 1 with one
+**What they do not show.** q < 0.001 is no bound on the Kruskal rank, which falls to s - 1 with one
 dependent s-set. That set lies in the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the k-subsets:
 `chance_of_meeting` says how likely S subsets were to meet it. Only a subset that *is* dependent
 bounds the Kruskal rank: its relation is an exact witness.
-
-**Every k at once.** The leading k vectors of a uniformly random permutation are a uniformly random
-k-subset, and one elimination finds how long its leading part stays independent. So S permutations
-are S random k-subsets for every k: the 95 % holds for each k separately, not for all k together.
 """
 
 from __future__ import annotations
@@ -32,24 +28,23 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.shards import Record
 
 CONFIDENCE = 0.95
-_MOST = 2**63  # what a shard counts: compiled loops count so far
+_MOST = 2**63  # compiled loops count up to it
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
 _SOURCE = "ours; verify/kruskal/shards/sampled.py"
 
 
 @dataclass(frozen=True)
 class Samples:
-    """S random k-subsets; or, `every`, S random permutations, for subsets of every size up to k.
+    """S random k-subsets.
 
-    counts: of subsets proved independent, proved dependent, or undecided; or of permutations proved
-    independent up to so many vectors, the next one not. witness: the smallest dependent set met
-    (the first of them), or None. assumed: which of these were not counted here, one sentence.
+    counts: of subsets proved independent, proved dependent, or undecided. witness: the smallest
+    dependent set met (the first of them), or None. assumed: which of these were not counted here,
+    one sentence.
     """
 
     vectors: int
     k: int
     seed: int
-    every: bool
     counts: Counter[str]
     witness: Relation | None
     assumed: str = ""
@@ -58,35 +53,24 @@ class Samples:
     def drawn(self) -> int:
         return self.counts.total()
 
-    def independent(self, size: int | None = None) -> int:
-        """How many of the sampled subsets of this size, k by default, are proved independent."""
-        if not self.every:
-            return self.counts["independent"]
-        least = self.k if size is None else size
-        return sum(count for length, count in self.counts.items() if int(length) >= least)
+    @property
+    def independent(self) -> int:
+        """The number of subsets proved independent."""
+        return self.counts["independent"]
 
-    def failing_at_most(self, size: int | None = None) -> float:
-        """The 95 % bound on the fraction of all subsets of this size that are dependent."""
-        return failing_at_most(self.drawn - self.independent(size), self.drawn)
-
-    def steps(self) -> list[int]:
-        """Of permutations, the sizes to report: the largest of each run with equal counts."""
-        lengths = (int(length) for length, count in self.counts.items() if count)
-        return sorted({*filter(None, lengths), self.k})
+    @property
+    def failing_at_most(self) -> float:
+        """The 95 % bound on the fraction of all k-subsets that are dependent."""
+        return failing_at_most(self.drawn - self.independent, self.drawn)
 
     def claim(self) -> Claim:
         """That few subsets are dependent: sampled, or assumed. Nothing about the Kruskal rank is
         claimed."""
-        what = (
-            f"For each k up to {self.k} separately, 95 % confidence on the fraction of dependent "
-            "k-subsets."
-            if self.every
-            else f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most())} of "
-            f"the {self.k}-subsets of {counted(self.vectors, 'vector', 'the')} is dependent."
-        )
         return Claim(
-            ids.SAMPLED_SWEEP if self.every else ids.sampled(self.k),
-            f"{what} This does not bound the Kruskal rank.",
+            ids.sampled(self.k),
+            f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of the "
+            f"{self.k}-subsets of {counted(self.vectors, 'vector', 'the')} is dependent. This does "
+            "not bound the Kruskal rank.",
             Level.ASSUMED if self.assumed else Level.SAMPLED,
             numbers=self.as_dict(),
             arithmetic=_ARITHMETIC,
@@ -96,32 +80,14 @@ class Samples:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able; floats to a digit that no library changes."""
-        witness = None if self.witness is None else self.witness.as_dict()
-        if not self.every:
-            names = ("independent", "dependent", "undecided")
-            return {
-                "k": self.k,
-                "seed": self.seed,
-                **{name: self.counts[name] for name in names},
-                "subsets": self.drawn,
-                "failing at most": _upward(self.failing_at_most()),
-                "confidence": CONFIDENCE,
-                "witness": witness,
-            }
         return {
-            "longest": self.k,
+            "k": self.k,
             "seed": self.seed,
-            "permutations": self.drawn,
+            **{name: self.counts[name] for name in ("independent", "dependent", "undecided")},
+            "subsets": self.drawn,
+            "failing at most": _upward(self.failing_at_most),
             "confidence": CONFIDENCE,
-            "steps": [
-                {
-                    "k": k,
-                    "independent": self.independent(k),
-                    "failing at most": _upward(self.failing_at_most(k)),
-                }
-                for k in self.steps()
-            ],
-            "witness": witness,
+            "witness": None if self.witness is None else self.witness.as_dict(),
         }
 
 
@@ -144,7 +110,7 @@ def failing_at_most(failures: int, trials: int) -> float:
 
 
 def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
-    """The probability that one of so many random k-subsets contains a given set of that size.
+    """The probability that one of these random k-subsets contains a given set of this size.
 
     >>> round(chance_of_meeting(5, vectors=2000, k=197, subsets=5000), 3)
     0.043
@@ -156,13 +122,13 @@ def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
 
 
 def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Record:
-    """What a shard yields: counts by name, and the members of the smallest circuit it met."""
+    """The record of a shard: counts by name, and the members of the smallest circuit it met."""
     members = min((circuit.indices for circuit in circuits), key=_size, default=None)
     return {"counts": dict(counts), "circuit": None if members is None else list(members)}
 
 
 def is_record(record: Any, vectors: Vectors, names: Collection[str]) -> bool:
-    """Whether this is a record of these counts and vectors. Of a circuit only the form is checked:
+    """Whether this is a record of these counts and vectors. Only the form of a circuit is checked:
     `smallest` computes its relation anew."""
     if type(record) is not dict or set(record) != {"counts", "circuit"}:
         return False
@@ -192,7 +158,7 @@ def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
     """The smallest circuit that some shards met, the first in order of indices, with its relation
     computed anew, exactly; None without one.
 
-    Raises Contradiction where these vectors are independent: then the record is false.
+    Raises Contradiction if these vectors are independent: then the record is false.
     """
     circuits = (tuple(each["circuit"]) for each in records if each["circuit"] is not None)
     members = min(circuits, key=_size, default=None)
