@@ -1,6 +1,6 @@
 """Logits and features of a layer, recomputed from the data and the weights alone.
 
-Nothing is taken from the builder: what it believes its logits to be is one of the things checked.
+Nothing is taken from the builder: the logits that it records are one of the things checked.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat, nmod_mat
+from flint import fmpq_mat, nmod_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact import integers
+from attncert.constructions.exact import integers, modular
+from attncert.constructions.exact.contexts import context_products
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.network.arithmetic import Inexact
@@ -21,11 +22,8 @@ from attncert.verify.tables import Outer, Table, dense
 
 
 def usable_primes(data: Dataset) -> tuple[int, ...]:
-    """Those of PRIMES_31 modulo which the contexts exist: they do not divide the denominator."""
+    """The primes of PRIMES_31 that do not divide the denominator of the contexts."""
     return tuple(p for p in PRIMES_31 if data.contexts.denominator % p)
-
-
-_TOGETHER = 2**22  # numbers of the contexts looked at together
 
 
 class NotIntegral(Inexact):
@@ -45,7 +43,7 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
 
 
 def logit_table(head: Head, data: Dataset) -> Table:
-    """The same, at width one as the outer product that it is. Exact. Raises NotIntegral."""
+    """The same logits, at width one as an outer product. Exact. Raises NotIntegral."""
     table, scale = products(head, data)
     if scale == 1:
         return table
@@ -58,8 +56,8 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
-    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
-    scale; exact. At width one an outer product over 1, if that can be."""
+    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None: all) as integers, (N, n), over one positive scale;
+    exact. At width one an outer product over 1, if it is integral."""
     left, key_scale = token_products(data, head.key)
     products, query_scale = query_products(data, head.query)
     right, scale = products.astype(object), key_scale * query_scale
@@ -81,44 +79,16 @@ def query_products(data: Dataset, columns: fmpq_mat) -> tuple[IntegerArray, int]
 
 def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
     """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale;
-    columns: d×w. Exact: in int64 where no sum can leave it, else FLINT.
-
-    Of large contexts a few are looked at together, for FLINT takes eight bytes a number and the
-    time of a proof, and in int64 only the coordinates in which some column is not 0.
-    """
+    columns: d×w. Exact."""
     whole, scale = columns.numer_denom()
-    count, n, d = data.contexts.shape
-    step, parts = max(1, _TOGETHER // (n * d)), []
-    numbers, scale = _objects(whole), int(scale) * data.contexts.denominator
-    longest = max([1, *np.abs(numbers).sum(axis=0).tolist()])
-    short = longest * max(1, integers.largest(data.contexts.stored)) < 2**63
-    used = np.flatnonzero(numbers.any(axis=1))
-    for start in range(0, count, step):
-        where = slice(start, start + step)
-        if short:
-            some = data.contexts[where, :, used].numerators.astype(np.int64)
-            part = (some @ numbers[used].astype(np.int64)).astype(object)
-        else:
-            rows = data.contexts[where].reshape((-1, d))
-            part = _objects((data.token_rows if step >= count else rows.integer_matrix()) * whole)
-        parts.append(part.reshape(-1, n, columns.ncols()))
-    return np.concatenate(parts), scale
+    products = context_products(data, integers.from_flint(whole))
+    return products.astype(object), int(scale) * data.contexts.denominator
 
 
 def softmax_mod(table: ObjectArray, p: int, times: IntArray | None = None) -> IntArray:
-    """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64; each `times` over. Raises ZeroDivisionError
-    if Σ ≡ 0."""
-    rows = []
-    for t, row in enumerate(table.tolist()):
-        powers = [pow(2, int(k) % (p - 1), p) for k in row]
-        if times is not None:
-            powers = [w * often for w, often in zip(powers, times[t].tolist(), strict=True)]
-        total = sum(powers) % p
-        if total == 0:
-            raise ZeroDivisionError(f"a softmax sum is 0 mod {p}")
-        inverse = pow(total, -1, p)
-        rows.append([w * inverse % p for w in powers])
-    return np.array(rows, dtype=np.int64)
+    """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64; times: how often each token is added. Raises
+    SumVanishes if Σ ≡ 0."""
+    return modular.softmax_mod(table, p, times).astype(np.int64)
 
 
 def mix_mod(weights: IntArray, contexts: IntArray, p: int) -> IntArray:
@@ -138,7 +108,8 @@ def contexts_mod(data: Dataset, p: int) -> IntArray:
 
 
 def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArray:
-    """Z mod p, (T, H·d) int64, from the heads' logits. Raises ZeroDivisionError."""
+    """Z mod p, (T, H·d) int64, from the logits of the heads. Raises ArithmeticError if there are no
+    features mod p: p divides the denominator of the contexts, or a softmax sum."""
     contexts = contexts_mod(data, p)
     return np.hstack([mix_mod(softmax_mod(table, p, data.times), contexts, p) for table in tables])
 
@@ -146,18 +117,18 @@ def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArr
 def feature_residues(
     data: Dataset, tables: Sequence[ObjectArray]
 ) -> Iterator[tuple[IntArray, int]]:
-    """(Z mod p, p) for those of PRIMES_31 modulo which the features exist."""
+    """(Z mod p, p) for the primes of PRIMES_31 modulo which the features exist."""
     for p in PRIMES_31:
         try:
             yield features_mod(data, tables, p), p
-        except ZeroDivisionError:
+        except ArithmeticError:
             continue
 
 
 def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
-    """The largest rank of Z modulo PRIMES_31, and that prime; rank 0 where no features exist.
+    """The largest rank of Z modulo PRIMES_31, and that prime; rank 0 if no features exist.
 
-    The rank over ℚ is at least that. The first prime of a full rank ends the search.
+    It is a lower bound of the rank over ℚ. The first prime of full rank ends the search.
     """
     best, prime = 0, PRIMES_31[0]
     with suppress(NotIntegral):
@@ -171,7 +142,7 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
 
 
 class Progressive:
-    """Features mod p of the heads seen so far, for ranks that grow head by head."""
+    """Features mod p of the first heads, for ranks that grow head by head."""
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.prime = prime
@@ -206,7 +177,7 @@ def residue_rank(matrix: IntArray, p: int) -> int:
 
 
 def related_rows(table: IntArray, p: int) -> tuple[int, list[int]]:
-    """The rank modulo p, and the rows with a coefficient that is not 0 in some relation. The others
+    """The rank modulo p, and the rows with a nonzero coefficient in some relation. The other rows
     are independent of one another and of these.
 
     >>> related_rows(np.array([[1, 0, 0], [0, 1, 1], [0, 2, 2], [0, 0, 5]]), 7)
@@ -216,9 +187,3 @@ def related_rows(table: IntArray, p: int) -> tuple[int, list[int]]:
     null_space, nullity = matrix.nullspace()
     basis = np.array([int(x) for x in null_space.entries()]).reshape(len(table), -1)[:, :nullity]
     return len(table) - nullity, [int(t) for t in np.flatnonzero(basis.any(axis=1))]
-
-
-def _objects(matrix: fmpz_mat) -> ObjectArray:
-    out = np.empty(matrix.nrows() * matrix.ncols(), dtype=object)
-    out[:] = [int(x) for x in matrix.entries()]
-    return out.reshape(matrix.nrows(), matrix.ncols())

@@ -1,7 +1,7 @@
-"""Outputs and Jacobian of an attention layer in floating point, by any array library.
+"""Outputs and Jacobian of an attention layer, by any array library, in floats or modulo a prime.
 
 Example t has the context E (n×d) and the query e. Head h, with K, Q (d×d_h), V (d×d_v) and its rows
-O (d_v×m) of the output matrix, does
+O (d_v×m) of the output matrix, computes
 
     q = Qᵀe,  w = Kq,  ℓ = Ew,  p = softmax(ℓ),  z = Eᵀp,  v = Vᵀz,  and adds Oᵀv to the output.
 
@@ -10,13 +10,15 @@ g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinea
 
     ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
 
-`times` (T, n), where it is given, says how often each row of a context is a token: p is 0 on rows
-that only fill it up. Weights are one vector, numbered as in certificates: key, query, value row by
-row and head by head, then output.
+`times` (T, n) says how often each row of a context is a token (default: once): p is 0 on rows that
+only fill it up. Weights are one vector, numbered as in certificates: key, query, value row by row
+and head by head, then output.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +53,7 @@ class Shape:
 
     @property
     def free(self) -> int:
-        """Weights that a search changes: all; with d_v ≥ m not the output, which is [I_m; 0]."""
+        """Weights that a search changes: all; if d_v ≥ m, not the output, which is [I_m; 0]."""
         return self.parameters if self.value_width < self.m else self.attention
 
     def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:
@@ -89,38 +91,54 @@ def jacobian(
 ) -> tuple[Array, Array]:
     """(T, m) outputs and their derivatives (T, m, free) by the first `free` weights (1).
 
-    free: `shape.attention` (the output matrix stays as it is); None: all. Numbered alike.
+    free: `shape.attention` (the output matrix is constant); None: all. Numbered alike.
     """
-    xp = array_namespace(weights)
     key, query, value, output = shape.split(weights)
-    T, H, m = queries.shape[0], shape.heads, shape.m
     p, q = attend(contexts, queries, key, query, times)
-    scores = contexts @ _columns(xp, value @ output)
+    whole = free is None or free > shape.attention
+    return chain(contexts, queries, p, q, (key, value, output), by_output=whole)
+
+
+def chain(
+    contexts: Array,
+    queries: Array,
+    p: Array,
+    q: Array,
+    matrices: tuple[Array, Array, Array],
+    product: Callable[[Array, Array], Array] = operator.matmul,
+    reduced: Callable[[Array], Array] = lambda x: x,
+    by_output: bool = True,
+) -> tuple[Array, Array]:
+    """Outputs and derivatives (1) from softmax weights p (T, n, H) and q (T, H, d_h).
+
+    matrices: K, V and O, one for each head. product, reduced: the matrix product, and what makes a
+    sum of products an operand again: for arithmetic modulo a prime.
+    """
+    key, value, output = matrices
+    xp, (T, _, H), m = array_namespace(queries), p.shape, output.shape[2]
+    d, p = queries.shape[1], p[..., None]
+    scores = product(contexts, _columns(xp, product(value, output)))  # s, (T or 1, n, H·m)
     scores = xp.reshape(scores, (*scores.shape[:2], H, m))
-    means = xp.sum(p[..., None] * scores, axis=1)  # p·s, (T, H, m)
-    g = p[..., None] * (scores - means[:, None, ...])
+    means = reduced(xp.sum(reduced(p * scores), axis=1))  # p·s, (T, H, m)
+    g = reduced(p * reduced(scores - means[:, None, ...]))
     turned = xp.matrix_transpose(contexts)
-    gamma = turned @ xp.reshape(g, (T, -1, H * m))  # (T, d, H·m)
-    gamma = xp.permute_dims(xp.reshape(gamma, (T, shape.d, H, m)), (0, 3, 2, 1))  # (T, m, H, d)
-    z = xp.matrix_transpose(turned @ p)  # (T, H, d)
-    kappa = xp.matmul(gamma[:, :, :, None, :], key)  # Kᵀγ, (T, m, H, 1, d_h)
-    columns = shape.parameters if free is None else free
-    derivatives = xp.zeros((T, m, columns), dtype=weights.dtype, device=device(weights))
+    gamma = product(turned, xp.reshape(g, (T, -1, H * m)))  # (T, d, H·m)
+    gamma = xp.permute_dims(xp.reshape(gamma, (T, d, H, m)), (0, 3, 2, 1))  # (T, m, H, d)
+    z = xp.matrix_transpose(product(turned, p[..., 0]))  # (T, H, d)
+    kappa = product(gamma[:, :, :, None, :], key)  # Kᵀγ, (T, m, H, 1, d_h)
     blocks = (
         gamma[..., :, None] * q[:, None, :, None, :],
         queries[:, None, None, :, None] * kappa,
         z[:, None, :, :, None] * xp.permute_dims(output, (2, 0, 1))[None, :, :, None, :],
     )
-    by_head = xp.reshape(derivatives[..., : shape.attention], (T, m, H, -1), copy=False)  # a view
-    start = 0
-    for size, block in zip(shape.sizes, blocks, strict=True):
-        by_head[..., start : start + size] = xp.reshape(block, (T, m, H, size))
-        start += size
-    if columns > shape.attention:
-        v = xp.reshape(xp.sum(z[..., None] * value, axis=2), (T, -1))  # Vᵀz, head by head
-        for j in range(m):
-            derivatives[:, j, shape.attention + j :: m] = v
-    return xp.sum(means, axis=1), derivatives
+    heads = xp.concat([xp.reshape(reduced(block), (T, m, H, -1)) for block in blocks], axis=3)
+    derivatives = xp.reshape(heads, (T, m, -1))
+    if by_output:
+        v = xp.reshape(product(z[:, :, None, :], value), (T, 1, -1, 1))  # Vᵀz, head by head
+        unit = xp.eye(m, dtype=v.dtype, device=device(v))
+        last = xp.reshape(v * unit[None, :, None, :], (T, m, -1))
+        derivatives = xp.concat((derivatives, last), axis=2)
+    return reduced(xp.sum(means, axis=1)), derivatives
 
 
 def attend(

@@ -16,6 +16,7 @@ from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.construction import BuiltLayer, PlacedHead, SteeringHead
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head
 from attncert.verify import features
 from attncert.verify.methods.statements import Step
@@ -139,10 +140,10 @@ def features_of(table: Table, so_far: features.Progressive) -> IntArray:
 def softmax_residues(
     table: ObjectArray, so_far: features.Progressive, examples: Sequence[int]
 ) -> IntArray:
-    """Softmax weights mod p; all 0, which is evidence of nothing, where a sum vanishes."""
+    """Softmax weights mod p; all 0, which proves nothing, if a sum vanishes."""
     try:
         return features.softmax_mod(table, so_far.prime, so_far.times(examples))
-    except ZeroDivisionError:
+    except SumVanishes:
         return np.zeros(table.shape, dtype=np.int64)
 
 
