@@ -10,7 +10,7 @@ more, and only these columns are worked out; floats, which only prefer, are comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import DROP, mix, residues, softmax_float, softmax_mod
+from attncert.constructions.exact.modular import mix, residues, softmax_float, softmax_mod
 from attncert.constructions.search.placement import Block, independent_rows
 
 _CACHED = 2**22  # entries
@@ -54,24 +54,9 @@ class FeatureBlocks:
 
         Raises SumVanishes where a denominator is 0 mod p.
         """
-        return self._together(
-            lambda where, contexts: self._features(
-                logits[where], logits[where], contexts, self._times(where)
-            )
-        )
-
-    def of_products(self, products: IntegerArray, rows: IntegerArray) -> Block:
-        """`of` for the logits products[t]·rows[t], products (T,) and rows (T or 1, n) integers."""
-
-        def part(where: slice, contexts: Block) -> Block:
-            mine = rows if len(rows) == 1 else rows[where]
-            return self._mix_products(products[where], mine, contexts, self._times(where))
-
-        return self._together(part)
-
-    def _together(self, part: Callable[[slice, Block], Block]) -> Block:
-        """The blocks of all chunks of the examples."""
-        parts = [part(where, contexts) for where, contexts in self._chunks()]
+        parts = [
+            self._features(logits[where], contexts, where) for where, contexts in self._chunks()
+        ]
         if len(parts) == 1:
             return parts[0]
         return Block(
@@ -81,13 +66,7 @@ class FeatureBlocks:
     def points(self, example: int, logits: IntegerArray) -> Block:
         """The same for one example at several logits: (k, n) to (k, d)."""
         where = slice(example, example + 1)
-        return self._features(logits, logits, self._context(example), self._times(where))
-
-    def points_of_products(self, example: int, products: IntegerArray, row: IntegerArray) -> Block:
-        """`points` for the logits products[i]·row, products (k,) and row (n,) integers."""
-        where = slice(example, example + 1)
-        context = self._context(example)
-        return self._mix_products(products, row[None, :], context, self._times(where))
+        return self._features(logits, self._context(example), where)
 
     def rows(self, examples: Sequence[int], rows: IntArray) -> Block:
         """Row `rows[i]` of the context of `examples[i]`: (N, d)."""
@@ -96,36 +75,9 @@ class FeatureBlocks:
             return self._all[where, rows]
         return self._block(self._contexts[where, rows])
 
-    def _times(self, where: slice) -> IntArray | None:
-        return None if self.data.times is None else self.data.times[where]
-
-    def _mix_products(
-        self,
-        products: IntegerArray,
-        rows: IntegerArray,
-        contexts: Block,
-        times: IntArray | None,
-    ) -> Block:
-        """No long logit is worked out: residues mod p - 1 are what 2^k mod p sees; a float weight
-        sees how far the logit is below the largest, up to DROP bits, and so each factor up to
-        DROP."""
-        order = self.prime - 1
-        exponents = _residues(products, order)[:, None] * _residues(rows, order)
-        below = integers.subtract(rows.max(axis=1, keepdims=True), rows)
-        above = integers.subtract(rows, rows.min(axis=1, keepdims=True))
-        drops = np.where(products[:, None] > 0, _cut(below), _cut(above))
-        drops = _cut(np.abs(products))[:, None] * drops
-        return self._features(exponents, -drops, contexts, times)
-
-    def _features(
-        self,
-        exponents: IntegerArray,
-        logits: IntegerArray,
-        contexts: Block,
-        times: IntArray | None,
-    ) -> Block:
-        """Of logits mod p - 1, and of logits for floats."""
-        mod, guide = softmax_mod(exponents, self.prime, times), softmax_float(logits, times)
+    def _features(self, logits: IntegerArray, contexts: Block, where: slice) -> Block:
+        times = None if self.data.times is None else self.data.times[where]
+        mod, guide = softmax_mod(logits, self.prime, times), softmax_float(logits, times)
         return Block(mix(mod, contexts.mod, self.prime), mix(guide, contexts.float, None))
 
     def _context(self, example: int) -> Block:
@@ -154,11 +106,3 @@ class FeatureBlocks:
             residues(numerators, self.prime),
             scaled.astype(np.float64) * 2.0 ** -min(900, self._bits),
         )
-
-
-def _residues(values: IntegerArray, modulus: int) -> IntArray:
-    return np.mod(values, modulus).astype(np.int64)
-
-
-def _cut(values: IntegerArray) -> IntArray:
-    return np.minimum(values, DROP).astype(np.int64)

@@ -17,7 +17,7 @@ Everything is kept twice: mod p, which decides, and in float64, which only prefe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,34 +125,14 @@ class Placement:
         self._left = Block(np.zeros(size), np.zeros(size))
         self._order, self._at = np.arange(examples), np.arange(examples)  # of the rows of L
         self._panels: list[tuple[slice, Block]] = []
-        self._ahead: _Ahead | None = None
 
     @property
     def unplaced(self) -> list[int]:
         """The other examples, in increasing order."""
-        self._settle()
         return sorted(self._order[len(self.rows) :].tolist())
 
-    def look_ahead(self, examples: list[int]) -> None:
-        """These are to be placed next, group by group: L is read once for all of them.
-
-        Let E be their Λ now. For a head with features X what is left of them is x - E X_S, and that
-        is what is to be placed: another, small placement. If it has placed the rows R, with λ its
-        eliminators of a group G, then those of G in S ∪ R are [E_G - λ E_R, λ].
-        """
-        known = self.eliminators(examples)
-        at = {t: i for i, t in enumerate(examples)}
-        self._ahead = _Ahead(known, at, Placement(len(at), self.prime), [])
-
     def eliminators(self, examples: list[int]) -> Block:
-        """Λ of these examples, (g, N): what is subtracted of each row placed."""
-        ahead = self._ahead
-        if ahead is not None and all(t in ahead.at for t in examples):
-            at = [ahead.at[t] for t in examples]
-            new = ahead.left.eliminators(at)
-            old = self._difference(ahead.known[at], new, ahead.known[ahead.left.rows])
-            return _beside(old, new)
-        self._settle()
+        """Λ of these examples, (g, N): the coefficients of the placed rows."""
         known = self._left[self._at[examples], : len(self.rows)]  # a copy
         for panel, inverse in reversed(self._panels):
             behind = slice(panel.stop, len(self.rows))
@@ -170,26 +150,11 @@ class Placement:
 
         The same as `residual`, by way of L[S]⁻¹ X_S: fast for many examples.
         """
-        return self._rest(examples, block, self._upper(block))
-
-    def _rest(self, examples: list[int], block: Block, upper: Block) -> Block:
-        return self._difference(block[examples], self._left_of(examples), upper)
-
-    def independent(
-        self, examples: list[int], block: Block, most: int
-    ) -> tuple[list[int], list[int]]:
-        """`independent_rows` of the remainder of these examples, which is worked out as far as it
-        is looked at."""
-        upper, d = self._upper(block), block.mod.shape[1]
-
-        def rest(where: slice) -> Block:
-            return self._rest(examples[where], block, upper)
-
-        return _independent(rest, (len(examples), d), self.prime, most)
+        left = self._left[self._where(examples), : len(self.rows)]
+        return self._difference(block[examples], left, self._upper(block))
 
     def _upper(self, block: Block) -> Block:
         """L[S]⁻¹ X_S for a new head with features `block` (T, d): (N, d)."""
-        self._settle()
         upper = block[self.rows]
         for panel, inverse in self._panels:
             before = slice(panel.start)
@@ -219,37 +184,19 @@ class Placement:
         rest: the remainder of all that are unplaced, if known. With σ the group's residuals at the
         pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there): the identity on the group.
         """
-        if self._ahead is None:
-            self._append(group, block[:, pivots], rest and rest[:, pivots])
-        else:
-            self._ahead.columns.append(block[:, pivots])
-            self._place_ahead(self._ahead, group, block, pivots)
+        self._append(group, block[:, pivots], rest and rest[:, pivots])
         self.rows += group
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
-
-    def _place_ahead(
-        self, ahead: _Ahead, group: list[int], block: Block, pivots: list[int]
-    ) -> None:
-        before = self.rows[: ahead.known.mod.shape[1]]
-        left = self._difference(block[list(ahead.at)], ahead.known, block[before])
-        ahead.left.extend([ahead.at[t] for t in group], left, pivots)
-
-    def _settle(self) -> None:
-        """What was placed ahead is placed in L."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead.columns:
-            old = ahead.known.mod.shape[1]
-            self.rows, group = self.rows[:old], self.rows[old:]
-            self._append(group, _beside(*ahead.columns), None)
-            self.rows += group
 
     def _append(self, group: list[int], columns: Block, rest: Block | None) -> None:
         """Columns of L: (T, g) of features for all, or what is left of them for the unplaced."""
         old, new = len(self.rows), len(self.rows) + len(group)
         others = self._order[old:].tolist()
         if rest is None:
-            rest = self._rest(others, columns, self._upper(columns))
+            rest = self._difference(
+                columns[others], self._left[self._where(others), :old], self._upper(columns)
+            )
         else:
             others = sorted(others)
         place = {t: i for i, t in enumerate(others)}
@@ -285,9 +232,6 @@ class Placement:
         in_row = len(at) and (np.diff(at) == 1).all()
         return slice(at[0], at[-1] + 1) if in_row else at
 
-    def _left_of(self, examples: list[int]) -> Block:
-        return self._left[self._where(examples), : len(self.rows)]
-
     def _product(self, a: Block, b: Block) -> Block:
         return Block(matmul_mod(a.mod, b.mod, self.prime), _guide(a.float, b.float))
 
@@ -298,43 +242,20 @@ class Placement:
         return Block(reduced(targets.mod - product, self.prime), guide)
 
 
-@dataclass(frozen=True)
-class _Ahead:
-    """Examples by number (`at`), their eliminators in what is in L (`known`), the placement of what
-    is left of them, and the pivot columns (T, g) of each head that placed some."""
-
-    known: Block
-    at: dict[int, int]
-    left: Placement
-    columns: list[Block]
-
-
-def _beside(*blocks: Block) -> Block:
-    """[A, B, ...]."""
-    return Block(np.hstack([b.mod for b in blocks]), np.hstack([b.float for b in blocks]))
-
-
 def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:
     """The first rows of the block (N, d) that are independent mod p, at most `most`, and pivots.
 
     Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
     float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.
     """
-    return _independent(lambda some: block[some], block.mod.shape, p, most)
-
-
-def _independent(
-    of: Callable[[slice], Block], shape: tuple[int, ...], p: int, most: int | None
-) -> tuple[list[int], list[int]]:
-    """The same of rows (N, d) that `of` gives a few at a time."""
-    count, d = shape
+    count, d = block.mod.shape
     most = min(count, d) if most is None else min(most, count, d)
     echelon = Block(np.zeros((0, d)), np.zeros((0, d)))
     rows: list[int] = []
     pivots: list[int] = []
     for start in range(0, count, _ROWS):
-        some = of(slice(start, start + _ROWS))
-        mod, guide = some.mod.copy(), some.float.copy()
+        some = slice(start, start + _ROWS)
+        mod, guide = block.mod[some].copy(), block.float[some].copy()
         with np.errstate(all="ignore"):
             if rows:
                 mod = reduced(mod - matmul_mod(mod[:, pivots], echelon.mod, p), p)

@@ -116,7 +116,7 @@ class WidthOneBuilder:
     def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:
         """The head u vᵀ as it is: no pivots yet."""
         rows, products = self._rows(u), self._products(v)
-        features = self.blocks.of_products(products, rows)
+        features = self.blocks.of(integers.multiply(products[:, None], rows))
         return WidthOneDraft(u, v, rows, products, features, [])
 
     def _directions(
@@ -183,7 +183,7 @@ class WidthOneBuilder:
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             if most is not None and _bits(rows, products) >= most:
                 return None
-            features = self.blocks.of_products(products, rows)
+            features = self.blocks.of(integers.multiply(products[:, None], rows))
             pivots = self.placed.pivots(list(group), features, eliminators)
             if pivots is not None:
                 return WidthOneDraft(u, v1, rows, products, features, pivots, v0, c, lead, targets)
@@ -232,7 +232,9 @@ class WidthOneBuilder:
 
     def _points(self, t: int, factor: int, multiples: IntArray, row: IntegerArray) -> Block:
         """x_t at the logits α·row, α the multiples of the factor: (k, d)."""
-        return self.blocks.points_of_products(t, integers.multiply(factor, multiples), row)
+        return self.blocks.points(
+            t, integers.multiply(integers.multiply(factor, multiples)[:, None], row)
+        )
 
     def _rows(self, u: IntArray) -> IntegerArray:
         """E⁽ᵗ⁾u for all t: (T or 1, n)."""

@@ -22,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.constructions.search.placement import independent_rows
 from attncert.constructions.search.separation import (
     combine,
     magnitude,
@@ -100,7 +101,8 @@ class ShortHeads:
         if self.data.shared and not placed.rows:  # one of those that are alike
             first = np.sort(np.unique(draft.products, return_index=True)[1]).tolist()
             unplaced = first if len(first) < need else unplaced
-        rows, pivots = placed.independent(unplaced, draft.features, most)
+        rest = placed.remainder(unplaced, draft.features)
+        rows, pivots = independent_rows(rest, self.builder.prime, most)
         return [unplaced[i] for i in rows], replace(draft, pivots=pivots)
 
     def _take(self, head: tuple[list[int], WidthOneDraft]) -> tuple[list[int], WidthOneDraft]:

@@ -67,9 +67,6 @@ from attncert.constructions.search.grouping import consecutive, violation
 from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 from attncert.constructions.width_one.short import ShortHeads
 
-_MANY = 1024  # examples beyond which what was placed is read for several heads at once
-_AHEAD = 64  # examples of these
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WidthOneHead(SteeringHead):
@@ -153,17 +150,12 @@ def proof_heads(
     """The proof's heads for these groups, which meet the partition condition; short: or, in a large
     layer, short ones that place them."""
     chosen: list[WidthOneHead] = []
-    together = max(1, _AHEAD // builder.data.n) if builder.data.T > _MANY else 1
-    for start in range(0, len(groups), together):
-        batch = groups[start : start + together]
-        if len(batch) > 1:
-            builder.placed.look_ahead([t for group in batch for t in group])
-        for group in batch:
-            earlier = tuple(builder.placed.rows)
-            progress(len(earlier), builder.data.T)
-            draft = builder.add(group, short)
-            head = record(builder, group, earlier, draft)
-            chosen.append(replace(head, short=bool(earlier) and draft.v0 is None))
+    for group in groups:
+        earlier = tuple(builder.placed.rows)
+        progress(len(earlier), builder.data.T)
+        draft = builder.add(group, short)
+        head = record(builder, group, earlier, draft)
+        chosen.append(replace(head, short=bool(earlier) and draft.v0 is None))
     return chosen
 
 

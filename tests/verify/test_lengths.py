@@ -83,7 +83,6 @@ def in_blocks(data: Dataset) -> Any:
     by, keys = np.array([1, 3, -2, 4]), np.array([[1], [0], [2]])
     table = (data.contexts.numerators @ keys)[:, :, 0]
     parts = [blocks.of(by[:, None] * table), blocks.points(3, by[:2, None] * table[3])]
-    parts += [blocks.of_products(by, table), blocks.points_of_products(3, by[:2], table[3])]
     return np.vstack([part.mod for part in parts]), np.vstack([part.float for part in parts])
 
 

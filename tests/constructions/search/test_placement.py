@@ -120,31 +120,6 @@ def test_groups_in_any_order_over_many_panels(monkeypatch: pytest.MonkeyPatch) -
     assert sorted(placement.rows) == list(range(T)) and len(placement.columns) == T
 
 
-def test_looking_ahead_changes_nothing() -> None:
-    """Eliminators and pivots mod p, and float64 up to rounding, whether L is read for each group or
-    once for several, and whatever is asked for in between."""
-    rng, T, d = np.random.default_rng(3), 30, 5
-    alone, ahead = Placement(T, P), Placement(T, P)
-    order = rng.permutation(T).tolist()
-    for h, start in enumerate(range(0, T, 2)):
-        group = order[start : start + 2]
-        if h % 4 == 1:
-            ahead.look_ahead(order[start : start + 8])
-        columns = block(rng.integers(-9, 10, (T, d)).tolist())
-        for here in (group, order[start:]) if h % 4 == 3 else (group,):
-            one, other = alone.eliminators(here), ahead.eliminators(here)
-            assert one.mod.tolist() == other.mod.tolist()
-            assert one.float == pytest.approx(other.float, rel=1e-6, abs=1e-6)
-        pivots = alone.pivots(group, columns)
-        assert pivots is not None and pivots == ahead.pivots(
-            group, columns, ahead.eliminators(group)
-        )
-        alone.extend(group, columns, pivots)
-        ahead.extend(group, columns, pivots)
-        assert alone.rows == ahead.rows and alone.columns == ahead.columns
-    assert ahead.unplaced == []
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 6), st.integers(1, 4), st.data())
 def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataObject) -> None:

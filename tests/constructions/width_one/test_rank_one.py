@@ -241,10 +241,9 @@ def test_without_lattices(name: str, saturated: bool) -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("without", [False, True])
 def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One pair a head, groups looked ahead to, and short heads for the proof's groups; where these
+    """One pair a head, and short heads for the proof's groups; where these
     are not found, the proof's."""
     monkeypatch.setattr(head_module, "_LARGE", 0)
-    monkeypatch.setattr(theorem, "_MANY", 0)
     monkeypatch.setattr(ShortHeads, "place", lambda _: None)
     if not without:
         monkeypatch.setattr(WidthOneBuilder, "_without_selector", lambda *_: None)
