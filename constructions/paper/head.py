@@ -83,12 +83,11 @@ class PaperBuilder:
         self,
         data: Dataset,
         *,
-        interior: bool,
         seed: int,
         prime: int,
         saturation: int | None = None,
     ) -> None:
-        self.data, self.interior, self.prime = data, interior, prime
+        self.data, self.prime = data, prime
         self.saturation = saturation
         self.rng = np.random.default_rng(seed)
         self.keys = image_lattice(data.contexts)
@@ -197,7 +196,7 @@ class PaperBuilder:
         scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
         """
         n = self.data.n
-        uniform = n == 1 or (self.interior and bool(self.placed.rows))
+        uniform = n == 1 or bool(self.placed.rows)
         options = [np.zeros(n, dtype=np.int64)] if uniform else []
         if n > 1:
             solver = self._steer_solver(t)

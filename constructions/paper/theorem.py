@@ -72,7 +72,6 @@ def build(
     *,
     head_width: int | None = None,
     heads: int | None = None,
-    interior: bool = True,
     saturation: int | None = None,
     seed: int = 0,
     progress: Progress = silent,
@@ -80,12 +79,11 @@ def build(
     """Key and query weights with which the features of all examples are independent.
 
     head_width: d_h, default n. heads: H, default the fewest that the theorem allows (more, if only
-    they admit a grouping). interior: whether a group's example may also attend uniformly to its
-    context (barycentre), where that costs at most 3 bits of conditioning; such targets keep the
-    logits of all other examples far shorter than vertices do. saturation: every head's c is the
-    least that gives it (then the rank is sought from there on). Exact; rank decided mod p here and
-    proved again by verify/. Raises InputError, and HypothesisFails with a witness where A2, the
-    capacity or the partition condition fails.
+    they admit a grouping). An example of a group may attend uniformly to its context (barycentre)
+    if that costs at most 3 bits of conditioning, which keeps the logits of all other examples
+    short. saturation: every head's c is the least that gives it (then the rank is sought from
+    there on). Exact; rank decided mod p here and proved again by verify/. Raises InputError, and
+    HypothesisFails with a witness if A2, the capacity or the partition condition fails.
     """
     width = data.n if head_width is None else head_width
     require_positive(head_width=width, heads=1 if heads is None else heads)
@@ -94,9 +92,7 @@ def build(
     groups, regrouped = theorem_groups(data, r, heads, seed)
 
     def attempt(prime: int) -> list[PaperHead]:
-        builder = PaperBuilder(
-            data, interior=interior, seed=seed, prime=prime, saturation=saturation
-        )
+        builder = PaperBuilder(data, seed=seed, prime=prime, saturation=saturation)
         chosen: list[PaperHead] = []
         for group in groups:
             progress(len(chosen), len(groups))

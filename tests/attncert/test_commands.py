@@ -22,7 +22,7 @@ LEFT_OUT = {"out", "json", "help", "device", "log",
             "dask"}  # fmt: skip
 CASES = [
     "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",
-    "prove --examples 5 --vertices --saturate 9 --claim interpolation",
+    "prove --examples 5 --saturate 9 --claim interpolation",
     "prove --examples 4 --round 1/4 --data-file",
     "prove --examples 4 --before mean",
     "prove --examples 5 --construction retrieval --beta 1/3",

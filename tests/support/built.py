@@ -15,6 +15,7 @@ from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
+import pytest
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions import generic as of_generic
@@ -24,6 +25,7 @@ from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
+from attncert.constructions.paper.head import PaperBuilder
 from attncert.constructions.width_one import affine as of_affine
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
@@ -77,26 +79,42 @@ def _ragged() -> Dataset:
     return Dataset.of(contexts, data.queries, data.labels)
 
 
+def _uniform(builder: PaperBuilder) -> bool:
+    """Whether the first candidate is the barycentre."""
+    return bool(builder.placed.rows)
+
+
+def _paper(data: Dataset, steered: bool = False, **options: Any) -> BuiltLayer:
+    """steered: no example of a group may attend uniformly, which nearly all would."""
+    candidates = PaperBuilder._candidates
+    with pytest.MonkeyPatch.context() as patch:
+        if steered:
+            patch.setattr(
+                PaperBuilder, "_candidates", lambda b, *t: candidates(b, *t)[_uniform(b) :]
+            )
+        return the_paper.build(data, **options)
+
+
 _BUILD: dict[str, Callable[..., BuiltLayer]] = {
-    "paper": the_paper.build,
+    "paper": _paper,
     "width-one": of_width_one.build,
     "affine": of_affine.build,
     "generic": of_generic.build,
 }
 
 # Data and settings, by construction and name.
-#   paper      interior: some targets at the barycentre. vertices: none. wide: d_h = 5 > r = 3, room
-#              for a key column too many. rational: no entry of the data is whole. trap: step 7's,
-#              where two new examples can bring the same new direction.
+#   paper      interior: some targets at the barycentre. vertices: none.
+#              wide: d_h = 5 > r = 3, room for a key column too many. rational: no entry of the
+#              data is whole. trap: step 7's, where two new examples can bring one new direction.
 #   width-one  short heads; else the proof's alone.
 #   affine     ragged: token counts differ, and a token occurs twice.
 #   generic    spare: one head more than the examples need.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "paper": {
         "interior": (_curve, {}),
-        "vertices": (_curve, {"interior": False}),
+        "vertices": (_curve, {"steered": True}),
         "shared": (_shared, {}),
-        "wide": (_curve, {"head_width": 5, "interior": False}),
+        "wide": (_curve, {"head_width": 5, "steered": True}),
         "rational": (_rational, {}),
         "one head": (partial(_shared, 3), {}),
         "one token": (partial(Dataset.of, [[2, -1]], [[3, 1]], [5]), {}),

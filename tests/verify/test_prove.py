@@ -79,7 +79,7 @@ PROVED: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "small": (SMALL, {}),
     "distinct contexts": (DISTINCT, {}),
     "shared context": (SHARED, {}),
-    "vertices": (SHARED, {"vertices": True}),
+    "steered": (SHARED, {"saturate": 1}),
     "rational": (rational(), {}),
     "wide values": (DISTINCT, {"value_width": 5}),
     "equal contexts, not shared": (

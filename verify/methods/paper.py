@@ -21,7 +21,6 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
         data,
         head_width=request.head_width,
         heads=request.heads,
-        interior=not request.vertices,
         saturation=request.saturation,
         seed=request.seed,
         progress=request.progress,
@@ -39,12 +38,10 @@ def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
     uniform = sum(len(set(g)) == 1 for head in built.heads for g in head.logits)
     every = sum(len(head.group) for head in built.heads)
     plain = sum(all(len(set(g)) == 1 for g in head.logits) for head in built.heads)
-    longer = "; --vertices steers every example, with far longer numbers" if plain else ""
     return {
         "own-group targets": f"{uniform} of {every} at the barycentre (uniform attention, steering "
         f"vector 0), {every - uniform} elsewhere",
-        "heads without steering": f"{plain} of {len(built.heads)} are c·uvᵀ alone, of rank one"
-        f"{longer}",
+        "heads without steering": f"{plain} of {len(built.heads)} are c·uvᵀ alone, of rank one",
     }
 
 
@@ -76,7 +73,7 @@ CONSTRUCTION = Construction(
     hypotheses={**OF_THEOREM_1, "partition": PARTITION},
     steps=STEPS,
     options=(
-        "heads", "head_width", "value_width", "vertices", "saturate", "round", "before",
+        "heads", "head_width", "value_width", "saturate", "round", "before",
     ),
     layer=LayerTheorem(
         bound=paper.BOUND,

@@ -12,10 +12,10 @@ from attncert.constructions.progress import Progress, silent
 class Request:
     """What a construction is asked to build: all that it may read beside the data.
 
-    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. vertices:
-    paper only, every example steered. saturation: bits to which every head is to saturate, only
-    if the construction takes the option. beta: of a retrieval. seed: of its random searches.
-    progress: to be called as progress(done, of). Source: docs/constructions.md.
+    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. saturation:
+    bits to which every head is to saturate, only if the construction takes the option. beta: of a
+    retrieval. seed: of its random searches. progress: to be called as progress(done, of). Source:
+    docs/constructions.md.
 
     >>> from attncert import Request
     >>> Request(heads=3).head_width
@@ -25,7 +25,6 @@ class Request:
     heads: int | None = None
     head_width: int = 1
     value_width: int = 1
-    vertices: bool = False
     saturation: int | None = None
     beta: Fraction | None = None
     seed: int = 0

@@ -25,7 +25,7 @@ from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
 
 _OPTIONS = (
-    "heads", "head_width", "vertices", "saturate", "beta", "round", "before",
+    "heads", "head_width", "saturate", "beta", "round", "before",
 )  # fmt: skip
 
 
@@ -139,7 +139,6 @@ def _request(
         heads=question.heads,
         head_width=question.head_width or theorem.width(data.n),
         value_width=question.value_width or data.m,
-        vertices=question.vertices,
         saturation=question.saturate,
         beta=Fraction(question.beta) if question.beta else None,
         seed=question.seed,

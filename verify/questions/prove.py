@@ -57,9 +57,6 @@ class Prove(Question):
         None, exact(), "retrieval: β above 0, of the softmax; default: 1", group=_WEIGHTS
     )
     claim: ClaimChoice = option("auto", one_of(*_CLAIMS), " | ".join(_CLAIMS))
-    vertices: bool = option(
-        False, SWITCH, "paper: steer all examples: longer numbers", group=_WEIGHTS
-    )
     saturate: int | None = option(
         None,
         whole(1, _MOST_BITS),

@@ -35,7 +35,6 @@ def rational() -> Dataset:
 CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "distinct": (generators.family(7, 3, 4, queries="moment-curve", seed=1), {}),
     "shared": (generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1), {}),
-    "vertices": (generators.family(7, 3, 4, queries="moment-curve", seed=1), {"interior": False}),
     "rational": (rational(), {}),
     "short last group": (generators.family(6, 3, 4, queries="moment-curve", seed=2), {}),
     "narrow heads": (generators.family(5, 4, 5, queries="moment-curve", seed=3), {"head_width": 2}),

@@ -217,7 +217,7 @@ CASES = (
     Case("permuted contexts under uniform mixing", {
         "uniform": "rank 1", "weights heads=2 width=1": "proved",
     }, EDGE_CASES["permuted contexts"]),
-    Case("permuted contexts", {"both heads=2": "proved", "paper heads=2 vertices=True": "proved"}),
+    Case("permuted contexts", {"both heads=2": "proved"}),
     Case("permuted contexts, T above H(n-1)+1", {
         "both heads=1": f"refuted; capacity T=4, capacity=3; no weights: tightness.universal{OPEN}",
         "weights heads=1 width=3": "refuted: no weights exceed rank 3",
@@ -234,7 +234,7 @@ CASES = (
     }, lambda: Dataset.of([[[1, 0], [0, 1]], [[2, 1], [1, 2]]] * 2,
                        [[1, 2], [1, 2], [2, 1], [2, 1]], [0, 1, 0, 0])),
     Case("step 7: two new examples, one new direction", {
-        "both heads=2": "proved", "paper heads=2 head_width=3 vertices=True": "proved",
+        "both heads=2": "proved", "paper heads=2 head_width=3": "proved",
     }),
     Case("contexts of very different scale", {
         "paper": "proved; readout", "width-one": "proved",

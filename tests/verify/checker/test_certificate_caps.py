@@ -94,7 +94,7 @@ def test_whatever_the_caps_no_certificate_is_above_them(
 
 PRICED = {
     "small": (SMALL, Prove()),
-    "vertices": (family(5, 3, 4, seed=2), Prove(vertices=True)),
+    "steered": (family(5, 3, 4, seed=2), Prove(saturate=1)),
     "width one": (family(9, 3, 4, seed=3), Prove("width-one")),
     "generic": (family(9, 4, 5, seed=4), Prove("generic")),
     "digits": (digits().take(13), Prove()),

@@ -131,7 +131,7 @@ def test_undecided_where_the_search_ends() -> None:
 @pytest.mark.parametrize(
     ("option", "setting"),
     [
-        ("heads", 2), ("head_width", 2), ("value_width", 2), ("vertices", True),
+        ("heads", 2), ("head_width", 2), ("value_width", 2),
         ("saturate", 10), ("data_file", True),
     ],
 )  # fmt: skip
