@@ -1,8 +1,7 @@
 """Attention constructions, built exactly, confirmed step by step, written as reports.
 
-The three storeys are `attncert.constructions` (what is built), `attncert.verify` (what is
-confirmed) and `attncert.reports` (what is written); imports go one way.
-
+`attncert.constructions` builds, `attncert.verify` checks, `attncert.reports` writes; each imports
+only those before it.
 
 >>> from attncert import Dataset, Prove, prove
 >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -20,7 +19,7 @@ from typing import Any
 
 import lazy_loader
 
-# The storeys are links in a checkout. Where git writes no links, it writes small files instead.
+# The three packages are links in a checkout; git may write small files instead.
 if Path(__file__).with_name("verify").is_file():
     raise ImportError(
         "attncert: this checkout has files where symbolic links belong (attncert/verify); "
@@ -30,10 +29,10 @@ if Path(__file__).with_name("verify").is_file():
 from attncert.verify.claims.faces import set_face
 
 # Names are loaded when first used (`__init__.pyi` lists them): `attncert check` and `--help` need
-# none of the heavy libraries, and a Ctrl-C while they load is an interrupt like any other.
+# none of the heavy libraries, and Ctrl-C works while they load.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-# How records of `verify` show themselves in a notebook is written in `reports`.
+# `reports` has the functions that display records of `verify` in a notebook.
 _FACES = {
     "answer": ("attncert.reports.answers", "in_notebook"),
     "sentences": ("attncert.reports.answers", "sentences_of"),

@@ -1,4 +1,4 @@
-"""All commands together, and how one ends when it has no answer."""
+"""All commands, and the exit status of one that has no answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from attncert.terminal.progress import quiet
 
 _STDOUT = 1
 _parsed = cache(typer.main.get_command)  # takes longer than a short command does
-_MOST = 500  # characters of a line that says what is wrong
+_MOST = 500  # characters of an error message
 
 app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -33,9 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (
-    *COMMANDS, check, explain, embed,
-):  # fmt: skip
+for _command in (*COMMANDS, check, explain, embed):
     epilog = getattr(_command, "epilog", None)
     app.command(_command.__name__, cls=GroupedHelp, epilog=epilog)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")
@@ -57,7 +55,7 @@ def _commands(
     ] = False,
     silent: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="print errors and what --json asks for, nothing else"),
+        typer.Option("--quiet", "-q", help="print only errors and the JSON of --json"),
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="print it and exit")
@@ -69,24 +67,24 @@ def _commands(
 
 
 def run(words: list[str], options: dict[str, bool]) -> int:
-    """The exit status of these arguments; `options` receives the global ones, and whether a
-    command has begun.
+    """The exit status of these arguments.
 
-    Raises KeyboardInterrupt, and what no command expects.
+    options: receives the global options, and whether a command has begun. Raises KeyboardInterrupt,
+    and exceptions that no command expects.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may take its place
+        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may get its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
-    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack characters that we print
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack our characters
         sys.stdout.reconfigure(errors="backslashreplace")
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(_Line())
     quiet.set(False)
     try:
         status = _parsed(app).main(
-            _in_front(words or ["--help"]), prog_name="attncert", standalone_mode=False, obj=options
+            words or ["--help"], prog_name="attncert", standalone_mode=False, obj=options
         )
-        if status == INTERRUPTED:  # Typer turns Ctrl-C into this status, without a word
+        if status == INTERRUPTED:  # Typer turns Ctrl-C into this status
             raise KeyboardInterrupt
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
@@ -101,42 +99,30 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
-            if options["begun"]:  # code that is not ours left: no answer, whatever its status
+            if options["begun"]:  # third-party code exited: no answer
                 raise
-            return 0  # what a shell completes was told
-        # Typer leaves with SystemExit where the reader is gone.
+            return 0  # shell completion
+        # Typer raises SystemExit if the reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return BROKEN_PIPE
-    except OSError as error:  # nowhere to write the answer to, unless a file is named
+    except OSError as error:  # standard output cannot be written, unless a file is named
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"{error.filename or 'standard output'}: {error.strerror}"
-        if error.strerror is None:  # of a library that could not be loaded
+        if error.strerror is None:  # a library that could not be loaded
             message = f"a library: {error}"
     say(f"attncert: {printable(message, _MOST)}", error=True)
     return UNUSABLE
 
 
 class _Line(logging.Formatter):
-    """What libraries log, in one printable line: they quote files, such as their settings in the
-    current folder."""
+    """A record that a library logs, as one printable line: it may quote files."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record), _MOST)
 
 
-def _in_front(words: list[str]) -> list[str]:
-    """With --quiet before the command, wherever it stands among the options.
-
-    >>> _in_front(["check", "c.json", "--quiet"]), _in_front(["check", "--", "-q"])
-    (['--quiet', 'check', 'c.json'], ['check', '--', '-q'])
-    """
-    options = words[: words.index("--")] if "--" in words else words
-    flags = [word for word in options if word in ("--quiet", "-q")]
-    return flags[:1] + [word for word in options if word not in flags] + words[len(options) :]
-
-
 def _usage(error: typer.TyperException) -> str:
-    """A usage error in the same words as any other: the argument, what it must be, what it is."""
+    """A usage error, with the help that explains the command."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "attncert"
     return f"{printable(error.format_message(), _MOST // 2)} (see {command} --help)"

@@ -1,7 +1,6 @@
-"""The command line as a user's shell sees it: an exit status, whatever happens.
+"""The entry point of the command line: every way to end is mapped to an exit status.
 
-What a command says is in attncert/commands/; here the ways to end are mapped to exit statuses. Only
-a command that finished gives an answer (0, 1, 3).
+The commands are in attncert/commands/. Only a command that finishes gives an answer (0, 1, 3).
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
 from attncert.verify.methods.names import OURS
 
 _MOST = 300  # characters of an unexpected exception's message
-_ALLOCATIONS = 20_000  # between searches for cycles: with 700, imports spend 0.3 s on them
-_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # say nothing to us, and can end an import
+_ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
+_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # not used here; wrong values break an import
 _MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status, and raises nothing.
 
-    0, 1, 3: the command's answer; 2: unusable input; 70: a defect of ours, of which the traceback
-    is shown by `attncert --debug COMMAND ...`; 130: interrupted; 141: broken pipe.
+    0, 1, 3: the command's answer; 2: unusable input; 70: a defect of attncert, whose traceback
+    `attncert --debug COMMAND ...` shows; 130: interrupted; 141: broken pipe.
     Source: docs/commands.md.
 
     >>> main(["--quiet", "explain", "digits"])
@@ -44,9 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
             from attncert.app import run
 
             return run(words, options)
-    except BaseException as error:  # a user's construction can raise what is no Exception
+    except BaseException as error:  # a user's construction can raise anything
         interrupted = _is_interrupt(error)
-        with suppress(Exception):  # nothing can be said if stderr is gone, too
+        with suppress(Exception):  # stderr may be closed
             if interrupted:
                 print("interrupted", file=sys.stderr)
             else:
@@ -63,8 +62,8 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def process() -> NoReturn:
-    """`main` as a process of its own. While Python leaves (workers are waited for), Ctrl-C ends it
-    at once: there is nothing to say any more. So does a second one while `main` says so."""
+    """Run `main` as a process. A second Ctrl-C, or one while Python exits and waits for workers,
+    ends it at once, without a message."""
     sys.excepthook, sys.unraisablehook = _silent, _again
     for setting in _OF_LIBRARIES:
         os.environ.pop(setting, None)
@@ -74,22 +73,22 @@ def process() -> NoReturn:
     gc.set_threshold(_ALLOCATIONS)
     status = main() if not _foreign(sys.argv) else _watched()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    gc.freeze()  # nothing is left for Python's last search for cycles, which takes 0.2 s
+    gc.freeze()  # no last garbage collection, which takes 0.2 s
     sys.exit(status)
 
 
 def _foreign(words: list[str]) -> bool:
-    """Whether a construction that is not ours is named: code that may end the process at any time.
-    The last option of that name counts, so all are looked at."""
+    """Whether a third-party construction is named, whose code may end the process at any time. All
+    options of that name are checked, since the last one counts."""
     after = [x for word, x in pairwise(words) if word == "--construction"]
     after += [x.partition("=")[2] for x in words if x.startswith("--construction=")]
     return hasattr(signal, "sigwaitinfo") and not {*after} <= {*OURS}
 
 
 def _watched() -> int:
-    """`main` in a child, which tells when it has come to its end. One that ends without a word
-    (`os._exit`) has given no answer, whatever status it leaves. Signals that the child did not get
-    from the terminal, too, are handed on to it."""
+    """Run `main` in a child process, which reports its status through a pipe. A child that ends
+    without this report (`os._exit`) has given no answer. Signals that the terminal did not send to
+    the child as well are forwarded to it."""
     read_end, write_end = os.pipe()
     awaited = {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
@@ -97,7 +96,7 @@ def _watched() -> int:
     if not child:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         status = main()
-        os.write(write_end, bytes([status]))  # what it leaves with may be another: atexit
+        os.write(write_end, bytes([status]))  # its exit status may differ: atexit
         return status
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         came = signal.sigwaitinfo(awaited)
@@ -105,30 +104,29 @@ def _watched() -> int:
             os.kill(child, came.si_signo)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
     code = os.waitstatus_to_exitcode(ended[1])
-    if code < 0:  # by a signal: so does this process
+    if code < 0:  # ended by a signal; so does this process
         with suppress(OSError):  # SIGKILL has no handler
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os.close(write_end)
     os.set_blocking(read_end, False)
-    with suppress(BlockingIOError):  # somebody else holds the other end
-        if told := os.read(read_end, 1):
-            return told[0]
+    with suppress(BlockingIOError):  # another process holds the other end
+        if reported := os.read(read_end, 1):
+            return reported[0]
     line = "--construction: must be code that returns, not code that ends the process"
     print(f"attncert: {line}", file=sys.stderr)
     return UNUSABLE
 
 
 def _silent(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Python shows what nobody caught, and ends by SIGINT if it is Ctrl-C: that needs no words."""
+    """Show an exception that nobody caught, except Ctrl-C: Python then ends by SIGINT."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
 
 
 def _again(dropped: sys.UnraisableHookArgs) -> None:
-    """Python drops what is raised where nobody can catch it (in a finalizer, in the callback of a
-    weak reference). Ctrl-C and what counts as such come again a moment later, as a signal to this
-    thread, which may be asleep by then."""
+    """Repeat an interrupt that Python drops, since it was raised in a finalizer or in the callback
+    of a weak reference: the signal is sent again a moment later."""
     if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
         again = (threading.get_ident(), signal.SIGINT)
         threading.Timer(_MOMENT, signal.pthread_kill, again).start()
@@ -137,7 +135,7 @@ def _again(dropped: sys.UnraisableHookArgs) -> None:
 
 
 def _report(error: BaseException, debug: bool) -> None:
-    """The traceback where it was asked for, and one line."""
+    """Print the traceback if `debug`, and one line."""
     from attncert.constructions.foreign import error_text, escaped, printable
 
     if debug:

@@ -1,4 +1,4 @@
-"""The version that is installed, read when it is asked for."""
+"""The installed version, read when this module is first imported."""
 
 from importlib import metadata
 

@@ -1,4 +1,4 @@
-"""attncert embed: what a layer of a real model sees, as a folder that `attncert assume` reads."""
+"""attncert embed: the inputs of a layer of a real model, as a folder for `attncert assume`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The commands that ask a question about data, each of them a line here: what it takes is said by
-its question, what it writes by its report."""
+"""The commands that answer a question about data, one line each; options and help come from the
+question, the output from its report."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
 
 @dataclass(frozen=True)
 class _Entry:
-    """function: of what it is asked of, question and progress, returns an Answer. load: of DATA.
-    Both as module:name, imported when the command runs. loads_by: what the question says to load.
+    """function: of the arguments, the question and progress; returns an Answer. load: reads DATA.
+    Both as module:name, imported when the command runs. loads_by: options of the question that
+    `load` takes.
     """
 
     question: type[Question]

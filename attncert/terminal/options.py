@@ -1,4 +1,4 @@
-"""The options of a command, from their record: nothing about them is said twice."""
+"""The options of a command, derived from their record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer.core
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Option, Options, arguments, flag, options
 
-Sources: TypeAlias = dict[str, str | None]  # DATA, and what else a question is asked of
+Sources: TypeAlias = dict[str, str | None]  # the arguments by name: DATA, MODEL, ...
 
 _Record = TypeVar("_Record", bound=Options)
 _OUTPUT = "output"
@@ -22,7 +22,7 @@ _JSON = "the answer as JSON on stdout"
 def command_of(
     record: type[_Record], run: Callable[[Sources, _Record, str | None, bool], int]
 ) -> Callable[..., int]:
-    """A function whose signature is that of the command, as Typer reads it.
+    """A function with the signature of the command, for Typer.
 
     run: called with the arguments by name, the options, --out and --json; returns the exit status.
     """
@@ -63,7 +63,7 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 
 
 def _annotated(name: str, meaning: Option) -> Any:
-    """The type that Typer parses, and what it shows."""
+    """The type that Typer parses, with the help that it shows."""
     kind: Any = meaning.rule.kind
     choices = list(meaning.rule.choices)
     about = typer.Option(
@@ -76,7 +76,7 @@ def _annotated(name: str, meaning: Option) -> Any:
 
 
 class GroupedHelp(typer.core.TyperCommand):
-    """Its help shows the options under the headings of their groups."""
+    """A command whose help shows the options under the headings of their groups."""
 
     def format_options(self, context: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {"arguments": [], "options": []}
@@ -92,7 +92,7 @@ class GroupedHelp(typer.core.TyperCommand):
 
 
 class naming_options:
-    """A block in which an error that names a field of the record names its option."""
+    """A context in which an error about a field of the record names its option instead."""
 
     def __init__(self, record: type[Options]) -> None:
         self._names = options(record)

@@ -1,4 +1,4 @@
-"""How every command ends in the same way: nothing else writes to a terminal, or a report."""
+"""Output of all commands: only this module writes to the terminal and starts writing a report."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LEAST = 2**30  # bytes of address space
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
-    """What --out says, else attncert-report/NAME."""
+    """The folder of --out, else attncert-report/NAME."""
     return Path("attncert-report", name) if out is None else out
 
 
 def require_memory() -> None:
-    """Raises InputError for a limit of the address space below 1 GiB: OpenBLAS asks for ever for
-    memory that it is refused, and hears no signal meanwhile."""
-    with suppress(ImportError):  # there is no such limit on Windows
+    """Raises InputError for a limit of the address space below 1 GiB: OpenBLAS would request memory
+    forever, deaf to signals."""
+    with suppress(ImportError):  # Windows has no such limit
         import resource
 
         from attncert.constructions.errors import InputError
@@ -44,7 +44,7 @@ def require_memory() -> None:
 
 
 def require_apart(log: str | None, folder: str | Path) -> None:
-    """A folder that holds the log could not be replaced by the report's, in the end."""
+    """Raises InputError if the log is in the report's folder, which will be replaced."""
     from attncert.constructions.errors import InputError
 
     target = os.path.realpath(folder)
@@ -55,10 +55,10 @@ def require_apart(log: str | None, folder: str | Path) -> None:
 def deliver(
     question: Question, make: Callable[[Stages], Report], folder: str | Path, as_json: bool
 ) -> int:
-    """Make a report, write it to `folder`, say what came out; returns its exit status.
+    """Make a report, write it to `folder` and print the verdict; returns the exit status.
 
-    A folder that may not be written is refused before the work. A Ctrl-C that says what is kept is
-    an Interrupted.
+    A folder that may not be written is refused before the work. A Ctrl-C with a message about kept
+    work becomes an Interrupted.
     """
     from attncert.reports.folder import check_folder, command_of, write
     from attncert.terminal.progress import Stages
@@ -74,7 +74,7 @@ def deliver(
     before = command_of(folder)
     write(report, folder)
     other = before and before != report.summary["command"]
-    instead = [f"It takes the place of the report of: {before}"] if other else []
+    instead = [f"It replaces the report of: {before}"] if other else []
     _say(report.summary, [*report.sentences, *instead], Path(folder), as_json)
     return report.exit_status
 
@@ -82,7 +82,7 @@ def deliver(
 def _say(
     summary: Mapping[str, Any], sentences: Sequence[str], folder: Path | None, as_json: bool
 ) -> None:
-    """summary: for --json; folder: where the report is, None: nowhere."""
+    """summary: for --json; folder: that of the report, None if there is none."""
     from attncert.reports.report import PAGE
 
     if as_json:
@@ -92,14 +92,14 @@ def _say(
 
 
 def answer_alone() -> AbstractContextManager[Any]:
-    """A block of work in which libraries, and other people's constructions, may print: on stderr,
-    since stdout is for the answer."""
+    """A context in which libraries and third-party constructions print to stderr: stdout is for the
+    answer."""
     return redirect_stdout(sys.stderr)
 
 
 def say(*lines: str, error: bool = False) -> None:
-    """Lines on stdout (error: on stderr, if anything can be written there): one for each argument,
-    whatever is in it."""
+    """Print one line for each argument, control characters escaped, on stdout (error: on stderr, if
+    that is open)."""
     if quiet.get() and not error:
         return
     with suppress(*[OSError] if error else []):
@@ -107,10 +107,10 @@ def say(*lines: str, error: bool = False) -> None:
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """JSON alone on stdout, keys sorted, every character outside printable ASCII escaped."""
+    """Print JSON on stdout, keys sorted, characters outside printable ASCII escaped."""
     text = json.dumps(content, sort_keys=True, indent=1)
-    typer.echo(text.replace("\x7f", "\\u007f"))  # DEL, which JSON leaves as it is
+    typer.echo(text.replace("\x7f", "\\u007f"))  # DEL, which JSON does not escape
 
 
 class Interrupted(Exception):
-    """Ctrl-C where something was kept: the message says what."""
+    """Ctrl-C after which some work is kept: the message says which."""

@@ -225,7 +225,7 @@ def test_a_report_of_another_command_is_not_replaced_without_a_word(
 ) -> None:
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     prove = ["prove", tmp_path / "tiny.json", "--out", tmp_path / "o", "--heads", "2"]
-    word = "It takes the place of the report of: attncert prove DATA --heads 2\n"
-    assert "takes the place" not in shell.runs(*prove, status=0).out
-    assert "takes the place" not in shell.runs(*prove, status=0).out
+    word = "It replaces the report of: attncert prove DATA --heads 2\n"
+    assert "It replaces" not in shell.runs(*prove, status=0).out
+    assert "It replaces" not in shell.runs(*prove, status=0).out
     assert word in shell.runs(*prove, "--seed", "1", status=0).out

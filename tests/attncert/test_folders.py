@@ -56,7 +56,7 @@ def test_a_report_is_written_again_byte_for_byte(tmp_path: Path, shell: Shell) -
     subprocess.run([sys.executable, "-m", "attncert", *PROVE, str(folder)], check=True)
     holds, checker, report, trust = shell.runs("check", folder).out.splitlines()
     assert holds.startswith("holds: ") and "checker is that of attncert" in checker
-    assert report.startswith("The report is what attncert ") and "Believe attncert expl" in trust
+    assert report.startswith("The report is what attncert ") and "Trust attncert expl" in trust
 
 
 def _line_of_code(folder: Path) -> None:
@@ -130,7 +130,7 @@ def test_figures_that_are_drawn_otherwise_are_named(
     files = {name: (folder / name).read_bytes() for name in names}
     (folder / "report.html").write_bytes(html_page(files["report.md"], files))
     printed = shell.runs("check", folder, status=3).out
-    assert "another Matplotlib or another hand: figures/graph.svg." in printed
+    assert "another Matplotlib or somebody else drew: figures/graph.svg." in printed
 
 
 def resealed(folder: Path, **by: str) -> None:
@@ -192,9 +192,9 @@ def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: She
 WRITTEN = {  # data, and what the report of them is not compared for; "" if it is
     "kruskal [[1, 0], [0, 1], [2, 0]]": "",
     'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples, or some, of the vectors",
-    "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, and it is about",
+    "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, but it is also",
     "network": "",
-    "layer": "its certificate holds blocks, and it is about weights in another form",
+    "layer": "its certificate holds blocks, but it is about weights in another form",
 }
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.certificates.folders import certificate_in
+from attncert.commands.certificates.folders import as_file, certificate_in
 from attncert.constructions.errors import InputError
 from attncert.terminal.output import print_json, say
 from attncert.terminal.progress import Stages
-from attncert.terminal.stdin import as_file
 
 if TYPE_CHECKING:
     from attncert.commands.certificates.compared import Compared
@@ -24,7 +23,9 @@ _OF_PARTS = ("TypeError", "KeyError", "IndexError", "AttributeError", "ValueErro
 
 def check(
     certificate: Annotated[str, typer.Argument(help="a certificate, the folder of a report, or -")],
-    fast: Annotated[bool, typer.Option("--fast", help="what is too large for pure Python")] = False,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="for files too large for pure Python")
+    ] = False,
     limit_seconds: Annotated[float, typer.Option(help="limit on the time")] = 600.0,
     limit_mib: Annotated[
         float | None,
@@ -32,10 +33,10 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="verdict as JSON on stdout")] = False,
     verified: Annotated[
-        bool, typer.Option("--verified", help="by the verified checker (attncert kernel build)")
+        bool, typer.Option("--verified", help="use the verified checker (attncert kernel build)")
     ] = False,
     kernel: Annotated[
-        bool, typer.Option("--kernel", help="as a theorem that Coq checks (attncert kernel build)")
+        bool, typer.Option("--kernel", help="let Coq check it as a theorem (attncert kernel build)")
     ] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
@@ -53,7 +54,7 @@ def check(
         verdict = _with_hint(verdict)
     if verdict.status == "unusable":
         kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
-        if kind is not None:  # what Python raised on the way, where no rule of the format spoke
+        if kind is not None:  # a Python exception, not a rule of the format
             raise InputError(certificate, "an attncert certificate", _what(kind[1]))
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
@@ -78,7 +79,7 @@ def _compared(folder: str, limit_seconds: float) -> Compared:
 
 
 def _with_hint(verdict: Verdict) -> Verdict:
-    """Over a limit: the fast check, for a claim that it knows."""
+    """Point to the fast check, if it knows the claim."""
     from attncert.verify.fast.check import FAST_CLAIMS
 
     if verdict.claim not in FAST_CLAIMS or "--fast" in verdict.message:
@@ -87,7 +88,7 @@ def _with_hint(verdict: Verdict) -> Verdict:
 
 
 def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Verdict], float]:
-    """And its limit on memory, in MiB, where none is asked for."""
+    """The checker, and its default limit on memory in MiB."""
     if fast:
         from attncert.verify.fast import check as fast_check
 
@@ -102,7 +103,7 @@ def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Ve
 
 
 def _in_kernel(path: str, **limits: float) -> Verdict:
-    """The verdict of the checker; where that is "holds", Coq's, and what it rests on."""
+    """The verdict of the checker; if that is "holds", the verdict of Coq, with its axioms."""
     from attncert.verify.coq.instance import check, instance
 
     verdict, theorem = instance(path, **limits)
@@ -122,7 +123,7 @@ def _in_kernel(path: str, **limits: float) -> Verdict:
 
 
 def _what(error: str) -> str:
-    """What a file is on which the checker met this exception.
+    """The description of a file on which the checker raised this exception.
 
     >>> _what("KeyError"), _what("PermissionError")
     ('one with a part of another type', 'unreadable (PermissionError)')

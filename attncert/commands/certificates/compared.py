@@ -1,9 +1,9 @@
-"""The folder of a report against what this installation writes: its checker, and its report.
+"""Comparison of a report's folder with what this installation writes: its checker and its report.
 
-Anyone can write a folder, with every number and hash in it. So nothing in it is compared with
-anything else in it. The checker is compared with the one that is installed. The report is written
-again: the certificate holds the data and the command line, whose options are read here by the rules
-of its question, and this installation runs it. The name of the data alone is taken from the folder.
+Anyone can write a folder, with every number and hash in it, so its parts are not compared with one
+another. The checker is compared with the installed one. The report is written again: the
+certificate holds the data and the command line, whose options are parsed here by the rules of its
+question, and this installation runs it. Only the name of the data is taken from the folder.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _AGAIN: dict[str, type[Question]] = {
     x.command: x for x in (Prove, Fit, Capacity, Kruskal, Assume, LayerQuestion)
 }
 _APART = ("timings.json", "checker")
-_TRUST = "Believe attncert explain and this installation's checker, not the text of a report."
+_TRUST = "Trust attncert explain and this installation's checker, not the text of a report."
 
 
 class Compared(NamedTuple):
-    """sentences: what was compared and what differs. exit_status: 0 nothing differs; 1 something
-    does; 3 only figures do, a checker beside a certificate that names another version, or the
-    report was not compared. not_compared says so, and why; "" if it was."""
+    """sentences: what was compared and what differs. exit_status: 0 if nothing differs; 3 if only
+    figures differ, or the checker beside a certificate of another version, or if the report was not
+    compared; otherwise 1. not_compared: why the report was not compared, or ""."""
 
     sentences: tuple[str, ...]
     exit_status: int
@@ -52,8 +52,8 @@ class _Apart(Exception):
 
 
 def compared(folder: Path, limit_seconds: float) -> Compared:
-    """The checker and the report in the folder of a certificate that holds; of a folder without
-    either, nothing. Raises InputError."""
+    """Compare the checker and the report in the folder of a certificate that holds, if they are
+    there. Raises InputError."""
     with path_errors(str(folder), "a folder that can be read", folder):
         there = [name for name in ("checker", PAGE) if os.path.lexists(folder / name)]
         certificate = json.loads((folder / "certificate.json").read_bytes())
@@ -87,13 +87,13 @@ def _checker(others: list[str], by: Mapping[str, Any]) -> str:
 def _report(changed: list[str]) -> str:
     if not changed:
         return (
-            f"The report is what attncert {version('attncert')} writes again of the data in the "
-            "certificate, byte for byte; the name of the data and timings.json are not vouched for."
+            f"The report is what attncert {version('attncert')} writes from the data in the "
+            "certificate, byte for byte, except for the name of the data and timings.json."
         )
     if all(map(_is_figure, changed)):
         return (
-            f"The report is what attncert {version('attncert')} writes again, but for figures that "
-            f"it draws otherwise, by another Matplotlib or another hand: {_few(changed)}."
+            f"The report is what attncert {version('attncert')} writes, except for figures, which "
+            f"another Matplotlib or somebody else drew: {_few(changed)}."
         )
     return f"The report is not what attncert {version('attncert')} writes: {_few(changed)}."
 
@@ -108,7 +108,7 @@ def _few(names: list[str]) -> str:
 
 
 def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float) -> list[str]:
-    """The files of the report that differ from those that are written again."""
+    """The files of the report that differ from those written again."""
     by = certificate["produced_by"]
     if by.get("version") != version("attncert"):
         raise _Apart(f"it is of another version, {printable(by.get('version'), 20)}")
@@ -125,7 +125,7 @@ def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float)
         try:
             subprocess.run(command, capture_output=True, timeout=limit_seconds, cwd=temporary)
         except subprocess.TimeoutExpired:
-            raise _Apart(f"to write it again takes more than {limit_seconds:g} s") from None
+            raise _Apart(f"writing it again takes more than {limit_seconds:g} s") from None
         if not (place / PAGE).is_file():
             raise _Apart("its command does not run on the data in the certificate")
         changed = _others(place, folder, _APART)
@@ -135,7 +135,7 @@ def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float)
 
 
 def _of_its_figures(folder: Path) -> bool:
-    """Whether the page for a browser is the page beside it with the figures of this folder."""
+    """Whether the HTML page is the page beside it with the figures of this folder."""
     from attncert.reports.html import html_page
 
     files = {name: folder / name for name in (HTML_PAGE, PAGE, *map(figure_file, FIGURES))}
@@ -149,7 +149,7 @@ def _is_figure(name: str) -> bool:
 
 
 def _words(command: str) -> list[str]:
-    """The command line, read by the rules of its question and written again."""
+    """The words of the command line, parsed by the rules of its question and written again."""
     try:
         program, name, *rest = shlex.split(command)
         record = _AGAIN[name]
@@ -167,16 +167,16 @@ def _words(command: str) -> list[str]:
     if program != "attncert" or line != command:
         raise _Apart("its command is none that attncert writes")
     if ":" in line:
-        raise _Apart("its construction is code of a third party, which is not run here")
+        raise _Apart("its construction is third-party code, which is not run here")
     return shlex.split(line)[1:]
 
 
 def _require_whole(command: str, certificate: Mapping[str, Any], folder: Path) -> None:
     """Raises _Apart if the certificate does not hold all that the report is about."""
     if command == Assume.command:
-        raise _Apart("its certificate holds vectors, and it is about contexts, too")
+        raise _Apart("its certificate holds vectors, but it is also about contexts")
     if command == LayerQuestion.command and certificate["construction"] != "given-network":
-        raise _Apart("its certificate holds blocks, and it is about weights in another form")
+        raise _Apart("its certificate holds blocks, but it is about weights in another form")
     if command == Kruskal.command:
         page = (folder / PAGE).read_text("utf-8", "replace")
         whole = "stored as integers, exactly." in page and "only those of the relation" not in page
@@ -185,7 +185,7 @@ def _require_whole(command: str, certificate: Mapping[str, Any], folder: Path) -
 
 
 def _name(folder: Path) -> str:
-    """Of the data, as the title of the report has it; any that is safe serves."""
+    """The name of the data in the title of the report, made safe."""
     with (folder / PAGE).open(encoding="utf-8", errors="replace") as file:
         title = file.read(400).partition("\n# ")[2].partition("\n")[0]
     name = title.split("`")[1] if title.count("`") > 1 else title.rpartition(": ")[2]
@@ -193,8 +193,8 @@ def _name(folder: Path) -> str:
 
 
 def _others(ours: Path, theirs: Path, apart: Collection[str] = ()) -> list[str]:
-    """Files that only one of two folders has, or that differ; but for these names at the top, and
-    what Python compiled of ours: what lies in theirs it would run in the place of the sources."""
+    """Files that only one of the folders has, or that differ, except these names at the top and our
+    compiled files. Theirs are included: Python would run them instead of the sources."""
     paths = {p.relative_to(theirs) for p in theirs.rglob("*") if p.is_symlink() or not p.is_dir()}
     own = (p.relative_to(ours) for p in ours.rglob("*") if not p.is_dir())
     paths |= {path for path in own if "__pycache__" not in path.parts}

@@ -1,4 +1,4 @@
-"""attncert explain: what a certificate, or a data set, says, in words."""
+"""attncert explain: a certificate or a data set in words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attncert.commands.certificates.folders import certificate_in
+from attncert.commands.certificates.folders import as_file, certificate_in
 from attncert.terminal.output import print_json, say
 from attncert.terminal.progress import Stages
-from attncert.terminal.stdin import as_file
 
 if TYPE_CHECKING:
     from attncert.constructions.data.dataset import Dataset
@@ -27,7 +26,7 @@ def explain(
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words.
 
-    Of a data set: its sizes, and the SHA-256 by which reports and certificates name it.
+    For a data set: its sizes, and the SHA-256 by which reports and certificates name it.
     """
     from attncert.constructions.data.loading import bundled
     from attncert.reports.certificate.explain import data_text, explain, text
@@ -46,8 +45,8 @@ def explain(
 
 
 def _data(path: str) -> Dataset | None:
-    """The data set in this file: an archive, bundled, or an object with contexts or sequences of
-    its own. None for whatever else, which is to be a certificate."""
+    """The data set in this file: bundled, an archive, or an object with contexts or sequences. None
+    for anything else, which should be a certificate."""
     from attncert.constructions.data.loading import (
         MAX_JSON_BYTES,
         bundled,

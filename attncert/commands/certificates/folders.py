@@ -1,7 +1,10 @@
-"""A certificate as a user names it: the file, the folder of its report, or standard input."""
+"""A certificate named by the user: a file, the folder of its report, or standard input."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from attncert.constructions.errors import InputError, NoSuchFile
@@ -26,6 +29,25 @@ attncert certificate, the folder of a report, or - for standard input
     if not _is("is_file", name, "certificate.json"):
         raise InputError(name, "the folder of a report with certificate.json", "one without")
     return str(Path(name, "certificate.json"))
+
+
+@contextmanager
+def as_file(path: str) -> Iterator[str]:
+    """The path; for "-" that of a copy of standard input, removed in the end. Raises InputError."""
+    if path != "-":
+        yield path
+        return
+    import tempfile  # slow to load
+
+    from attncert.constructions.data.loading import STDIN, standard_input
+    from attncert.constructions.errors import path_errors
+
+    content = standard_input()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "stdin")
+        with path_errors(STDIN, "copied to a temporary folder", copy), open(copy, "wb") as file:
+            file.write(content)
+        yield copy
 
 
 def _is(what: str, *parts: str) -> bool:
