@@ -58,28 +58,6 @@ STICKS_OUT = """() => [...document.querySelectorAll('main *')].filter((e) =>
   && !e.closest('.table, .graph, .formula, pre')).map((e) => e.outerHTML.slice(0, 99))"""
 CUT = """(parts) => [...document.querySelectorAll(parts)].filter((e) =>
   e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML.slice(0, 99))"""
-CONTRAST = """() => {
-  const light = (colour) => {
-    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((x) => {
-      const s = x / 255;
-      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const paper = (e) => {
-    for (; e; e = e.parentElement) {
-      const colour = getComputedStyle(e).backgroundColor;
-      if (!/, 0\\)$/.test(colour)) return colour;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  const texts = [...document.querySelectorAll('main p, main li, main td, main th, main a, nav a')]
-    .filter((e) => !e.closest('svg') && e.textContent.trim());
-  return Math.min(...texts.map((e) => {
-    const [a, b] = [light(getComputedStyle(e).color), light(paper(e))].sort((x, y) => y - x);
-    return (a + 0.05) / (b + 0.05);
-  }));
-}"""
 
 
 @pytest.mark.parametrize("kind", [*SHOWN, *ASKED])
@@ -88,13 +66,11 @@ CONTRAST = """() => {
 def test_the_page_fits_and_can_be_read(
     browser: Any, folders: dict[str, Path], kind: str, scheme: str, size: str
 ) -> None:
-    """The page does not scroll sideways; nor, on a desktop, its tables, graph and formulas. The
-    contrast of text is at least 4.5."""
+    """The page does not scroll sideways; nor, on a desktop, its tables, graph and formulas."""
     with opened(browser, folders[kind], SIZES[size], color_scheme=scheme) as window:
         assert window.evaluate(WIDER) == 0
         assert window.evaluate(STICKS_OUT) == window.evaluate(CUT, READ[size]) == []
         assert (window.evaluate(LUMINANCE) > 200) == (scheme == "light")
-        assert window.evaluate(CONTRAST) >= 4.5
 
 
 def test_nothing_foreign_runs(browser: Any, folders: dict[str, Path]) -> None:

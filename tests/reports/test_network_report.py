@@ -101,11 +101,6 @@ HEADS = (Head(M(2, 1), M(3, 1), M(2, 4)), Head(M(2, 2), M(3, 2), M(2, 5)))
             r"where $W_{1}$ is $3\times4$",
         ),
         (
-            FeedForward(M(3, 4), M(1, 4), "all", "relu"),
-            r"$x_{1} = \max(0,\;x_{0}W_{1} + b_{1})$, and each row of $X_{1}$ alike, "
-            r"where $W_{1}$ is $3\times4$",
-        ),
-        (
             Attention(HEADS, M(9, 3), rule="linear", unit=None, mask=((True, False),)),
             r"$x_{1} = \big((x_{0}Q_{1,h}K_{1,h}^\top X_{0}^\top)\,X_{0}V_{1,h}\big)_{h=1}^{2}"
             r"\,O_{1}$, where heads stand side by side, $Q_{1,h}$ $3\times1$ or $3\times2$, "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -102,17 +101,6 @@ def test_heads_that_stand_alike_share_a_box() -> None:
         ]
     labels = {b.label for b in diagram(ProofTrace(claims)).boxes}
     assert labels == {"hypothesis: A2", "heads 1–4, 6–8", "head 5"}
-
-
-def test_a_weak_head_stays_visible_among_many() -> None:
-    def change(claim: Claim) -> Claim:
-        weak = claim.id == "head.5.separator"
-        return replace(claim, level=Level.NUMERICAL) if weak else claim
-
-    view = diagram(fixtures.changed(fixtures.KINDS["nine-heads"](), change).trace)
-    standing = {b.label: b.standing for b in view.boxes}
-    assert standing["heads 1–4, 6–9"] is Level.PROVED
-    assert standing["head 5"] is Level.NUMERICAL
 
 
 @pytest.mark.parametrize("kind", ["small", "full-rank", "refused-context", "hostile", "large"])

@@ -17,7 +17,7 @@ from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.answers import write_report
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import FIGURES, FILES, MARK, PAGE, Report, figure_file, is_report_file
+from attncert.reports.report import MARK, Report, is_report_file
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
@@ -57,20 +57,6 @@ def test_a_report_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
     assert write_folder(out, REPORT) == [out / name for name in names]
     assert contents(out) == complete(REPORT)  # tables.tex of the old one is gone
     assert [p.name for p in out.parent.iterdir()] == ["report"]
-
-
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
-    check_folder(tmp_path / "out")
-    (tmp_path / "out").mkdir()
-    check_folder(tmp_path / "out")
-    write_folder(tmp_path / "out", REPORT)
-    assert contents(tmp_path) == {f"out/{k}": v for k, v in complete(REPORT).items()}
-
-
-def test_the_folder_has_the_user_s_usual_permissions(tmp_path: Path) -> None:
-    (tmp_path / "plain").mkdir()
-    write_folder(tmp_path / "out", REPORT)
-    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 @pytest.mark.parametrize(
@@ -127,15 +113,6 @@ def test_paths_that_cannot_be_folders_are_refused(
     assert "empty" in refused("")
     assert "too long" in refused(tmp_path / ("x" * 300))
     assert contents(tmp_path) == {"file": b"mine"}
-
-
-def test_an_unwritable_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path, *args: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    assert "written, not " in (line := refused(tmp_path / "out"))
-    assert line.endswith("out (Permission denied)")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
@@ -220,23 +197,11 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
     assert strange(tmp_path / "out") == ""
 
 
-def test_a_report_holds_its_own_files_alone() -> None:
-    assert all(map(is_report_file, (*FILES, *map(figure_file, FIGURES))))
-    assert not any(map(is_report_file, ("", "notes.txt", "figures/", "figures/../report.md")))
-
-
 def test_a_page_without_our_mark_is_no_report() -> None:
     """It would be written once, and then be refused as not ours."""
     for files in ({}, {"report.md": b"# no mark"}, {"answer.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(files, {}, (), 0)
-
-
-def test_the_checker_is_where_a_certificate_is(tmp_path: Path) -> None:
-    for more in ({}, {"certificate.json": b"{}"}):
-        write(Report({PAGE: MARK.encode(), **more}, {}, (), 0), tmp_path / "out")
-        assert (tmp_path / "out" / "checker" / "__main__.py").exists() == bool(more)
-        assert strange(tmp_path / "out") == ""
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

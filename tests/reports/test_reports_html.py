@@ -146,12 +146,3 @@ def test_mathematics_is_mathml_or_its_source(latex: str) -> None:
     reader = Reader(mathml(latex).encode())
     assert {tag for tag, _ in reader.tags} <= html._MATHML | {"code"}
     assert all(set(attributes) <= html._ATTRIBUTES for _, attributes in reader.tags)
-
-
-def test_our_own_mathematics_is_understood() -> None:
-    """No formula of a report is left as source."""
-    for kind in ("small", "full-rank", "refused-context"):
-        assert "<code>\\" not in page(kind).decode()
-    assert "<mi>Z</mi>" in mathml(r"\operatorname{rank}Z=T") and "rank</mo>" in mathml(
-        r"\operatorname{rank}Z=T"
-    )

@@ -13,7 +13,6 @@ from support import proof_fixtures as fixtures
 from support.proof_fixtures import KINDS, rendered
 
 from attncert.reports.answers import envelope, report, verdict
-from attncert.reports.prove import records
 from attncert.reports.prove.records import exhibits
 from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
@@ -175,14 +174,6 @@ def test_a_refusal_says_first_what_fails_and_shows_the_witness(
     assert exhibits(proof, proof.setup)["failures"]
 
 
-@pytest.mark.parametrize("kind", [k for k in KINDS if KINDS[k]().standing.holds])
-def test_what_holds_has_no_section_on_failures(kind: str) -> None:
-    proof = rendered(kind)[0]
-    assert "## What" in page(kind)
-    assert "## What fails" not in page(kind) and "## What is not" not in page(kind)
-    assert exhibits(proof, proof.setup)["failures"] == []
-
-
 # --- structure ----------------------------------------------------------------------------------
 
 
@@ -238,15 +229,6 @@ def test_a_report_of_600_heads_stays_readable() -> None:
     answer = json.loads(files["answer.json"])
     assert len(answer["exhibits"]["heads"]) == 600 and len(answer["claims"]) == len(proof.trace)
     assert len(table_rows(section(page("large"), "The construction in numbers"))) < 50
-
-
-def test_answer_json_leaves_out_what_grows_with_the_square_of_the_heads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    proof = rendered("small")[0]
-    assert "log2_off_peak" in exhibits(proof, proof.setup)["heads"][1]
-    monkeypatch.setattr(records, "MOST_NUMBERS", 1)
-    assert "log2_off_peak" not in exhibits(proof, proof.setup)["heads"][1]
 
 
 # --- data ---------------------------------------------------------------------------------------

@@ -135,19 +135,6 @@ def test_an_exact_layer_is_within_any_tolerance_but_never_known_to_be_exact() ->
     assert low <= Fraction(1, 2**900) <= high < Fraction(1, 2**899)
 
 
-def test_an_error_of_zero_that_needs_no_rounding() -> None:
-    data = Dataset.of([[[1.0, 0.5]]], [[3, 4]], [0.75])
-    weights = {
-        "W_K": np.ones((1, 2, 1)),
-        "W_Q": np.ones((1, 2, 1)),
-        "W_V": np.full((1, 2, 1), 0.5),
-        "W_O": np.ones((1, 1)),
-    }
-    claim = enclose_error(data, weights)
-    assert (claim.level, claim.numbers["error"]) == (Level.ENCLOSED, ["0", "0"])
-    assert enclose_error(data, weights, tolerance=Fraction(0)).level is Level.ENCLOSED
-
-
 def test_logits_beyond_all_precision_are_undecided_and_nothing_is_claimed() -> None:
     # Two logits of 10^15000 that are equal in fact (their rows are), but not as balls.
     data = Dataset.of([[[1, "1/3"], [1, "1/3"]]], [[1, 1]], [[1]])

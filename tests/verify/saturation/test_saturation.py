@@ -14,17 +14,15 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attncert import InputError, Prove, prove
+from attncert import Prove, prove
 from attncert.constructions import paper, width_one
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, integer_logits, logit_ranges
-from attncert.constructions.search.saturation import saturated
 from attncert.constructions.width_one import build
 from attncert.verify import checker
 from attncert.verify.checker import Limits, Rejected, layer
@@ -97,13 +95,6 @@ def test_the_routes_agree(case: int) -> None:
     assert routes[0].numbers["pairs"] == 8
 
 
-@given(st.lists(st.integers(0, 40), max_size=6), st.integers(1, 12))
-@settings(max_examples=50, deadline=None)
-def test_the_inequality_in_the_builders(drops: list[int], bits: int) -> None:
-    share = sum((Fraction(1, 2**drop) for drop in drops), Fraction(0))
-    assert saturated(drops, bits) == (share / (1 + share) < Fraction(1, 2**bits))
-
-
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=5), st.integers(1, 6))
 @settings(max_examples=200, deadline=None)
 def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
@@ -153,14 +144,6 @@ def test_another_row_is_refuted_in_the_limit() -> None:
     assert least(DATA, spoilt, 6).level is Level.REFUTED
 
 
-def test_a_selector_that_vanishes_never_saturates() -> None:
-    record = built(0).heads[1]
-    spoilt = replace(
-        built(0), heads=(built(0).heads[0], replace(record, selector=record.selector * fmpq(0)))
-    )
-    assert symbolic(DATA, spoilt).level is Level.REFUTED
-
-
 # The whole run.
 
 
@@ -190,20 +173,6 @@ def test_the_rate_is_what_one_more_unit_of_c_adds() -> None:
     assert first is None and ", ".join(map(str, rates)) == limits
 
 
-@pytest.mark.parametrize(
-    ("parts", "says"),
-    [
-        (
-            {"saturate": 9, "construction": "generic"},
-            "saturate: must be left out with construction generic",
-        ),
-    ],
-)
-def test_what_cannot_be_asked(parts: dict[str, Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        prove(SHARED, Prove(**parts))
-
-
 def drawn(bits: int, seed: int) -> Drops:
     """Rows that lead at a c of about 5, most of them by little; numbers of up to `bits` bits."""
     draw = random.Random(seed)
@@ -229,12 +198,6 @@ def test_the_least_c(bits: int) -> None:
             c = least_c(drops, wanted)
             assert c is not None and off_peak(drops, c) < Fraction(1, 2**wanted)
             assert c == 1 or off_peak(drops, c - 1) >= Fraction(1, 2**wanted)
-
-
-def test_a_row_that_never_leads() -> None:
-    drops = drawn(6, 0)
-    drops.gaps[2, 1] = 0
-    assert least_c(drops, 1) is None
 
 
 @pytest.mark.parametrize("shared", [True, False])
