@@ -1,8 +1,7 @@
 """A certificate in words, for someone who has never seen the project.
 
 What the file claims, about what, how the claim is proved, what it leaves open, and whether it was
-checked just now. Everything said is taken from the file, never from what the file says of itself:
-`construction` and `produced_by` are quoted as what they are, not judged.
+checked just now. `construction` and `produced_by`, the file's own description, are only quoted.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, Unusable
 from attncert.constructions.foreign import printable
-from attncert.reports.certificate.claims import ARGUMENTS, CLAIMS, further
+from attncert.reports.certificate.claims import CLAIMS, Words, further
 from attncert.verify import checker
 from attncert.verify.checker.claims import data_keys, parse, with_layer
 from attncert.verify.checker.origin import data_file
@@ -32,14 +31,14 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticErro
 _TRUST = (
     "To believe it, you have to trust Python's integers and a checker of {lines} lines for all "
     "claims (the folder verify/checker, standard library only), and to compare the SHA-256 of "
-    "the data with that of the data you mean. {argument} You need not trust whoever made the file."
+    "the data with that of the data you mean. {more}You need not trust whoever made the file."
 )
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """parts: headings with one paragraph each, in the order to read them. status: "holds", "wrong",
-    "over limit", or "only read"; message: the checker's line."""
+    """parts: headings with one paragraph each. status: "holds", "wrong", "over limit", or "only
+    read"; message: the checker's line."""
 
     file: str
     claim: str
@@ -53,7 +52,7 @@ class Explanation:
 
     @property
     def exit_status(self) -> int:
-        """The checker's; 0 where the file was only read."""
+        """The checker's; 0 if the file was only read."""
         return checker.EXIT.get(self.status, 0)
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,10 +68,10 @@ class Explanation:
 def explain(
     path: str, *, name: str = "", check: bool = True, limit_seconds: float = 600.0
 ) -> Explanation:
-    """The certificate at `path`. name: of the file in messages, if it is a copy. check: run the
-    checker (else the digests alone are compared).
+    """The certificate at `path`. name: of the file in messages, if `path` is a copy. check: run the
+    checker; otherwise only the digests are compared.
 
-    The status is the checker's. Raises InputError where the file is no certificate.
+    The status is the checker's. Raises InputError if the file is no certificate.
     """
     name = name or path
     try:
@@ -96,20 +95,20 @@ def explain(
         raise Unusable(name, message)
     try:
         whole = with_layer(whole)
-        claims, about, proved, open_ = CLAIMS[content["claim"]](whole)
+        words = CLAIMS[content["claim"]](whole)
         more, how = further(whole)
-        claims, proved = claims + more, proved + how
+        words = words._replace(claim=words.claim + more, proof=words.proof + how)
     except (checker.Rejected, *_MALFORMED):
         if status == "only read":
             actual = "one with a part of another type"
             raise InputError(name, "an attncert certificate", actual) from None
-        claims = about = proved = open_ = _NO_WORDS
+        words = Words(*[_NO_WORDS] * 4)
     parts = (
-        ("What it claims", claims),
-        ("What it is about", about),
-        ("Why that can be proved", proved),
-        ("What it does not say", open_),
-        ("What to trust", _trust(content)),
+        ("What it claims", words.claim),
+        ("What it is about", words.subject),
+        ("Why that can be proved", words.proof),
+        ("What it does not say", words.limits),
+        ("What to trust", _trust(words)),
         ("Where it comes from", _origin(content)),
         ("Checked now", _checked(content, status, message)),
     )
@@ -119,8 +118,8 @@ def explain(
 def _with_data(
     content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """With its data, where they are in a file of their own; and the verdict, where that file is
-    another one: wrong. Raises Rejected."""
+    """The certificate with its data, also if these are in a file beside it; and the verdict
+    "wrong" if that file is not the one named. Raises Rejected."""
     if not content["data_file"]:
         return content, None
     try:
@@ -132,10 +131,10 @@ def _with_data(
     return content | {"data": data}, None
 
 
-def _trust(cert: Mapping[str, Any]) -> str:
+def _trust(words: Words) -> str:
     files = sorted(Path(checker.__file__).parent.glob("*.py"))
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
-    return _TRUST.format(argument=ARGUMENTS[cert["claim"]], lines=lines)
+    return _TRUST.format(more=f"{words.trust} ".lstrip(), lines=lines)
 
 
 def _read(content: dict[str, Any]) -> tuple[str, str]:
@@ -147,7 +146,7 @@ def _read(content: dict[str, Any]) -> tuple[str, str]:
 
 
 def text(explanation: Explanation) -> list[str]:
-    """Lines for a terminal: headings and wrapped paragraphs, blank lines between."""
+    """Lines for a terminal: headings and wrapped paragraphs, with blank lines between."""
     lines: list[str] = []
     for heading, body in explanation.parts:
         lines += ["", heading] if lines else [heading]
@@ -156,7 +155,7 @@ def text(explanation: Explanation) -> list[str]:
 
 
 def data_text(data: Dataset) -> list[str]:
-    """A data set in two lines: its sizes, and the number by which reports and certificates name it.
+    """A data set in two lines: its sizes, and the SHA-256 that reports and certificates name.
 
     >>> data_text(Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7]))[0]
     'data: 2 examples, one context of 2 tokens for all, width 2, labels of width 1'
@@ -176,7 +175,7 @@ def _origin(cert: Mapping[str, Any]) -> str:
     construction = printable(cert["construction"], 200)
     data = cert["data_file"]["name"] if cert.get("data_file") else "the data"
     return (
-        f"The file says of itself: construction {construction!r}; {origins}. None of this was "
+        f"The file describes itself as: construction {construction!r}; {origins}. None of this was "
         f"checked. SHA-256 of {data}: {cert['input_sha256']}."
     )
 
@@ -193,7 +192,7 @@ def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
     words = {
         "holds": f"Yes, from the {files} alone, and the claim holds: ",
         "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",
-        "over limit": "No, that is over a limit, and nothing is said of the claim: ",
+        "over limit": "No, a limit was reached, so the claim is open: ",
         "only read": "No, as asked: ",
     }
     return f"{words[status]}{message}."

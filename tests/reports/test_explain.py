@@ -32,10 +32,10 @@ SAYS = {
 BELIEVED = {
     "interpolation": "exp(k ln 2) is 2 to the power of k",
     "full-rank": "independent rows serve every labelling",
-    "dependent-set": "The sum is the claim",
-    "impossible": "(docs/kernel.md: tied_features, impossible): that inputs tied in this way",
+    "dependent-set": "a checker of",
+    "impossible": "docs/kernel.md: tied_features, impossible)",
     "interpolation-near": "Banach's fixed point theorem",
-    "every-labelling": "(docs/kernel.md: all_labels, accepted_every_labelling)",
+    "every-labelling": "docs/kernel.md: all_labels, accepted_every_labelling)",
 }
 EVERY = CASES | {
     "interpolation-near": lambda: near_cases.case("distinct"),
