@@ -1,4 +1,4 @@
-"""Files of arrays by name: .npz, .safetensors and PyTorch's .pt. Names first, then some arrays.
+"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. Names first, then some arrays.
 
 A model's file is large and a layer small: one layer is read, within limits. Floats come as stored;
 bfloat16 as float32, which holds each of them exactly.
@@ -10,11 +10,9 @@ import json
 import math
 import os
 import pickle
-import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -24,9 +22,9 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import on_host
 from attncert.constructions.errors import InputError, extra
 
-MAX_BYTES = 2**26  # of the arrays of one layer, and of a file from standard input
+MAX_BYTES = 2**26  # of the arrays of one layer, and of a JSON file
 MAX_NUMBERS = 2**24  # of one layer: each becomes a rational
-_MOST_NAME = 1000  # characters of a tensor's name, with those of the dictionaries around it
+_STATES = ("state_dict", "model")  # keys of a checkpoint that hold its state dict
 
 Choose = Callable[[Sequence[str]], Collection[str]]  # of the names in a file, those to read
 
@@ -39,13 +37,14 @@ def from_npz(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]
 
 
 def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
-    """With the library safetensors, of the extra `weights`. Raises InputError."""
+    """Some arrays, read by the library safetensors (extra `weights`). Raises InputError."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise InputError(source, f"read with {extra('weights')}", "without it") from None
     try:
-        with _path(file, source) as path, safe_open(path, framework="numpy") as content:
+        path = _path(file, source)
+        with safe_open(path, framework="numpy") as content:
             names = sorted(choose(list(content.keys())))
             described = {name: content.get_slice(name) for name in names}
             _require_small(sum(math.prod(x.get_shape()) for x in described.values()), source)
@@ -63,8 +62,8 @@ def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, A
 
 
 def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
-    """bfloat16, which NumPy lacks: the upper half of a float32. The file was validated before; its
-    header gives the places."""
+    """Arrays of bfloat16, which NumPy lacks: the upper half of a float32. The file was validated
+    before; its header gives the offsets."""
     if not names:
         return {}
     with open(path, "rb") as file:
@@ -80,19 +79,20 @@ def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
 
 
 def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
-    """With PyTorch, of the extra `torch`; tensors alone: nothing in the file is run. The names of
-    nested dictionaries are joined by dots. Raises InputError."""
+    """Some tensors of a file, read by PyTorch (extra `torch`); nothing in the file is run. Raises
+    InputError."""
     try:
         import torch
     except ImportError:
         raise InputError(source, f"read with {extra('torch')}", "without it") from None
     must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
     try:
-        with _path(file, source) as path, warnings.catch_warnings():
+        path = _path(file, source)
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _require_stored(path, source)
             content = torch.load(path, map_location="cpu", weights_only=True)
-            tensors = _tensors(content, source)
+            tensors = _tensors(content)
             names = choose(list(tensors))
             _require_small(sum(tensors[name].numel() for name in names), source)
             return {name: of_tensor(tensors[name], name) for name in names}
@@ -116,29 +116,20 @@ def _require_stored(path: str, source: str) -> None:
             raise InputError(source, "a .pt file that is not compressed", f"of {size} bytes within")
 
 
-def _tensors(content: Any, source: str) -> dict[str, Any]:
-    """By name: texts alone. Each dictionary is visited once: it may lie in itself, or in many, and
-    names would have no end. Raises InputError where two tensors have one name."""
-    tensors: dict[str, Any] = {}
-    waiting, visited = [("", content)], {id(content)}
-    while waiting:
-        prefix, part = waiting.pop()
-        for key, member in part.items() if isinstance(part, dict) else ():
-            if not isinstance(key, str) or len(prefix) + len(key) > _MOST_NAME:
-                continue
-            name = prefix + key
-            if hasattr(member, "numel"):
-                if name in tensors:
-                    raise InputError(source, "a file with each tensor once", f"two of {name!r}")
-                tensors[name] = member
-            elif isinstance(member, dict) and id(member) not in visited:
-                visited.add(id(member))
-                waiting.append((f"{name}.", member))
-    return tensors
+def _tensors(content: Any) -> dict[str, Any]:
+    """The tensors of a state dict by name, or those of the one in a checkpoint."""
+    if not isinstance(content, dict):
+        return {}
+    inner = (content[key] for key in _STATES if isinstance(content.get(key), dict))
+    return {
+        name: tensor
+        for name, tensor in next(inner, content).items()
+        if isinstance(name, str) and hasattr(tensor, "numel")
+    }
 
 
 def of_tensor(tensor: Any, name: str) -> AnyArray:
-    """A PyTorch tensor's numbers, on the host; bfloat16 as float32. Raises InputError."""
+    """The numbers of a PyTorch tensor, on the host; bfloat16 as float32. Raises InputError."""
     kind = str(tensor.dtype).removeprefix("torch.")
     if kind not in ("bfloat16", "float16", "float32", "float64") or "strided" not in str(
         tensor.layout
@@ -150,7 +141,7 @@ def of_tensor(tensor: Any, name: str) -> AnyArray:
 
 
 def require_module(module: Any) -> None:
-    """Raises InputError for what is no PyTorch module, the class of one included."""
+    """Raise InputError unless this is a PyTorch module (and not its class)."""
     if isinstance(module, type) or not hasattr(module, "state_dict"):
         raise InputError("module", "a PyTorch module", f"of type {type(module).__name__}")
 
@@ -160,17 +151,9 @@ def _require_small(count: int, source: str) -> None:
         raise InputError(source, f"a layer of at most {MAX_NUMBERS} numbers", count)
 
 
-@contextmanager
-def _path(file: BinaryIO, source: str) -> Iterator[str]:
-    """The file's own path; of standard input, that of a copy."""
+def _path(file: BinaryIO, source: str) -> str:
+    """The path of the file, which libraries read. Raises InputError for standard input."""
     name = getattr(file, "name", None)
-    if isinstance(name, (str, os.PathLike)):
-        yield os.fspath(name)
-        return
-    content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise InputError(source, f"of at most {MAX_BYTES} bytes", "larger")
-    with tempfile.NamedTemporaryFile(prefix="attncert-") as copy:
-        copy.write(content)
-        copy.flush()
-        yield copy.name
+    if not isinstance(name, (str, os.PathLike)):
+        raise InputError(source, "a file, for this format", "standard input")
+    return os.fspath(name)

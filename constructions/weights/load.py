@@ -1,4 +1,4 @@
-"""Weights from a file in any format: which layer is meant is found by the names of its arrays."""
+"""Weights from a file in any format: the names of its arrays show where a layer is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attncert.constructions.foreign import printable
 from attncert.constructions.network.file import of_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights import files, own
-from attncert.constructions.weights.model_types import model_type
+from attncert.constructions.weights.model_types import model_type, number_of_heads
 from attncert.constructions.weights.naming import NAMINGS, Place, choose, places
 from attncert.constructions.weights.projections import of_projections
 from attncert.constructions.weights.stored import StoredLayer
@@ -33,9 +33,11 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 
 @dataclass(frozen=True)
 class Selection:
-    """format: one of FORMATS. prefix: of the layer, where there are several. heads: H, where the
-    file does not say. config: what the model's configuration says; None: what the layer does is
-    assumed. source: what errors call the configuration; way_out: how to do without, for them."""
+    """Which layer of a file is meant, and how it is read.
+
+    format: one of FORMATS. prefix: of the layer, if there are several. heads: H, if the file does
+    not state it. config: the model's configuration; None: what the layer computes is assumed.
+    source: the name of the configuration in errors; way_out: how to do without it, for errors."""
 
     format: str = "auto"
     prefix: str | None = None
@@ -49,7 +51,7 @@ class Selection:
             raise InputError("format", f"one of {', '.join(FORMATS)}", self.format)
 
     def place(self, names: Sequence[str], source: str) -> Place | None:
-        """Where the layer is; None for one in our own format. Raises InputError."""
+        """The place of the layer; None for one in our own format. Raises InputError."""
         ours = self.format == "attncert" or own.NAMES.issuperset(names)
         if ours and self.format in ("auto", "attncert") and self.prefix is None:
             return None
@@ -72,9 +74,9 @@ def load_weights(
     """The layer in a file, a model's folder or standard input ("-"), as `attncert layer`
     reads it; or the network in a network.json or certificate, if it is not one layer.
 
-    format, prefix, heads: as `Selection`; with "auto", a config.json in the same folder says what
-    the layer does. Exact: a float in an array is the dyadic rational that it stores, a decimal in
-    JSON what is written. Raises InputError, and nothing else, for any other file.
+    format, prefix, heads: as in `Selection`; with "auto", a config.json in the same folder says
+    what the layer computes. Exact: a float in an array is the dyadic rational that it stores, a
+    decimal in JSON is taken as written. Raises InputError, and nothing else, for any other file.
     """
     if os.path.isdir(source):
         source = os.path.join(source, _STORED)
@@ -88,7 +90,6 @@ def load_weights(
         "pt": torch,
         "pth": torch,
         "bin": torch,
-        "ckpt": torch,
     }
     return loading.read_source(source, readers, _FILE)
 
@@ -99,8 +100,8 @@ def of_state(
     source: str,
     selection: Selection,
 ) -> StoredLayer:
-    """The selected layer. read: of arrays by name, those that a choice among all names takes.
-    Raises InputError."""
+    """The selected layer. read: returns the arrays that a choice among all names picks. Raises
+    InputError."""
     selected: list[Place | None] = []
 
     def choice(names: Sequence[str]) -> Collection[str]:
@@ -113,7 +114,7 @@ def of_state(
     if selection.config is None:
         return of_projections(selected[0], arrays, selection.heads, name)
     kind = model_type(selection.config, selection.source, selection.way_out)
-    heads = kind.number_of_heads(selection.config)
+    heads = number_of_heads(selection.config)
     if heads is not None:
         _same_heads(selection, heads, selection.source)
     stored = of_projections(selected[0], arrays, heads or selection.heads, name)
@@ -122,8 +123,8 @@ def of_state(
 
 
 def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
-    """The config.json of a model, beside its weights; None where there is none that names a type.
-    Raises InputError."""
+    """The config.json beside a model's weights; None if there is none, or it names no type. Raises
+    InputError."""
     path = Path(source).with_name("config.json")
     if str(source) == "-" or not path.is_file():
         return None
@@ -156,7 +157,7 @@ def _of_json(
 
 
 def _own(weights: StoredLayer, selection: Selection) -> StoredLayer:
-    """Our own format says how many heads there are."""
+    """The layer in our own format, which states the number of heads. Raises InputError."""
     _same_heads(selection, len(weights.layer.heads), "the file")
     return weights
 

@@ -4,14 +4,13 @@ A naming is a table: which arrays, below a common prefix, are the weights and bi
 and value (one fused, or three) and of the output. A model has many layers; each prefix below which
 all weights of a naming occur is one. Other arrays below it would change what the layer computes
 (normalized queries, relative positions): unless they are known to lie outside attention, such a
-layer is refused rather than misread. What their layers do, the names do not say.
+layer is refused rather than misread. The names do not say what a layer computes.
 
 | names | models |
 | --- | --- |
 | in_proj_weight, out_proj | torch.nn.MultiheadAttention: query, key, value below one another |
 | q_proj, k_proj, v_proj, out_proj | BART, OPT, CLIP, Whisper |
-| q_proj, k_proj, v_proj, o_proj | ViT; Llama and others, with fewer key and value heads |
-| qkv_proj, o_proj | Phi-3, likewise |
+| q_proj, k_proj, v_proj, o_proj | ViT |
 | self.query, self.key, self.value, output.dense | BERT, RoBERTa |
 | attention.query, attention.key, attention.value, output.dense | YOLOS |
 | query, key, value, dense | ALBERT |
@@ -30,19 +29,18 @@ from dataclasses import dataclass
 
 from attncert.constructions.errors import InputError
 
-Names = tuple[str, str]  # of a projection: its weight, its bias
-_ROTARY = ("rotary_emb.",)  # tables of angles
+Names = tuple[str, str]  # the weight and the bias of a projection
 _BUFFERS = ("bias", "masked_bias")  # of causal masks, in old files
 
 
 @dataclass(frozen=True)
 class Naming:
     """format: as --format has it. inputs: query, key and value, or one projection for all three,
-    in that order, head by head. output: of the output. outside: further names that are no part of
-    attention, or beginnings of some, with a dot. conv: a fused weight may be stored (in, out), as
-    Conv1D does. stacked: weights are (H, d, width), that of the output (H, width, m) or (H·width,
-    m). causal: so are modules with these names that do not say. scale: of the logits, where nothing
-    else says it."""
+    in that order, head by head. output: the output projection. outside: further names that are no
+    part of attention, or prefixes of such names, with a dot. conv: a fused weight may be stored
+    (in, out), as by Conv1D. stacked: weights are (H, d, width), that of the output (H, width, m) or
+    (H·width, m). causal: the default for modules with these names. scale: the default scale of the
+    logits."""
 
     format: str
     inputs: tuple[Names, ...]
@@ -74,8 +72,8 @@ class Place:
         return self.prefix.removesuffix(".")
 
     def names(self, names: Collection[str]) -> list[str]:
-        """Of the arrays in the file, those that make this layer, biases included: what lies outside
-        attention is not read. Raises InputError where others below the prefix change what the layer
+        """The names of the arrays that make this layer, biases included; what lies outside
+        attention is not read. Raises InputError if others below the prefix change what the layer
         computes."""
         below = [name for name in names if name.startswith(self.prefix)]
         used = {self.prefix + name for name in self.naming.arrays}
@@ -89,7 +87,7 @@ class Place:
 
 
 def linear(*modules: str) -> tuple[Names, ...]:
-    """Weight and bias of modules.
+    """The names of weight and bias of each module.
 
     >>> linear("q_proj")
     (('q_proj.weight', 'q_proj.bias'),)
@@ -111,7 +109,7 @@ def places(names: Collection[str], namings: Iterable[Naming]) -> list[Place]:
 
 
 def choose(layers: Sequence[Place], prefix: str | None) -> Place:
-    """The one with this prefix, or the only one. Raises InputError, which lists those there are."""
+    """The layer with this prefix, or the only one. Raises InputError with a list of the layers."""
     listed = ", ".join(dict.fromkeys(place.label or "''" for place in layers))
     if prefix is None:
         if len(layers) > 1:
@@ -137,8 +135,7 @@ def _hf(*modules: str, outside: tuple[str, ...] = (), gpt: bool = False) -> Nami
 NAMINGS = (
     Naming("torch-mha", (("in_proj_weight", "in_proj_bias"),), linear("out_proj")[0]),
     _hf("q_proj", "k_proj", "v_proj", "out_proj", outside=_BUFFERS),
-    _hf("q_proj", "k_proj", "v_proj", "o_proj", outside=_ROTARY),
-    _hf("qkv_proj", "o_proj", outside=_ROTARY),
+    _hf("q_proj", "k_proj", "v_proj", "o_proj"),
     _hf("self.query", "self.key", "self.value", "output.dense", outside=("output.LayerNorm.",)),
     _hf("attention.query", "attention.key", "attention.value", "output.dense"),
     _hf("query", "key", "value", "dense", outside=("LayerNorm.",)),

@@ -1,15 +1,14 @@
 """From the projections of a layer, as libraries store them, to exact weights head by head.
 
 Stored: W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of query,
-key and value lie head by head, d_h for each. With G key and value heads for H query heads (grouped
-queries) head h takes number ⌊hG/H⌋. A fused weight has the rows of query, then key, then value.
-Stacked weights, (H, d, d_h) and (H, d_v, m), are brought to that form first.
+key and value lie head by head, d_h for each; as many heads for keys and values as for queries. A
+fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and
+(H, d_v, m), are brought to that form first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 
 from flint import fmpq_mat
 
@@ -26,7 +25,7 @@ _PARTS = ("query", "key", "value")
 def of_projections(
     place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
 ) -> StoredLayer:
-    """arrays: those of the layer at this place, by full name. heads: H. Raises InputError."""
+    """The layer at this place. arrays: by full name. heads: H. Raises InputError."""
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
     if naming.stacked:
@@ -48,15 +47,13 @@ def of_projections(
     if offset is not None and offset.shape != (m,):
         raise InputError(at + naming.output[1], f"of shape {(m,)}", offset.shape)
     biased = offset is not None or any(bias is not None for _, bias in parts.values())
-    widths = {"key": len(parts["query"][0]) // heads, "value": inner // heads}
     layer_heads = []
     for h in range(heads):
         matrices = []
         for part in ("key", "query", "value"):
             weight, bias = parts[part]
-            width = widths["key" if part == "query" else part]
-            own = h * (len(weight) // width) // heads  # itself, or its group's
-            rows = slice(own * width, (own + 1) * width)
+            width = len(weight) // heads
+            rows = slice(h * width, (h + 1) * width)
             matrix = weight[rows].matrix().transpose()  # d×width
             if biased:
                 row = None if part == "key" else bias
@@ -77,7 +74,7 @@ def of_projections(
 
 
 def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
-    """H, as the shape says it. Raises InputError."""
+    """H, from the shape. Raises InputError."""
     if len(query.shape) != 3 or 0 in query.shape:
         raise InputError(name, "of shape (H, d, d_h), no size 0", query.shape)
     if heads not in (None, query.shape[0]):
@@ -86,7 +83,7 @@ def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
 
 
 def _unstacked(array: ExactArray, output: bool) -> ExactArray:
-    """(H, d, d_h) as (H·d_h, d), that of the output as (m, H·d_v); biases in one row."""
+    """A weight (H, d, d_h) as (H·d_h, d), the output's as (m, H·d_v), a bias as one row."""
     x = array.stored
     if output and x.ndim in (2, 3):
         return ExactArray(x.reshape(-1, x.shape[-1]).T, array.denominator)
@@ -114,25 +111,21 @@ def _parts(
             raise InputError(name, f"of shape {weight.shape[:1]}", bias.shape)
     if len(weights) == 1:
         (weight,), (bias,) = weights, biases
-        others, rest = divmod(len(weight) - inner, 2)
-        if others <= 0 or rest:
-            must = f"of {inner} rows for the queries, and as many for keys as for values"
+        if len(weight) != 3 * inner:
+            must = f"of {inner} rows each for queries, keys and values"
             raise InputError(names[0][0], must, f"{len(weight)} rows")
-        ends = (0, inner, inner + others, inner + 2 * others)
-        cuts = [slice(*pair) for pair in pairwise(ends)]
+        cuts = [slice(start, start + inner) for start in (0, inner, 2 * inner)]
         weights = [weight[cut] for cut in cuts]
         biases = [None if bias is None else bias[cut] for cut in cuts]
         names *= 3
     queries = len(weights[0]) if place.naming.stacked else inner
-    widths = (queries // heads, queries // heads, inner // heads)
-    groups, d = len(weights[1]) // widths[1], weights[0].shape[1]
-    for (name, _), weight, part, width in zip(names, weights, _PARTS, widths, strict=True):
-        rows = queries if part == "query" else groups * width
-        if weight.shape != (rows, d) or not groups or heads % groups:
-            must = f"of shape (G·{width}, {d}), with {heads} heads a multiple of G"
-            if part == "query":
-                must = f"of shape {(queries, d)}, for {heads} heads of width {width}"
-            raise InputError(f"{name} ({part})", must, weight.shape)
+    d = weights[0].shape[1]
+    for (name, _), weight, part in zip(names, weights, _PARTS, strict=True):
+        shape = (inner if part == "value" else queries, d)
+        if weight.shape != shape:
+            raise InputError(
+                f"{name} ({part})", f"of shape {shape}, for {heads} heads", weight.shape
+            )
     return dict(zip(_PARTS, zip(weights, biases, strict=True), strict=True))
 
 
@@ -143,6 +136,6 @@ def _matrix(array: ExactArray, name: str) -> ExactArray:
 
 
 def _above(matrix: fmpq_mat, row: ExactArray | None, d: int, width: int) -> fmpq_mat:
-    """(d+1)×width: the bias, or 0, as a row below."""
+    """The matrix with the bias, or 0, as a row below: (d+1)×width."""
     below = [0] * width if row is None else row.reshape((1, width)).matrix().entries()
     return fmpq_mat(d + 1, width, [*matrix.entries(), *below])

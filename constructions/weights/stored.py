@@ -1,4 +1,4 @@
-"""Weights from elsewhere, exact, with what their format says about how they are used.
+"""Third-party weights, exact, with what their format says about their use.
 
 A layer with biases (PyTorch's and most others) computes, for one query e and tokens x_i,
 
@@ -7,9 +7,9 @@ A layer with biases (PyTorch's and most others) computes, for one query e and to
 
 Append a 1 to every token and to the query. Then Q with the row b_Qᵀ below it, and V with the row
 b_Vᵀ, are matrices without a bias that do the same: Σ_i p_i = 1. The term b_K·(Qᵀe + b_Q) is the
-same for all i and cancels in softmax, so the row below K is 0. What is left is b_O: taken off the
-labels, it leaves every error as it is. So a layer with biases on (E, e, y) is, exactly, a layer
-without on ([E 1], [e 1], y - b_O), and everything that is known of those applies (ours).
+same for all i and cancels in softmax, so the row below K is 0. The bias b_O is subtracted from the
+labels, which changes no error. So a layer with biases on (E, e, y) is, exactly, a layer without
+biases on ([E 1], [e 1], y - b_O), and every result about those applies (ours).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class StoredLayer:
     "float16". name: of the file, made safe by `foreign.safe_name`.
 
     unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
-    √d). groups: which examples each head is for (None: not said). offset: b_O, 1×m, or None.
-    format, prefix: where they were found, the prefix made safe. type: of the model, where its
-    configuration was read (`model_types.py`); "": what the layer does is assumed.
+    √d). groups: the examples that each head is for, if stated. offset: b_O, 1×m, or None. format,
+    prefix: where the weights were found, the prefix made safe. type: of the model, if its
+    configuration was read (`model_types.py`); "": what the layer computes is assumed.
     """
 
     layer: Layer
@@ -64,9 +64,9 @@ class StoredLayer:
         object.__setattr__(self, "prefix", safe_name(self.prefix, "", _MOST_PREFIX))
 
     def on(self, data: Dataset) -> Dataset:
-        """The data as `layer` takes them: with biases ([E 1], [e 1], y - b_O), else the same.
+        """The data that `layer` takes: with biases ([E 1], [e 1], y - b_O), else the same.
 
-        Raises InputError where the widths differ.
+        Raises InputError if the widths differ.
         """
         self._require_widths(data)
         if not self.biased:
@@ -81,7 +81,7 @@ class StoredLayer:
         )  # fmt: skip
 
     def _require_widths(self, data: Dataset) -> None:
-        """One error, in terms of the data: a file of another width is wrong as a whole."""
+        """Raise InputError, in terms of the data, if a width differs."""
         ones = int(self.biased)
         for h, head in enumerate(self.layer.heads):
             for part in ("query", "key", "value"):
@@ -98,7 +98,7 @@ class StoredLayer:
 
 
 def kinds(arrays: Mapping[str, Any]) -> str:
-    """The dtypes of some arrays, in words."""
+    """The dtypes of these arrays, in words."""
     return ", ".join(
         sorted({str(x.dtype) if isinstance(x, np.ndarray) else "rational" for x in arrays.values()})
     )

@@ -1,4 +1,4 @@
-"""Weights as users ask for them: of a file, or of a PyTorch module in memory."""
+"""Weights from a file, or from a PyTorch module in memory: the public class."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from attncert.constructions.errors import InputError, whole
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights.files import Choose, of_tensor, require_module
 from attncert.constructions.weights.load import Selection, load_weights, of_state
-from attncert.constructions.weights.model_types import TORCH
+from attncert.constructions.weights.model_types import HEADS, TORCH
 from attncert.constructions.weights.stored import StoredLayer
 
-_HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 _OF_TORCH = ("num_heads", "add_zero_attn")
 _LIBRARY = "transformers.models."
 _WAY_OUT = 'format="hf"'
@@ -43,8 +42,8 @@ class Weights(StoredLayer):
         module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
         docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
         output projections, fused or not: then it is assumed that nothing else acts. prefix: of the
-        layer, where the module has several. heads: where no attribute of the module says. Raises
-        InputError.
+        layer, if the module has several. heads: needed if no attribute of the module states it.
+        Raises InputError.
         """
         require_module(module)
         state = module.state_dict()
@@ -77,8 +76,8 @@ class Weights(StoredLayer):
 
 
 def _configuration(module: Any) -> dict[str, Any] | None:
-    """Of torch.nn.MultiheadAttention itself, and of a module of transformers whose parts are, what
-    says how it computes; None: nothing. (A class of one's own in their place may do otherwise.)"""
+    """What says how torch.nn.MultiheadAttention, or a module of transformers, computes; None for a
+    module that is, or contains, a class of another origin: that may compute otherwise."""
     kind = type(module)
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}
@@ -94,10 +93,10 @@ def _of_a_library(part: Any) -> bool:
 
 
 def heads_of(module: Any) -> int | None:
-    """What the module, its parts or its configuration say of the number of heads; None: nothing."""
+    """The number of heads that the module, its parts or its configuration state, if any."""
     children = module.children() if hasattr(module, "children") else ()
     for part in (module, getattr(module, "config", None), *children):
-        for name in _HEADS:
+        for name in HEADS:
             if whole(number := getattr(part, name, None)):
                 return number
     return None

@@ -55,9 +55,6 @@ def test_a_configuration_says_heads_scale_and_type(tmp_path: Path) -> None:
             load_weights(folder(tmp_path, model_type="gpt2", n_head=odd))
     nameless = folder(tmp_path, bart, **{"model_type": "bart", "": False})
     assert load_weights(nameless, heads=3).scale == "sqrt-d"
-    inner = {"text_config": {"num_attention_heads": 3}, "vision_config": None}
-    weights = load_weights(folder(tmp_path, bart, model_type="clip", **inner))
-    assert (weights.type, len(weights.layer.heads)) == ("clip", 3)
 
 
 REFUSED = {
@@ -67,8 +64,6 @@ REFUSED = {
         {"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": True},
         "config.json: scale_attn_by_inverse_layer_idx: must be False, for attention to be plain",
     ),
-    "rows interleaved": (
-        {"model_type": "gpt_bigcode", "multi_query": False}, "multi_query: must be True, for"),
     "relative positions": (
         {"model_type": "bert", "position_embedding_type": "relative_key"}, "must be absolute, for"),
 }  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 from support.shell import Shell
-from support.third_party import GROUPED, STYLES, gaps, third_party
+from support.third_party import STYLES, gaps, third_party
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -29,9 +29,8 @@ MASKED = visible_rows(DATA, MASK)
 
 @pytest.mark.parametrize("style", STYLES)
 def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> None:
-    """With and without biases, in three dtypes, two containers, and with grouped queries."""
+    """With and without biases, in two dtypes and two containers."""
     kinds: list[dict[str, Any]] = [{}, {"biased": False, "dtype": np.float16}]
-    kinds += [{"heads": 4, "width": 3, "groups": 2, "dtype": np.float64}] * (style in GROUPED)
     for kind in kinds:
         layer = third_party(style, RNG, prefix="model.layers.0.attn.", **kind)
         save_file(layer.state, tmp_path / "x.safetensors")
@@ -123,7 +122,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     ),
     "a key of another width": (
         _state(**{"k_proj.weight": np.ones((6, 5))}), {"heads": 3},
-        "k_proj.weight (key): must be of shape (G·2, 6), with 3 heads a multiple of G, not (6, 5)",
+        "k_proj.weight (key): must be of shape (6, 6), for 3 heads, not (6, 5)",
     ),
     "a bias of another length": (
         _state(**{"v_proj.bias": np.ones(5)}), {"heads": 3},
@@ -131,7 +130,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     ),
     "fused, too few rows": (
         {"qkv.weight": np.ones((7, 6)), "proj.weight": np.ones((6, 6))}, {"heads": 3},
-        "qkv.weight: must be of 6 rows for the queries, and as many for keys as for values, not 7",
+        "qkv.weight: must be of 6 rows each for queries, keys and values, not 7 rows",
     ),
     "a NaN among fused keys": (
         {"qkv.weight": np.where(np.arange(108) == 43, np.nan, 1.0).reshape(18, 6),

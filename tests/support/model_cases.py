@@ -124,7 +124,8 @@ def _stored(folder: Path, found: Any, prefix: str) -> StoredLayer:
 
     with safe_open(folder / "model.safetensors", framework="numpy") as file:
         names = _layers(file.keys())
-    return load_weights(folder, prefix=names[_layers(found.state_dict()).index(prefix)])
+    prefix = names[_layers(found.state_dict()).index(prefix)]
+    return load_weights(folder, prefix=prefix, heads=_HEADS)
 
 
 def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[StoredLayer]]:

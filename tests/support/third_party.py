@@ -1,7 +1,7 @@
 """Random attention layers as libraries store them, and what they output, in plain NumPy.
 
 Written from the definitions of these libraries, apart from the code under test: W (out, in) maps x
-to Wx + b; heads one after the other; 1/√d_h; keys and values repeated for grouped queries.
+to Wx + b; heads one after the other; 1/√d_h.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ SEPARATE = {
 }
 FUSED = {
     "mha": ("in_proj_weight", "in_proj_bias", "out_proj"),
-    "phi": ("qkv_proj.weight", "qkv_proj.bias", "o_proj"),
     "timm": ("qkv.weight", "qkv.bias", "proj"),
     "nanogpt": ("c_attn.weight", "c_attn.bias", "c_proj"),
     "gpt2": ("c_attn.weight", "c_attn.bias", "c_proj"),
 }
 STYLES = (*SEPARATE, *FUSED)
-GROUPED = ("q_proj out_proj", "q_proj o_proj", "phi")  # which have fewer key heads in models
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,6 @@ class ThirdParty:
         q = (queries @ w["q"].T + w["bq"]).reshape(T, H, width)
         k = (contexts @ w["k"].T + w["bk"]).reshape(T, n, -1, width)
         v = (contexts @ w["v"].T + w["bv"]).reshape(T, n, -1, width)
-        k, v = (np.repeat(x, H // x.shape[2], axis=2) for x in (k, v))
         logits = np.einsum("thc,tnhc->thn", q, k) / np.sqrt(width)
         if mask is not None:
             logits = np.where(mask[:, None, :], logits, -np.inf)
@@ -71,12 +68,12 @@ def gaps(weights: StoredLayer, data: Dataset, **options: Any) -> Any:
 
 
 def third_party(
-    style: str, rng: Any, *, d: int = 6, heads: int = 3, width: int = 2, groups: int | None = None,
+    style: str, rng: Any, *, d: int = 6, heads: int = 3, width: int = 2,
     biased: bool = True, dtype: Any = np.float32, prefix: str = "",
 ) -> ThirdParty:  # fmt: skip
-    """A layer with random weights of this dtype. groups: key and value heads; default: heads."""
-    inner, others = heads * width, (groups or heads) * width
-    shapes = {"q": (inner, d), "k": (others, d), "v": (others, d), "o": (d, inner)}
+    """A layer with random weights of this dtype."""
+    inner = heads * width
+    shapes = {"q": (inner, d), "k": (inner, d), "v": (inner, d), "o": (d, inner)}
     parts: dict[str, Any] = {}
     for name, shape in shapes.items():
         parts[name] = rng.normal(size=shape).astype(dtype)
