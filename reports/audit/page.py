@@ -1,4 +1,4 @@
-"""The report of `attncert audit`: what is known of the user's data, and what bundled cases show."""
+"""The report of `attncert audit`: the user's data, and the bundled cases."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def page_parts(answer: AuditAnswer) -> PageParts:
 
 
 def exhibits(answer: AuditAnswer) -> dict[str, Any]:
-    """What each construction did with each case, and with the data."""
+    """The outcome of each construction on each case, and on the data."""
     examined = answer.examined
     cases: dict[str, dict[str, str]] = {}
     for x in answer.cases:
@@ -62,7 +62,7 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
 
 
 def _sentence(examined: Examination) -> str:
-    """For a terminal: the verdict of each construction on the user's data."""
+    """The line of the terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
         if proof.standing is Level.REFUTED and proof.claim.about is not None:  # by any weights
             these = proof.claim.excludes(About.THESE_LABELS)
@@ -76,7 +76,7 @@ def _sentence(examined: Examination) -> str:
 
 
 def _outcome(proof: Answer) -> str:
-    """In a word; with what is claimed, its margin or error, if it is not that outputs are equal."""
+    """The standing in a word; with the claim and its margin or error, if it is not equality."""
     word = _WORDS.get(proof.standing, proof.standing.value)
     if proof.conclusion == ids.MEMORIZATION:
         return word
@@ -85,7 +85,7 @@ def _outcome(proof: Answer) -> str:
 
 
 def data_tables(examined: Examination) -> Iterator[Table]:
-    """Every hypothesis and the conclusion, as each construction asks for them; what each used."""
+    """Every hypothesis and conclusion of each construction, and the uses of the hypotheses."""
     rows = []
     for name, proof in examined.proofs.items():
         for claim in proof.trace:
@@ -101,7 +101,7 @@ def data_tables(examined: Examination) -> Iterator[Table]:
 
 
 def _used(name: str, trace: ProofTrace) -> list[tuple[str, ...]]:
-    """Each step that rests on a hypothesis or names its use, all heads together."""
+    """Each step that rests on a hypothesis or names its use, with all heads together."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for claim in trace:
         of = ids.head_and_step(claim.id)
@@ -115,7 +115,7 @@ def _used(name: str, trace: ProofTrace) -> list[tuple[str, ...]]:
 
 
 def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Construction]) -> Table:
-    """Each case against each construction."""
+    """The outcome of each construction on each case."""
     words = {(x.case, x.construction): x.words for x in cases}
     rows = tuple(
         (case, *(words[case, method.name] for method in methods))

@@ -1,7 +1,7 @@
-"""`attncert audit` as a function: what a construction meets on bundled cases, and on a user's data.
+"""`attncert audit` as a function: constructions on bundled cases, and on a user's data.
 
-The conclusion holds where everything came out as it must. It is refuted by a construction that
-breaks its promise, or by data that no weights serve; else it is undecided where any part is.
+The conclusion holds if every construction keeps its promises and serves the data. It is refuted by
+a broken promise, or by data that no weights serve; otherwise it is undecided.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from attncert.verify.questions.audit import Audit
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):
-    """methods: the constructions audited. cases: what each did with each edge case. sharpened: what
-    each hypothesis of a record is for. examined: the user's data, if any."""
+    """methods: the constructions audited. cases: their outcomes on the edge cases. sharpened: the
+    purpose of each hypothesis of a named construction. examined: the user's data, if any."""
 
     question: Audit
     data: Dataset | Subject
@@ -48,10 +48,11 @@ def audit(
     question: Audit | None = None,
     progress: StageProgress = silent,
 ) -> AuditAnswer:
-    """Which edge cases the constructions meet; what holds of the data, and which step uses it.
+    """Run constructions on edge cases; say which hypotheses hold for the data, and which step uses
+    each.
 
-    data: None: the bundled cases alone. Arithmetic: exact. Source: docs/audit-of-theorem-1.md, and
-    of other constructions their own. Raises InputError.
+    data: None for the bundled cases alone. Arithmetic: exact. Source: docs/audit-of-theorem-1.md;
+    other constructions have their own. Raises InputError.
 
     >>> from attncert import Audit, audit
     >>> answer = audit(question=Audit(quick=True))
@@ -69,7 +70,7 @@ def audit(
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
     judged = edge_cases.claim(cases)
-    named = methods if question.construction else ()  # of all it would take minutes
+    named = methods if question.construction else ()  # for all it would take minutes
     found = [x for method in named for x in sharpen(method, quick, seed, progress)]
     limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
@@ -94,7 +95,7 @@ def audit(
 
 
 def methods_of(question: Audit) -> tuple[Construction, ...]:
-    """The one that is named; else those that use A1 and A2."""
+    """The construction that is named; else those that use A1 and A2."""
     if question.construction is not None:
         return (registry.method(question.construction),)
     return tuple(method for method in registry.methods() if method.assumes_a1_a2)
@@ -103,7 +104,7 @@ def methods_of(question: Audit) -> tuple[Construction, ...]:
 def _conclusion(
     about: Sequence[Claim], judged: Claim, cases: Sequence[edge_cases.CaseVerdict]
 ) -> Claim:
-    """What was examined, and that it came out as it must."""
+    """The claim that everything examined came out as it must."""
     count = len({x.case for x in cases})
     comes = "comes out as it" if count == 1 else "come out as they"
     statement = f"The {counted(count, 'bundled edge case')} {comes} must."

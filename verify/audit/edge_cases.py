@@ -1,9 +1,8 @@
 """Edge cases: degenerate data, and what a construction does with each.
 
-A construction has to do only what it says itself: it proves the data, or names a hypothesis that is
-false, or all weights are shown to fail. A construction whose hypotheses all hold
-and which proves nothing has broken its promise; that counts against it. (What must come out for
-each case, witnesses included, is a table of the tests.)
+A construction must prove the data, or name a false hypothesis, or all weights are shown to fail. If
+all its hypotheses hold and it proves nothing, it has broken its promise. (A table in the tests has
+the expected result of each case, witnesses included.)
 """
 
 from __future__ import annotations
@@ -41,11 +40,8 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
     "n=1, T=2, distinct contexts": lambda: Dataset.of(
         [[[2, 1]], [[1, 1]]], [[1, 3], [0, 1]], [5, 6]
     ),
-    "n=d": lambda: family(5, 3, 3, bound=2, seed=2),
     "n>d": lambda: random(3, 3, 2, seed=1),
     "T<n": lambda: family(2, 4, 5, seed=3),
-    "short last group": lambda: family(6, 3, 4, seed=4),
-    "T at capacity, shared context": lambda: family(5, 3, 4, shared=True, seed=5),
     # queries
     "zero query among others": lambda: Dataset.of(
         _CONTEXTS, [[1, 2, 0], [0, 0, 0], [1, 0, 1]], [1, 2, 3]
@@ -68,13 +64,8 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
         _I, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 1]], _FIVE
     ),
     "all queries in a plane, n=3": lambda: Dataset.of(_I, _PLANE, _FIVE),
-    "queries in a space of dimension n": lambda: family(7, 3, 5, queries="one-subspace", seed=1),
-    "near-collinear queries": lambda: family(5, 3, 4, queries="near-collinear", seed=2),
     "queries of very different length": lambda: Dataset.of(
         _I, [[10**12, 0, 0], [0, 1, 0], [0, 0, 10**6], [1, 1, 1]], _FIVE[:4]
-    ),
-    "queries with a common factor": lambda: Dataset.of(
-        _I, [[6, 0, 0], [0, 10, 0], [0, 0, 15], [6, 10, 15]], _FIVE[:4]
     ),
     # contexts
     "a repeated row in one context": lambda: Dataset.of(
@@ -93,24 +84,17 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
         [[_I[i] for i in order] for order in _ORDERS], _CURVE, _FIVE
     ),
     "step 7: two new examples, one new direction": step_seven_trap,
-    "contexts of very different scale": lambda: family(5, 3, 4, contexts="scaled", seed=3),
-    "sparse contexts": lambda: family(7, 3, 5, contexts="sparse", seed=1),
-    "repeated contexts": lambda: Dataset.of(
-        [_I, [[1, 1, 0], [0, 1, 1], [1, 0, 1]], _I, _I, _I], _CURVE, _FIVE
-    ),
     "ties in Eu for later examples": lambda: Dataset.of(
         _TIED, [[0, 2, 0], [0, 1, 1], [0, 0, 1], [2, 0, 0], [1, 1, 0]], _FIVE
     ),
     # labels and numbers
-    "labels wider than the data, m>d": lambda: family(3, 2, 3, m=5, seed=6),
-    "all labels zero": lambda: Dataset.of(_I[:2], _I, [0, 0, 0]),
     "rationals with large denominators": lambda: Dataset.of(
         [[Fraction(1, 10**40 + 1), 0], [0, Fraction(1, 10**39 + 3)]], _THREE, [1, 2, 3]
     ),
+    "huge integers": lambda: Dataset.of([[10**200 + 1, 7], [3, 10**200 - 1]], _THREE, [1, 2, 3]),
     "subnormal and huge floats together": lambda: Dataset.of(
         [[5e-324, 0.0], [0.0, 1.0]], [[1e300, 0.0], [1.0, 1.0]], [1, 2]
     ),
-    "huge integers": lambda: Dataset.of([[10**200 + 1, 7], [3, 10**200 - 1]], _THREE, [1, 2, 3]),
     "queries equal after rounding to float64 only": lambda: Dataset.of(
         [[1, 0], [0, 1]], [[10**20, 1], [10**20 + 1, 1]], [1, 2]
     ),
@@ -119,7 +103,7 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """What one construction did with one case, in words. level: of the promise that it keeps."""
+    """The outcome of one construction on one case, in words. level: whether it kept its promise."""
 
     case: str
     construction: str
@@ -133,7 +117,7 @@ class CaseVerdict:
 def run(
     methods: Sequence[Construction], quick: bool, seed: int, progress: StageProgress
 ) -> tuple[CaseVerdict, ...]:
-    """Every case (quick: every second) by each construction. Exact."""
+    """Run each construction on every case (quick: every second). Exact."""
     names, outcomes = list(CASES)[:: 2 if quick else 1], []
     for number, name in enumerate(names):
         progress("edge cases", number, len(names))
@@ -142,17 +126,17 @@ def run(
 
 
 def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
-    """That each construction keeps its promise on each case."""
+    """The claim that each construction keeps its promise on each case."""
     cases = len({outcome.case for outcome in outcomes})
     statement = (
-        f"On each of {cases} degenerate data sets each construction proves them, or names a "
-        "hypothesis that is false, or no weights serve all labels."
+        f"On each of {cases} degenerate data sets each construction proves memorization, or names "
+        "a false hypothesis, or no weights serve all labels."
     )
     broken = [x for x in outcomes if x.level is Level.REFUTED]
     failing = broken or [x for x in outcomes if not x.level.holds]
     idle = [x for x in dict.fromkeys(x.construction for x in outcomes) if not _built(x, outcomes)]
     if idle and not failing:
-        reason = f"{', '.join(idle)} built nothing on any of them, so that nothing was shown"
+        reason = f"{', '.join(idle)} built nothing on any of them, so nothing was shown"
         witness = {"reason": reason}
         return Claim(ids.EDGE_CASES, statement, Level.UNDECIDED, {"cases": cases}, witness)
     return Claim(
@@ -167,7 +151,7 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
 
 
 def _built(construction: str, outcomes: Sequence[CaseVerdict]) -> bool:
-    """Whether it proved one of the cases."""
+    """Whether the construction proved one of the cases."""
     words = {x.words for x in outcomes if x.construction == construction}
     return any(level.value in words for level in Level if level.holds)
 
@@ -178,7 +162,7 @@ def _outcome(method: Construction, name: str, seed: int) -> CaseVerdict:
 
 
 def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Level]:
-    """What came out, in words; refuted if the construction promised more, or a step is false."""
+    """The outcome in words; refuted if the construction promised more, or a step is false."""
     claim: ClaimChoice = "full-rank" if method.layer else "auto"
     try:
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))

@@ -1,9 +1,10 @@
-"""What each hypothesis is for: data on which it alone is false, and what breaks on them first.
+"""The purpose of each hypothesis: data on which it alone is false, and what breaks on them first.
 
-Small data are drawn as for an attack, adapted by the construction, and spoilt a little, since what
-is adapted meets every hypothesis. Where exactly one is false, the construction builds: the first
-step, promise or claim that is refuted shows what that one was for, and the data are shrunk. That
-nothing breaks is a count of what was tried; it never shows that a hypothesis is not needed.
+Small data are drawn as for an attack, adapted by the construction, and then changed a little, since
+adapted data satisfy every hypothesis. If exactly one is false, the construction builds: the first
+step, promise or claim that is refuted shows the purpose of that hypothesis, and the data are
+shrunk. If nothing breaks, only the tried data are counted: a hypothesis is never shown to be
+unnecessary.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from attncert.verify.methods.known import Known
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
-DRAWN, QUICK_DRAWN = 200, 40  # cases, each of which is also spoilt
-_SPOILT = 4  # times
-_OWN = ("step", "head", "group", "block", "promise", "claimed")  # how ids of statements begin
+DRAWN, QUICK_DRAWN = 200, 40  # cases
+_SPOILT = 4  # changed versions of each case
+_OWN = ("step", "head", "group", "block", "promise", "claimed")  # prefixes of the ids of statements
 _OPEN = "the builder refuses, or a statement stays undecided"
 
 
 @dataclass
 class Sharpened:
-    """What came of one hypothesis. tried: data sets on which it alone is false; open: those of them
-    that show nothing. broken: what fails first on the smallest data found. level: of all this."""
+    """The result for one hypothesis. tried: data sets on which it alone is false; open: those that
+    show nothing. broken: the first failure on the smallest data. level: of the whole."""
 
     construction: Construction
     hypothesis: str
@@ -57,7 +58,7 @@ class Sharpened:
 
     @property
     def words(self) -> str:
-        """What was found."""
+        """The result in words."""
         if self.broken is not None:
             return f"{self.broken.id} breaks"
         if not self.tried:
@@ -90,8 +91,8 @@ class Sharpened:
 def sharpen(
     construction: Construction, quick: bool, seed: int, progress: StageProgress
 ) -> list[Sharpened]:
-    """Each of its hypotheses about the data, until something breaks. Raises InputError for an error
-    in `adapt`."""
+    """Test each hypothesis about the data until something breaks. Raises InputError for an error in
+    `adapt`."""
     found = {
         name: Sharpened(construction, name)
         for name, hypothesis in construction.hypotheses.items()
@@ -108,7 +109,7 @@ def sharpen(
 
 
 def _try(one: Sharpened, case: NetworkCase) -> None:
-    """Build for this case; if something breaks, for smaller ones too."""
+    """Build for this case; if something breaks, shrink it."""
     construction = one.construction
 
     def broken(less: NetworkCase) -> Claim | None:
@@ -129,7 +130,7 @@ def _try(one: Sharpened, case: NetworkCase) -> None:
 
 
 def _proof(construction: Construction, case: NetworkCase) -> Answer | None:
-    """None for an error in code that relies on what is false."""
+    """The proof; None for an error in code that relies on the false hypothesis."""
     try:
         return prove(case.dataset, Prove(construction=construction.name, seed=int(case.option)))
     except InputError:
@@ -149,14 +150,14 @@ def _broken(said: Sequence[Claim]) -> Claim | None:
 
 
 def _false_alone(construction: Construction, case: NetworkCase) -> str:
-    """The one hypothesis that is false; "" if that are none or several, or one is undecided."""
+    """The only false hypothesis; "" if none or several are false, or one is undecided."""
     levels = _levels(construction, case)
     failing = [name for name, level in levels.items() if not level.holds]
     return failing[0] if len(failing) == 1 and levels[failing[0]] is Level.REFUTED else ""
 
 
 def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
-    """How each hypothesis stands; nothing for data of a shape that none expects."""
+    """The level of each hypothesis; empty for data of a shape that the hypotheses do not expect."""
     try:
         return levels_of_hypotheses(construction, case.dataset)
     except InputError:
@@ -164,7 +165,7 @@ def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
 
 
 def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[NetworkCase]:
-    """A drawn case, as it is and adapted, and the latter with a row or an entry changed."""
+    """A drawn case; the same adapted; and the adapted one with a row or an entry changed."""
     drawn = networks.draw(np.random.default_rng([seed, number]))
     adapted = networks.of_dataset(networks.adapted(construction, drawn), drawn)
     yield from (drawn, adapted)
@@ -181,7 +182,7 @@ def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[Netw
 
 
 def _less(construction: Construction, case: NetworkCase) -> Iterator[NetworkCase]:
-    """Smaller cases, and each adapted if it stays smaller: what the others ask for is restored."""
+    """Smaller cases, and each adapted (which restores the other hypotheses) if that is smaller."""
     for less in smaller(case):
         yield less
         with suppress(InputError):

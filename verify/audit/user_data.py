@@ -1,7 +1,6 @@
-"""A user's data set in an audit: what holds, which step uses it, and what no weights can do.
+"""A user's data set in an audit: which hypotheses hold, and what no weights can do.
 
-The constructions audited are run on it by `prove`. Of a large data set the first examples only: its
-hypotheses are checked, and its groups built, on that part.
+`prove` runs each audited construction on it; for a large data set, on the first examples only.
 """
 
 from __future__ import annotations
@@ -24,14 +23,13 @@ from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 
 MOST, QUICK_MOST = 100, 25  # examples looked at
-READOUT = 40  # examples up to which an exact readout is written down, too (quick: none)
-_LARGEST = 600  # examples up to which it is asked what no weights can do
+READOUT = 40  # examples up to which an exact readout is computed as well (quick: none)
+_LARGEST = 600  # examples up to which limits of all weights are computed
 
 
 @dataclass(frozen=True)
 class Examination:
-    """whole: the user's data. data: the examples of it that were looked at. proofs: by
-    construction."""
+    """whole: the user's data. data: the examples that were examined. proofs: by construction."""
 
     whole: Dataset
     data: Dataset
@@ -46,7 +44,7 @@ class Examination:
 def examine(
     whole: Dataset, methods: Sequence[Construction], quick: bool, seed: int, progress: StageProgress
 ) -> Examination:
-    """Exact where `prove` is."""
+    """Run each construction on the data. Arithmetic: that of `prove`."""
     data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
     claim: ClaimChoice = "auto" if data.T <= READOUT and not quick else "full-rank"
     proofs = dict[str, Answer]()
@@ -59,9 +57,9 @@ def examine(
 
 
 def claims(examined: Examination) -> list[Claim]:
-    """The answer of each construction; last, that one of them memorizes the data. It is refuted in
-    the sense in which no weights do, and names that sense: for these labels, or for every labelling
-    by one choice of keys and queries."""
+    """The answer of each construction, then the claim that one of them memorizes the data. If no
+    weights do, the claim is refuted and says in which sense: for these labels, or for every
+    labelling by one choice of keys and queries."""
     each = [_claim_of(name, proof) for name, proof in examined.proofs.items()]
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
@@ -83,8 +81,8 @@ def claims(examined: Examination) -> list[Claim]:
 
 
 def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
-    """What no weights can do on the given data: for these labels, and for all at once with as many
-    heads as Theorem 1 takes; none for many examples."""
+    """Claims about all weights on these data: for these labels, and for all labels at once with as
+    many heads as Theorem 1 takes. Empty for many examples."""
     data = examined.whole
     if data.T > _LARGEST:
         return ()
@@ -93,7 +91,7 @@ def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
 
 
 def _claim_of(name: str, proof: Answer) -> Claim:
-    """The conclusion of one construction, with the witness of the first thing that fails."""
+    """The conclusion of one construction, with the witness of the first failing claim."""
     answer = proof.trace[proof.conclusion]
     failing = [answer, *proof.trace.failures(proof.conclusion)]
     witness = next((dict(c.witness) for c in failing if c.witness), None)

@@ -26,7 +26,7 @@ class Audit(Question):
     construction: str | None = option(
         None,
         text(*LAYERS),
-        "the one to audit, MODULE:NAME too; default: paper and width-one",
+        "construction to audit, built-in or MODULE:NAME; default: paper and width-one",
     )
     quick: bool = option(False, SWITCH, "fewer cases of the same kinds, in seconds")
     seed: int = option(0, SEED, "random seed of the searches")
@@ -47,5 +47,5 @@ class Attack(Question):
     data = ""
 
     construction: str = option("width-one", text(*ATTACKED), " | ".join((*ATTACKED, OWN)))
-    cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "how many data sets to draw")
+    cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "number of data sets to draw")
     seed: int = option(0, SEED, "random seed of the cases")

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 from edge_case_runs import line
-from support.gaussian import gaussian
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family, random
+from attncert.constructions.data.generators import family
 from attncert.constructions.progress import silent
 from attncert.reports.audit.page import cases_table
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
@@ -61,7 +60,6 @@ def seven(examples: int) -> Dataset:
 
 CASES = (
     # sizes
-    Case("n=1, T=1", {"both": "proved"}, lambda: Dataset.of([[2, 1]], [[1, 3]], [5])),
     Case("n=1, T=2, distinct contexts", {
         "both": "not applicable; capacity T=2, capacity=1", "weights heads=1 width=1": "proved",
     }),
@@ -85,14 +83,11 @@ CASES = (
         "paper head_width=5 heads=2": "proved",
         "paper head_width=5 heads=1": "not applicable; capacity T=3, capacity=2",
     }, lambda: family(3, 2, 3, seed=1)),
-    Case("d_h>d", {"paper head_width=4": "proved"}, lambda: family(3, 2, 2, seed=1)),
     Case("n>d", {
         "both": "not applicable; context-size n=3, d=2; A2 in context 0: 46 E0 - 7 E1 - 9 E2; "
                 "A1 e0 + 2 e1 - e2",
         "weights heads=2 width=1": "proved",
     }),
-    Case("H=1, T=n", {"both heads=1": "proved"}, lambda: family(3, 3, 4, seed=3)),
-    Case("more heads than needed", {"both heads=4": "proved"}, lambda: family(3, 3, 4, seed=4)),
     Case("T above capacity, shared context", {
         "both heads=2": f"refuted; capacity T=6, capacity=5; no weights: tightness.universal{OPEN}",
         "weights heads=2 width=1": "refuted: no weights exceed rank 5",
@@ -117,9 +112,6 @@ CASES = (
     Case("zero query among others", {
         "both": f"not applicable; {ANY} e1", "weights heads=2 width=1": "proved",
     }),
-    Case("zero query alone", {
-        "both": f"not applicable; {ANY} e0", "weights heads=1 width=1": "proved",
-    }, lambda: Dataset.of([[1, 2], [3, 4]], [[0, 0]], [7])),
     Case("repeated query, distinct contexts", {
         "both": f"not applicable; {ANY} e0 - e1", "weights heads=2 width=1": "proved",
     }),
@@ -149,18 +141,12 @@ CASES = (
         "weights heads=3 width=1": "refuted: z0 + z1 - z2 - z3",
         "labels": "proved",
     }, lambda: Dataset.of(I3[:2], [[1, 2, 0], [-1, -2, 0], [3, 1, 0], [-3, -1, 0]], [1, 2, 0, 3])),
-    Case("e, -e, f, -f with n=3", {
-        "both": f"not applicable; {ANY} e0 + e1", "weights heads=2 width=1": "proved",
-    }, lambda: Dataset.of(I3, [[1, 2, 0], [-1, -2, 0], [3, 1, 0], [-3, -1, 0]], [1, 0, 0, 0])),
     Case("A1 false, given order fails, another grouping serves", {
         "both heads=2": "proved; A1 e0 + e1 - e2; theorem without hypothesis.A1",
     }),
     Case("A1 false, an earlier query in a later span", {
         "both heads=2": "proved; A1 e0 - e3 + e4; theorem without hypothesis.A1",
     }),
-    Case("A1 false, dependent triple in different groups", {
-        "both heads=2": "proved; A1 e0 + e1 - e3; theorem without hypothesis.A1",
-    }, lambda: Dataset.of(I3, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 2, 3]], FIVE)),
     Case("all queries in a plane, n=3, H=2", {
         "both heads=2": f"not applicable; {ANY} e0 + e1 - e2", "weights heads=2 width=1": "proved",
     }, EDGE_CASES["all queries in a plane, n=3"]),
@@ -174,18 +160,7 @@ CASES = (
         "paper head_width=2":
             "not applicable; A1, A1-at-r, some-partition 2 e0 - e2; partition e2 - 2 e0",
     }, lambda: Dataset.of(I3, [[1, 0, 0], [0, 1, 0], [2, 0, 0], [0, 0, 1]], FIVE[:4])),
-    Case("near-collinear queries", {
-        "paper heads=2": "proved; readout", "width-one heads=2": "proved",
-    }),
     Case("queries of very different length", {"both": "proved; readout"}),
-    Case("a zero column everywhere", {
-        "both": "proved",
-    }, lambda: Dataset.of([[1, 0, 0, 0], [0, 1, 0, 0]], [[1, 2, 0, 0], [2, 1, 0, 0], [1, 1, 0, 0]],
-                       [1, 2, 3])),
-    Case("T=n+1 with H=1 of dependent queries", {
-        "both heads=1": f"refuted; A1 e0 - e1; capacity T=3, capacity=2; {NO_LABELS}{FLAT}",
-        "labels": "refuted 1",
-    }, lambda: Dataset.of(I3[:2], [[1, 0, 0], [1, 0, 0], [0, 1, 0]], [1, 2, 3])),
     # contexts
     Case("a repeated row in one context", {
         "both": "not applicable; A2 in context 0: E0 - E1", "weights heads=2 width=1": "proved",
@@ -193,20 +168,11 @@ CASES = (
     Case("a zero row in one context", {
         "both": "not applicable; A2 in context 0: E1", "weights heads=2 width=1": "proved",
     }),
-    Case("a dependent row among three", {
-        "both": "not applicable; A2 in context 1: 2 E0 - E1 - E2",
-        "weights heads=1 width=1": "proved",
-    }, lambda: Dataset.of([I3, [[1, 2, 0], [0, 1, 1], [2, 3, -1]]], I3[:2], [1, 2])),
     Case("all rows of the shared context equal", {
         "both heads=3": f"refuted; A2 in context 0: E0 - E1; {NO_LABELS}{FLAT}",
         "weights heads=3 width=1": "refuted: z0 - z1",
         "labels": "refuted 1",
     }),
-    Case("all rows zero", {
-        "both": f"refuted; A2 in context 0: E0; {NO_LABELS}",
-        "weights heads=1 width=1": "refuted: z0",
-        "labels": "refuted 1",
-    }, lambda: Dataset.of([[0, 0], [0, 0]], [[1, 0], [0, 1]], [1, 2])),
     Case("dependent rows that are affinely independent", {
         "both": "not applicable; A2 in context 0: E0", "weights heads=2 width=1": "proved",
     }),
@@ -236,17 +202,10 @@ CASES = (
     Case("step 7: two new examples, one new direction", {
         "both heads=2": "proved", "paper heads=2 head_width=3": "proved",
     }),
-    Case("contexts of very different scale", {
-        "paper": "proved; readout", "width-one": "proved",
-    }),
     Case("ties in Eu for later examples", {
         "both": "proved", "later-ties": "[(2, 3), (2, 4), (3, 4)]",
     }),
     # labels
-    Case("all labels equal", {"both": "proved"}, lambda: Dataset.of(I4[:2], I4[:3], [7, 7, 7])),
-    Case("conflicting labels for equal inputs, d_v wide", {
-        "both value_width=4": f"refuted; {ANY} e0 - e1; {NO_LABELS}", "labels": "refuted 1 -1",
-    }, lambda: Dataset.of(I4[:2], [I4[0], I4[0]], [[1, 0], [0, 1]])),
     Case("rank Y > H d_v", {
         "both heads=1 value_width=2": "refuted; value-width d_v=2, m=4; "
                                       "no weights: given-labels, labels.rank, values.universal",
@@ -258,18 +217,11 @@ CASES = (
     Case("as many numbers to fit as parameters, some of them redundant", {
         "both heads=1": f"refuted; capacity T=4, capacity=2; no weights: tightness.universal{OPEN}",
     }, partial(seven, 4)),
-    Case("labels of very different size", {
-        "both": "proved",
-    }, lambda: Dataset.of(I4[:2], I4[:3], [10**40, "1/7", "-3/10000000000000000000000000001"])),
     # numbers
-    Case("rationals with small denominators", {
-        "both": "proved",
-    }, lambda: random(3, 2, 3, denominator=12, seed=2)),
     Case("floats without a short decimal", {
         "both": "proved; readout",
     }, lambda: Dataset.of([[0.1, 0.2], [0.3, 0.7]], [[0.1, 0.3], [0.2, 0.9], [1.0, 0.1]],
                        [0.1, 2, 3])),
-    Case("float32 noise", {"width-one": "proved"}, lambda: gaussian(3, 2, 3, seed=1)),
     Case("negative zero", {
         "both": "proved",
     }, lambda: Dataset.of([[1.0, -0.0], [-0.0, 1.0]], THREE, [-0.0, 1, 2])),
