@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from attncert.constructions.construction import Bound
 from attncert.reports.answers import PageParts
 from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.capacity.capacity import DataCapacity
@@ -23,13 +24,14 @@ NAMES = {
     About.SOME_LABELLINGS: "some labellings",
     About.THESE_LABELS: "these labels",  # no row of the table
 }
-EXTRA = "certificate-every-labelling.json"  # where that of all labels at once is certificate.json
+EXTRA = "certificate-every-labelling.json"  # if certificate.json is that of all labels at once
 
 
 def page_parts(answer: DataCapacity) -> PageParts:
     law = answer.jacobian
     context = {
         "law": law,
+        "promised": Bound().places(law.heads, min(answer.data.counts or (answer.data.n,))),
         "who": sized(law.heads, law.head_width, law.value_width),
         "rows": [_row(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),
@@ -45,7 +47,7 @@ def page_parts(answer: DataCapacity) -> PageParts:
 
 
 def exhibits(answer: DataCapacity) -> dict[str, Any]:
-    """The table, the bounds, the formulas, and the zeros that were tried."""
+    """The table, the bounds, and the zeros that were tried."""
     law = answer.jacobian
     return {
         "heads": law.heads,
@@ -61,7 +63,6 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
             }
             for notion in answer.notions
         ],
-        "formulas": answer.formulas,
         "law": asdict(law.spans) | {"N": law.law},
         "bounds": [asdict(upper) for upper in law.uppers],
         "tried": [
@@ -77,14 +78,14 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
 
 
 def _file(answer: DataCapacity, about: About) -> str | None:
-    """The name of the certificate of this notion."""
+    """The name of the certificate of this notion; None if there is none."""
     if about not in answer.certificates:
         return None
     return "certificate.json" if about is next(iter(answer.certificates)) else EXTRA
 
 
 def _extra(answer: DataCapacity) -> dict[str, bytes]:
-    """The certificate that is not the strongest."""
+    """The second certificate, if there is one."""
     others = list(answer.certificates.values())[1:]
     return {EXTRA: canonical_bytes(others[0])} if others else {}
 
@@ -108,7 +109,7 @@ def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
 
 
 def _sentence(answer: DataCapacity, notion: Notion) -> str:
-    """For a terminal: one line of the table."""
+    """One line of the table, as a sentence for a terminal."""
     law = answer.jacobian
     ends = f"{notion.least:,}"
     if notion.least < notion.most:
@@ -126,7 +127,7 @@ def _sentence(answer: DataCapacity, notion: Notion) -> str:
 
 
 def _parts(answer: DataCapacity) -> list[tuple[str, list[ClaimLine]]]:
-    """The claims under the notion that they are about."""
+    """The claims by the notion that they are about."""
     parts: dict[About, list[ClaimLine]] = {about: [] for about in NAMES}
     for claim, line in zip(answer.trace, lines(answer.trace), strict=True):
         parts[claim.about or _part(claim.id)].append(line)

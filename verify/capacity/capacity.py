@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent, timed
@@ -57,26 +56,6 @@ class DataCapacity(Answer):
     def contradicted(self, reason: str) -> DataCapacity:
         """Without a table: its rows and the certificates say the same."""
         return replace(super().contradicted(reason), notions=(), certificates={})
-
-    @property
-    def formulas(self) -> dict[str, int]:
-        """What theorems say of H heads on data of these sizes, in examples; see the report.
-
-        N/m: at most. The least of Ha + b + T - |S|: universally, for almost all queries. H(n-1) + 1
-        and the paper's: at least, under A1 and A2; n: tokens of the shortest context. The paper's
-        is about contexts of equally many.
-        """
-        law, n = self.jacobian, min(self.data.counts or (self.data.n,))
-        values = {
-            "N/m": law.law // self.data.m,
-            "min[Ha+b]": self.universal.columns.rank,
-            "H(n-1)+1": Bound().places(law.heads, n),
-        }
-        if not self.universal.columns.least:
-            del values["min[Ha+b]"]
-        if not self.data.ragged:
-            values["H(min(n,d_h)-1)+1"] = Bound().places(law.heads, min(n, law.head_width))
-        return values
 
 
 @answers(Capacity, data=Dataset)

@@ -1,7 +1,7 @@
 """What the ranks on a data set imply, as claims: all labels at once, each labelling, some.
 
-Three notions that are kept apart: one choice of key and query weights for all labels; for each
-labelling some weights; and an open set of labellings that weights output (docs/given-labels.md).
+The three notions are: one choice of key and query weights for all labels; for each labelling some
+weights; and an open set of labellings that weights output (docs/given-labels.md).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def claims_of(
     at_zero: Trial | None,
     table: tuple[Notion, ...],
 ) -> tuple[Claim, ...]:
-    """Part by part, each with its verdict on all labels of the examples; the conclusion last."""
-    universal, labelling, _ = table
+    """The claims of each notion, with its verdict on all labels; the conclusion last."""
+    universal, labelling, some = table
     return (
         *at_once.claims,
         _universal(data, law, universal),
@@ -38,7 +38,7 @@ def claims_of(
         *_zero(law, at_zero),
         *_bounds(law),
         _every(law, labelled, labelling),
-        _these(law),
+        _some(law, some),
         _conclusion(law),
     )
 
@@ -48,7 +48,7 @@ def _sized(law: Jacobian, times: int = 1) -> str:
 
 
 def _conclusion(law: Jacobian) -> Claim:
-    """Known from both sides, or between them. At the level of what it rests on."""
+    """The largest rank of the Jacobian, if it is known from both sides."""
     known, labels = law.decided, law.rank.rows
     dimension = f"The outputs on these examples, over all weights of {_sized(law)},"
     reached = (
@@ -76,7 +76,7 @@ def _conclusion(law: Jacobian) -> Claim:
 
 
 def _bounds(law: Jacobian) -> Iterator[Claim]:
-    """The rank of the Jacobian from both sides, and twice the heads."""
+    """The rank of the Jacobian from both sides, and what twice the heads do."""
     least, labels = law.uppers[0], law.rank.rows
     trivial = least.bound == labels
     yield Claim(
@@ -107,7 +107,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
 
 
 def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
-    """What the best weights with outputs 0 serve, where that is not all."""
+    """What the best weights with outputs 0 serve, if that is not all."""
     if at_zero is None or at_zero.rank.full:
         return
     rank = at_zero.rank
@@ -143,8 +143,17 @@ def _every(law: Jacobian, labelled: Labelling, notion: Notion) -> Claim:
     return _verdict(notion, law, statement, labelled.why or reason)
 
 
+def _some(law: Jacobian, notion: Notion) -> Claim:
+    statement = (
+        f"The labellings that some weights of {_sized(law)} output contain an open set. Whether "
+        "they contain the given one is another question (attncert fit)."
+    )
+    return _verdict(notion, law, statement, "the two sides do not meet")
+
+
 def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Claim:
-    """Of all labels of the examples: refuted where H heads serve fewer, by the bound."""
+    """Whether H heads serve all labels of the examples: refuted if a bound says that they serve
+    fewer."""
     level, end, witness = Level.UNDECIDED, None, dict[str, Any](reason=reason)
     if notion.most < law.rank.rows:
         level, end = Level.REFUTED, notion.above
@@ -160,26 +169,3 @@ def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Clai
         source=_SOURCE,
         about=notion.about,
     )
-
-
-def _these(law: Jacobian) -> Claim:
-    """What the rank says of single labellings: an open set is reachable, or almost none."""
-    heads, witness = _sized(law), None
-    rests_on: tuple[ids.ClaimId, ...] = ()
-    if law.rank.full:
-        level, rests_on = Level.PROVED, (ids.LAW_RANK,)
-        statement = (
-            f"The labellings that some weights of {heads} output contain an open set. Whether they "
-            "contain the given one is another question (attncert fit)."
-        )
-    elif law.most < law.rank.rows:
-        level, rests_on = Level.ARGUED, (ids.LAW_BOUND,)
-        statement = (
-            f"Almost no labelling is output by any weights of {heads}: the reachable ones have "
-            "measure zero. The given one may be among them."
-        )
-    else:
-        level, witness = Level.UNDECIDED, {"reason": "the two sides do not meet"}
-        statement = f"Whether {heads} reach an open set of labellings, or almost none, is open."
-    source = f"{_SOURCE}, Theorem 11"
-    return Claim(ids.LAW_THESE, statement, level, witness=witness, rests_on=rests_on, source=source)
