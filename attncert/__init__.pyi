@@ -32,12 +32,12 @@ from .verify.claims.relations import AtLeast as AtLeast
 from .verify.kruskal.kruskal import kruskal as kruskal
 from .verify.layer.layer import layer as layer
 from .verify.methods.construction import Construction as Construction
+from .verify.methods.construction import Request as Request
 from .verify.methods.construction import Sizes as Sizes
 from .verify.methods.goals import Exact as Exact
 from .verify.methods.goals import Nearest as Nearest
 from .verify.methods.goals import Within as Within
 from .verify.methods.registry import register as register
-from .verify.methods.request import Request as Request
 from .verify.methods.statements import Hypothesis as Hypothesis
 from .verify.methods.statements import Step as Step
 from .verify.methods.statements import each_block as each_block

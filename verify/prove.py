@@ -66,10 +66,9 @@ def proved(run: Run) -> Proof:
     for errors of a third party's code."""
     with _threads(run):
         stages.afford(run)
-        construction = run.construction
-        known = judged(construction, run.data, run.request, run.progress)
-        if known.layer is None and construction.layer is None:
-            return concluded(run.question, construction, known)
+        known = judged(run)
+        if known.layer is None and run.construction.layer is None:
+            return concluded(run.question, run.construction, known)
         return _of_layer(run, known)
 
 

@@ -88,10 +88,8 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
         ("head width $d_h$", notation(s.head_width)),
         ("value width $d_v$", notation(s.value_width)),
     ]
-    if s.usable_width:
-        rows.append((f"usable width $r = {s.usable_width}$", whole(s.r)))
-    if theorem and theorem.voice.placed:
-        rows.append((theorem.voice.placed, notation(s.capacity)))
+    if theorem and theorem.bound:
+        rows.append((f"capacity {theorem.bound.words}", notation(s.capacity)))
     rows.append(("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", notation(s.parameters)))
     if s.regrouped:
         rows.append(
@@ -102,7 +100,7 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
         rows.append(("heads that place examples", f"{busy:,}; the others place none"))
     if proof.layer:
         rows += _sizes(proof, proof.layer)
-    return rows + [(words(k), notation(s.remarks[k])) for k in sorted(s.remarks)]
+    return rows
 
 
 def _sizes(proof: Proof, layer: Layer) -> list[tuple[str, str]]:

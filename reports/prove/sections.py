@@ -23,7 +23,6 @@ from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
-from attncert.verify.methods.layer_theorem import LayerTheorem
 
 MOST_LINKS = 8
 _PAPER = "{mahdavi2024memorization,"
@@ -37,7 +36,7 @@ def sections(proof: Proof) -> dict[str, object]:
     return {
         "thing": "network" if proof.setup is None else "layer",
         "method": proof.construction,
-        "voice": (proof.construction.layer or LayerTheorem()).voice,
+        "theorem": proof.construction.layer,
         "built": built,
         "linked": partial(_linked, trace),
         "standing": proof.standing.value,

@@ -9,7 +9,7 @@ that made it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
@@ -30,8 +30,9 @@ from attncert.constructions.width_one import affine as of_affine
 from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.methods import registry
-from attncert.verify.methods.judged import views_of
-from attncert.verify.methods.statements import nothing_raised, step_claims
+from attncert.verify.methods.judged import of_keys
+from attncert.verify.methods.statements import step_claims
+from attncert.verify.methods.states import Views
 from attncert.verify.steps.heads import lead
 from attncert.verify.tables import dense, leads
 
@@ -158,7 +159,9 @@ paper, width_one, affine, generic = (partial(run, name) for name in RUNS)
 def claims(built: Built) -> list[Claim]:
     """All claims about groups and heads, by the checks of the construction that was run."""
     steps = registry.method(built.construction.name).steps
-    return step_claims(steps, views_of(built.construction, built.data), nothing_raised, "")
+    made, data = built.construction, built.data
+    views = Views(data, made, of_keys(made.layer, data.d), made.groups)
+    return step_claims(steps, views, lambda part: nullcontext(), "")
 
 
 # Ways of spoiling.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from attncert.constructions.brief import in_brief
@@ -17,38 +17,15 @@ Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` wr
 
 
 @dataclass(frozen=True)
-class Voice:
-    """A report's own words for the construction: sentences in the form of `reports.words.text`.
-
-    placed:  what the bound counts ("": the bound is not stated).
-    numbers: the paragraph above the table of heads. others: what the heat map shows left of a
-             head's own group. general: what one instance does not show. without_a1: what carries
-             the answer where A1 does not hold.
-    Source: docs/constructions.md.
-
-    >>> Voice(placed="examples, $H$").others
-    'which the head may move'
-    """
-
-    placed: str = ""
-    numbers: str = "Groups list the examples that a head places."
-    others: str = "which the head may move"
-    general: str = "The theorem in general: the trace is one instance of its proof."
-    without_a1: str = "The answer rests on what is named with it"
-
-
-@dataclass(frozen=True)
 class Setup:
     """What was built.
 
     construction: its name.
     claim:      the kind of answer; as in the question where nothing was built.
-    r:          of the theorem's bound. usable_width: what r stands for, in LaTeX, where it depends
-                on the heads' width.
+    r:          of the theorem's bound.
     capacity:   how many examples the theorem places with these heads. parameters: of the layer.
     device:     where the rank was computed.
     regrouped:  whether the given order of examples was changed.
-    remarks:    what a reader should know about the weights, by name.
     """
 
     construction: str
@@ -61,17 +38,15 @@ class Setup:
     parameters: int | None = None
     device: Literal["cpu", "cuda"] = "cpu"
     regrouped: bool = False
-    usable_width: str = ""
-    remarks: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return in_brief(self, self.construction, claim=self.claim, heads=self.heads)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able, with the remarks."""
+        """JSON-able."""
         named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
                  "parameters", "device", "regrouped")  # fmt: skip
-        return {name: getattr(self, name) for name in named} | dict(self.remarks)
+        return {name: getattr(self, name) for name in named}
 
 
 @dataclass(frozen=True)

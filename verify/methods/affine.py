@@ -1,27 +1,127 @@
-"""Heads of width one for contexts of any rank (ours; docs/width-one.md, Theorem 2)."""
+"""Heads of width one for contexts of any rank (ours; docs/width-one.md, Theorem 2).
+
+The steps of Theorem 2 (docs/width-one.md, section 8), head by head, on what was built.
+
+Steps that involve neither repeated rows nor ranks are those of the width-one proof.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from flint import fmpq_mat
 
 from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.width_one import affine
+from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.claims.proof import Voice
-from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.known import CAPACITY, PARTITION, Asked, Known
-from attncert.verify.methods.layer_theorem import LayerTheorem
-from attncert.verify.methods.request import Request
+from attncert.verify.methods import width_one
+from attncert.verify.methods.construction import Construction, LayerTheorem, Request, Task
+from attncert.verify.methods.known import CAPACITY, PARTITION, Known
+from attncert.verify.methods.states import View
 from attncert.verify.origins.sequences import by_class
-from attncert.verify.steps.affine import STEPS
+from attncert.verify.steps import shared
+from attncert.verify.steps.heads import Relations, entries, lead, logits, moving, placing
 from attncert.verify.steps.hypotheses import grouping
+from attncert.verify.steps.shared import EXAMPLE
+from attncert.verify.tables import Table, dense
+
+_SOURCE = "docs/width-one.md, section 8"
+_ALONE = float("inf")  # the lead of a row that has no other beside it
+
+
+def _dimensions(at: View, head: WidthOneHead, number: int) -> Relations:
+    """The j-th member has rank ≥ j (first group), affine dimension ≥ j (later groups)."""
+    ranks = []
+    for t in head.group:
+        rows = at.data.context(t).tolist()
+        between = [[x - y for x, y in zip(row, rows[0], strict=True)] for row in rows]
+        ranks.append(int(fmpq_mat(between if head.earlier else rows).rank()))
+    yield ranks, ">=", list(range(1, len(ranks) + 1)), head.group
+    yield {"group size": len(head.group), "least": min(ranks)}
+
+
+def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
+    """Different rows have different entries of E⁽ᵗ⁾u: the lemma for repeated rows applies."""
+    yield from _told_apart(at.data, head, head.group)
+    yield {"group size": len(head.group)}
+
+
+def _separator(at: View, head: WidthOneHead, number: int) -> Relations:
+    """The same for every earlier s: one row attracts all attention as c grows."""
+    yield from _told_apart(at.data, head, head.earlier)
+    yield {"earlier": len(head.earlier)}
+
+
+def _told_apart(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> Relations:
+    """As many different entries of E⁽ᵗ⁾u as there are different rows."""
+    products = entries(data, head.separator)
+    values = [len({str(x) for x in products(t)}) for t in examples]
+    rows = [len({str(x) for x in data.context(t).tolist()}) for t in examples]
+    yield values, "==", rows, examples
+
+
+def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
+    """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows, repeated or not."""
+    ahead = _leads(at.data, head, lead(at.data, head))
+    yield [by > 0 for by in ahead], "==", True, head.earlier
+    now = _leads(at.data, head, logits(at, number)[list(head.earlier)])
+    least = min((int(by) for by in now if by < _ALONE), default=None)
+    yield from shared.least_lead(head, least)
+    yield {} if least is None else {"lead at this c, bits": least}
+
+
+def _leads(data: Dataset, head: WidthOneHead, table: Table) -> list[float]:
+    """By how much each target exceeds the entries of all different rows of its context."""
+    out = []
+    for s, target, row in zip(head.earlier, head.targets, dense(table).tolist(), strict=True):
+        context = data.context(s).tolist()
+        others = [x for x, other in zip(row, context, strict=False) if other != context[target]]
+        out.append(row[target] - max(others) if others else _ALONE)
+    return out
+
+
+STEPS = {
+    "affine-dimensions": placing(
+        "The context of the $j$-th member of the group has rank $j$ or more in the first group, "
+        "affine dimension $j$ or more in a later one.",
+        _dimensions,
+        where=EXAMPLE,
+        source=f"{_SOURCE} and section 3",
+    ),
+    "coefficients": width_one.COEFFICIENTS,
+    "selector": shared.selector("v"),
+    "curve": placing(
+        "For $t$ in the group different rows of $E^{(t)}$ have different entries of $E^{(t)}u$, so "
+        "that a flat without all rows forbids at most $n-1$ values of $\\alpha_t$.",
+        _curve,
+        where=EXAMPLE,
+    ),
+    "separator": moving(
+        "For every earlier $s$ different rows of $E^{(s)}$ have different entries of $E^{(s)}u$.",
+        _separator,
+        where=EXAMPLE,
+    ),
+    "weights": width_one.WEIGHTS,
+    "integral": shared.INTEGRAL,
+    "saturation": moving(
+        "As $c\\to\\infty$ every earlier $s$ attends to the one row $L_s$, repeated or not, where "
+        "$(v_0\\cdot e_s)E^{(s)}u$ is largest.",
+        _saturation,
+        rests_on=("selector", "separator"),
+        where=EXAMPLE,
+    ),
+    "independence": replace(
+        shared.INDEPENDENCE, rests_on=("saturation", "affine-dimensions"), source=""
+    ),
+    "rank": replace(shared.RANK, source=""),
+    "groups": replace(shared.GROUPS, source=""),
+}
 
 
 def _build(data: Dataset, request: Request) -> BuiltLayer:
@@ -29,19 +129,8 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
     return affine.build(data, heads=heads, seed=seed, progress=request.progress)
 
 
-def _dimensions(asked: Asked) -> Iterator[Claim]:
-    yield grouping(asked.data, asked.request.heads, asked.request.seed)
-
-
-def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
-    counts = {len(distinct(table)) for table in data.contexts.stored.tolist()}
-    if counts == {data.n} or data.ragged:
-        return {}
-    return {
-        "different tokens": f"{min(counts)} to {max(counts)} in a context of {data.n}; a context "
-        "whose tokens are all repeated equally often is, for every head, the context without "
-        "repetition"
-    }
+def _grouping(task: Task) -> Iterator[Claim]:
+    yield grouping(task.data, task.request.heads, task.request.seed)
 
 
 # With as many heads as there are examples, groups of one meet P' and D if and only if no two
@@ -79,18 +168,13 @@ def _degraded(data: Dataset) -> Dataset:
     return replace(data, contexts=ExactArray(contexts, data.contexts.denominator))
 
 
-_VOICE = Voice(
-    numbers="A head is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, in the order of the "
+_HEADS = (
+    "A head is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, in the order of the "
     "dimension condition: the $j$-th member has a context of rank $j$ or more in the first "
     "group, of affine dimension $j$ or more in a later one. Rows may be repeated; equal rows "
     "count as one wherever rows are told apart. $c$ is the least whole number at which the "
     "rank of all heads so far is certified, and $B$ the least lead, at this $c$, of the row "
-    "that an earlier example attends to in the limit, in bits.",
-    others="which the head moves towards one row each as far as the rank needs it",
-    general="Theorem 2 in general: the trace is one instance of its proof, not a check of it "
-    "for all data.",
-    without_a1="What the proof asks of queries and contexts is the partition condition and the "
-    "dimension condition of its own groups, and both are checked",
+    "that an earlier example attends to in the limit, in bits."
 )
 CONSTRUCTION = Construction(
     name="affine",
@@ -100,7 +184,7 @@ CONSTRUCTION = Construction(
     build=_build,
     subject=lambda data, request: by_class(data.expanded()),
     hypotheses={
-        "dimensions": Known(claims=_dimensions),
+        "dimensions": Known(claims=_grouping),
         "capacity": CAPACITY,
         "partition": PARTITION,
     },
@@ -109,8 +193,7 @@ CONSTRUCTION = Construction(
     options=("heads", "value_width", "round", "before"),
     layer=LayerTheorem(
         bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
-        remarks=_remarks,
         owes=_promised,
-        voice=_VOICE,
+        heads=_HEADS,
     ),
 )

@@ -2,19 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
+import networkx as nx
+
 from attncert.constructions.brief import in_brief
+from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
+from attncert.constructions.progress import Progress, StageProgress, silent
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.methods.goals import Exact, Goal
-from attncert.verify.methods.layer_theorem import LayerTheorem
-from attncert.verify.methods.record import require_record
-from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import Hypothesis, Step
+
+_NAME = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_STATEMENT = re.compile("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a construction is asked to build: all that it may read beside the data.
+
+    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. saturation:
+    bits to which every head is to saturate, only if the construction takes the option. beta: of a
+    retrieval. seed: of its random searches. progress: to be called as progress(done, of). Source:
+    docs/constructions.md.
+
+    >>> from attncert import Request
+    >>> Request(heads=3).head_width
+    1
+    """
+
+    heads: int | None = None
+    head_width: int = 1
+    value_width: int = 1
+    saturation: int | None = None
+    beta: Fraction | None = None
+    seed: int = 0
+    progress: Progress = field(default=silent, compare=False)
+
+
+@dataclass(frozen=True)
+class LayerTheorem:
+    """The theorem of a construction of one layer, whose values are solved for.
+
+    bound:   how many examples it places, None if it does not say. width: the default d_h for n
+             tokens.
+    follows: what the finished weights show beside the answer; may rest on any claim before it.
+    heads:   in a report, the paragraph above the table of heads.
+    owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
+             code than the builder's. None: it does if all hypotheses hold.
+    """
+
+    bound: Bound | None = None
+    width: Callable[[int], int] = lambda n: 1
+    follows: Callable[[Dataset, BuiltLayer], Iterable[Claim]] = lambda data, built: ()
+    heads: str = "Groups list the examples that a head places."
+    owes: Callable[[Dataset], bool] | None = None
+
+    def r(self, data: Dataset, head_width: int) -> int:
+        """r of the bound, for these data; n if there is no bound."""
+        return data.n if self.bound is None else self.bound.strength(data.n, head_width)
+
+    def places(self, heads: int | None, r: int) -> int | None:
+        """How many examples the theorem places with these heads, if it says so."""
+        return self.bound.places(heads, r) if self.bound and heads else None
+
 
 Build = Callable[[Dataset, Request], Any]
 
@@ -95,8 +154,9 @@ class Construction:
     layer: LayerTheorem | None = None
 
     def __post_init__(self) -> None:
-        """Raises InputError for a record that is not as it must be, and names the field."""
-        require_record(self)
+        """Raises InputError for the first field that is not as it must be, and names it."""
+        for part, must, got in _faults(self):
+            raise InputError(f"construction: {part}", must, got)
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, source=self.source)
@@ -117,3 +177,75 @@ class Construction:
             if some:
                 yield some, purpose
         yield from (((block,), "") for block in network.blocks[start:])
+
+
+@dataclass(frozen=True)
+class Task:
+    """A construction, and what it is asked to build. data: as the construction sees them. progress:
+    called as progress(stage, done, of)."""
+
+    data: Dataset
+    construction: Construction
+    request: Request
+    progress: StageProgress = silent
+
+    @property
+    def theorem(self) -> LayerTheorem:
+        return self.construction.layer or LayerTheorem()
+
+    @property
+    def r(self) -> int:
+        return self.theorem.r(self.data, self.request.head_width)
+
+
+def _faults(construction: Construction) -> Iterator[tuple[str, str, object]]:
+    """Field, what it must be, and what it is."""
+    for part in ("name", "title", "theorem", "source"):
+        text = getattr(construction, part)
+        if not isinstance(text, str):
+            yield part, "a text", type(text).__name__
+    if not _NAME.fullmatch(construction.name):
+        yield "name", "in lower case, like my-heads", construction.name
+    for part in ("build", "subject", "adapt"):
+        if not callable(getattr(construction, part)):
+            yield part, "a function", type(getattr(construction, part)).__name__
+    for part, kind in (("hypotheses", Hypothesis), ("steps", Step)):
+        yield from _statements(part, getattr(construction, part), kind)
+    if not isinstance(construction.promises, Mapping):
+        yield "promises", "functions by name", type(construction.promises).__name__
+    if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
+        yield "claims", "one or more, such as Exact()", construction.claims
+    elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
+        yield "claims", "of different kinds", construction.claims
+    yield from _premises(construction.hypotheses, construction.steps)
+
+
+def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, object]]:
+    if not isinstance(named, Mapping):
+        yield part, f"{kind.__name__} records by name", type(named).__name__
+        return
+    for name, statement in named.items():
+        if not (isinstance(name, str) and _STATEMENT.fullmatch(name)):
+            yield part, "named by words joined by hyphens", name
+        if not isinstance(statement, kind):
+            yield f"{part}: {name}", f"a {kind.__name__}", type(statement).__name__
+        elif not (isinstance(statement.sentence, str) and callable(statement.relations)):
+            yield f"{part}: {name}", "a sentence and a function", statement.sentence
+        elif getattr(statement, "each", "") not in ("", "head", "group", "block"):
+            yield f"{part}: {name}: each", "head, group or block", statement.each
+
+
+def _premises(
+    hypotheses: Mapping[str, Hypothesis], steps: Mapping[str, Step]
+) -> Iterator[tuple[str, str, object]]:
+    """Premises that are neither, a name that is both, and steps that rest on themselves."""
+    if both := sorted(set(hypotheses) & set(steps)):
+        yield "steps", "named unlike every hypothesis", both[0]
+    for name, step in steps.items():
+        for premise in step.rests_on:
+            if premise not in hypotheses and premise not in steps:
+                yield f"steps: {name}: rests_on", "names of hypotheses and steps", premise
+    graph = nx.DiGraph((premise, name) for name, step in steps.items() for premise in step.rests_on)
+    if not nx.is_directed_acyclic_graph(graph):
+        circle = " -> ".join(a for a, _ in nx.find_cycle(graph))
+        yield "steps", "such that none rests on itself", circle

@@ -1,19 +1,96 @@
-"""Generic weights: small random integers, certified by rank (ours; docs/width-one.md)."""
+"""Generic weights: small random integers, certified by rank (ours; docs/width-one.md).
+
+What is claimed of generic weights: what was drawn, the ranks, what follows for other weights.
+
+The weights were drawn at random and the rank decides: there are no steps of a proof to repeat, and
+neither A1 nor A2 is used. Each head is checked: its weights are the small integers of the record,
+its logits are integral, and the rank is full after it.
+
+*Almost all weights* (docs/width-one.md, corollary 2, without its hypotheses). With these weights
+some T×T minor of Z is not zero. As a function of all real weights of the same shape it is real
+analytic, so its zeros are a closed set of measure zero: all other weights serve these examples,
+too. That is an argument, not a computation: the claim is *argued*, and rests on the rank.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
+
+from flint import fmpq
 
 from attncert.constructions import generic
 from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.given.law import spans
-from attncert.verify.claims.proof import Voice
+from attncert.constructions.exact.hashing import distinct
+from attncert.constructions.generic import GenericHead
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.construction import Construction, LayerTheorem, Request
 from attncert.verify.methods.known import OF_THEOREM_1
-from attncert.verify.methods.layer_theorem import LayerTheorem
-from attncert.verify.methods.request import Request
+from attncert.verify.methods.states import View
 from attncert.verify.origins.sequences import by_class
-from attncert.verify.steps.generic import STEPS, almost_all
+from attncert.verify.steps import shared
+from attncert.verify.steps.heads import Relations, entries, placing, weights_of
+
+_SOURCE = "ours, docs/width-one.md, corollary 2"
+
+
+def _small(at: View, head: GenericHead, number: int) -> Relations:
+    """Keys and queries are integers of at most `bound`, times the denominators of the data."""
+    weights = weights_of(at, number)
+    units = fmpq(at.data.contexts.denominator), fmpq(at.data.queries.denominator)
+    for matrix, recorded, unit in zip(
+        (weights.key, weights.query), (head.key, head.query), units, strict=True
+    ):
+        yield matrix, "==", recorded
+        drawn = (matrix / unit).entries()
+        yield [x.q for x in drawn], "==", 1
+        yield [abs(x) for x in drawn], "<=", head.bound
+    yield {"bound": head.bound, "draws": head.draws, "head width": weights.width}
+
+
+def _distinct(at: View, head: GenericHead, number: int) -> Relations:
+    """The entries of Eu are distinct. Shared context, u = W_K of width one."""
+    products = entries(at.data, weights_of(at, number).key)(0)
+    yield len(distinct(products)), "==", at.data.tokens(0)
+
+
+STEPS = {
+    "small": placing(
+        "The layer's $W_K$ and $W_Q$ (up to $\\ln 2$) are the integers that were drawn, no larger "
+        "than the bound, times the common denominators of contexts and queries.",
+        _small,
+    ),
+    "distinct": placing(
+        "The entries of $Eu$, $u=W_K$, are distinct: with a tie two softmax weights agree for all "
+        "examples, and the head could place one example less.",
+        _distinct,
+        applies=lambda at: at.data.shared and at.built.head_width == 1,
+    ),
+    "integral": replace(shared.INTEGRAL, source=""),
+    "logits": shared.LOGITS,
+    "rank": replace(shared.RANK, source=""),
+    "groups": replace(shared.GROUPS, source=""),
+}
+
+
+def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
+    """What the rank at these weights says of all weights of this shape."""
+    heads, width = len(construction.layer.heads), construction.head_width
+    return [
+        Claim(
+            ids.ALMOST_ALL,
+            f"Almost all real weights of {counted(heads, 'head')} of width {width} serve every "
+            "labelling of these examples: those with $\\operatorname{rank}Z<T$ are a closed "
+            "set of measure zero, because a minor of $Z$ is real-analytic in the weights and is "
+            "not zero at the ones drawn. How close to that set given weights lie is not said.",
+            Level.ARGUED,
+            numbers={"heads": heads, "head width": width, "T": data.T},
+            rests_on=(ids.RANK,),
+            source=_SOURCE,
+        )
+    ]
 
 
 def _build(data: Dataset, request: Request) -> BuiltLayer:
@@ -26,29 +103,12 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
     )
 
 
-def _remarks(data: Dataset, built: BuiltLayer) -> dict[str, str]:
-    heads = [head for head in built.heads if isinstance(head, generic.GenericHead)]
-    count = len(built.layer.heads)
-    bound = min(count * data.d, spans(data).features(count))
-    return {
-        "largest entry drawn": f"{max(head.bound for head in heads):,}, in draw "
-        f"{max(head.draws for head in heads):,} at the latest",
-        "no weights of these heads serve more than": f"{counted(bound, 'example')} of such "
-        "contexts (docs/tightness.md, section 2)",
-    }
-
-
-_VOICE = Voice(
-    placed="examples promised for almost all weights under A1 and A2, $H(n-1)+1$",
-    numbers="Keys and queries are small integers drawn at random, and the rank decides. A "
+_HEADS = (
+    "Keys and queries are small integers drawn at random, and the rank decides. A "
     "group is what a head adds: the examples that are independent with this head and were not "
     "before. No head steers anything: there is no selector, no $c$ and no saturation. With "
     "distinct contexts more examples than promised may be placed, or fewer heads suffice; "
-    "nothing promises that, and the certificate is the evidence.",
-    others="whose features the head may change",
-    general="That almost all weights serve as well is argued, from one minor that is not zero "
-    "(almost-all); nothing is said about how well conditioned they are.",
-    without_a1="Neither A1 nor A2 is used: the rank of these weights is computed",
+    "nothing promises that, and the certificate is the evidence."
 )
 CONSTRUCTION = Construction(
     name="generic",
@@ -63,7 +123,6 @@ CONSTRUCTION = Construction(
     layer=LayerTheorem(
         bound=Bound(),
         follows=almost_all,
-        remarks=_remarks,
-        voice=_VOICE,
+        heads=_HEADS,
     ),
 )

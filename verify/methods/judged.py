@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,16 +21,20 @@ from attncert.constructions.from_layer import from_layer
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
-from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.stands import stands
 from attncert.verify.claims.words import counted
-from attncert.verify.methods.construction import Construction, Sizes, heads_of
-from attncert.verify.methods.known import Asked, Known
-from attncert.verify.methods.layer_theorem import LayerTheorem
+from attncert.verify.methods.construction import (
+    Construction,
+    LayerTheorem,
+    Request,
+    Sizes,
+    Task,
+    heads_of,
+)
+from attncert.verify.methods.known import Known
 from attncert.verify.methods.registry import errors_of, foreign
-from attncert.verify.methods.request import Request
 from attncert.verify.methods.statements import ErrorsOf, step_claims
 from attncert.verify.methods.states import Views
 
@@ -53,28 +57,22 @@ class Judged:
     failure: HypothesisFails | None = None
 
 
-def judged(
-    construction: Construction,
-    data: Dataset,
-    request: Request,
-    progress: StageProgress,
-) -> Judged:
-    """data: as the construction sees them. Raises
-    InputError for errors of a third party's code."""
+def judged(task: Task) -> Judged:
+    """What is known of the construction on its data. Raises InputError for errors of a third
+    party's code."""
+    construction, data, request = task.construction, task.data, task.request
     errors = partial(errors_of, construction, data=data)
-    theorem = construction.layer or LayerTheorem()
-    asked = Asked(data, request, theorem, construction.source, progress)
-    progress("hypotheses", 0, 1)
-    known = _hypotheses(construction, asked, errors)
-    progress("building", 0, 1)
+    task.progress("hypotheses", 0, 1)
+    known = _hypotheses(task, errors)
+    task.progress("building", 0, 1)
     try:
         with errors("build"):
             built = construction.build(data, request)
             layer, network = _layer_and_network(built, data)
         placed, failed = _placed(construction, built, layer, data, request)
-        progress("steps", 0, 1)
+        task.progress("steps", 0, 1)
         if placed is not None:
-            known += _hypotheses(construction, replace(asked, built=placed), errors)
+            known += _of_groups(task, placed)
         subject = built if placed is None else placed
         views = Views(data, subject, network, placed.groups if placed else ())
         before = _weights(network) if foreign(construction) else []
@@ -98,24 +96,29 @@ def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str,
     party's code."""
     theorem = construction.layer or LayerTheorem()
     request = Request(head_width=theorem.width(data.n), value_width=data.m)
-    asked = Asked(data, request, theorem, construction.source)
-    errors = partial(errors_of, construction, data=data)
-    claims = {claim.id: claim.level for claim in _hypotheses(construction, asked, errors)}
+    task = Task(data, construction, request)
+    claims = _hypotheses(task, partial(errors_of, construction, data=data))
+    levels = {claim.id: claim.level for claim in claims}
     names = construction.hypotheses
-    return {name: claims[own] for name in names if (own := ids.hypothesis(name)) in claims}
+    return {name: levels[own] for name in names if (own := ids.hypothesis(name)) in levels}
 
 
-def _hypotheses(construction: Construction, asked: Asked, errors: ErrorsOf) -> list[Claim]:
-    """The hypotheses about the data before anything is built; about groups, after that."""
+def _hypotheses(task: Task, errors: ErrorsOf) -> list[Claim]:
+    """The hypotheses about the data, before anything is built."""
     known = list[Claim]()
-    for name, hypothesis in construction.hypotheses.items():
+    for name, hypothesis in task.construction.hypotheses.items():
         with errors(f"hypothesis {name}"):
             if isinstance(hypothesis, Known):
-                now = hypothesis.of_groups == (asked.built is not None)
-                known += hypothesis.claims(asked) if now else ()
-            elif asked.built is None:
-                known.append(hypothesis.claim(name, asked.data))
+                known += hypothesis.claims(task)
+            else:
+                known.append(hypothesis.claim(name, task.data))
     return known
+
+
+def _of_groups(task: Task, built: BuiltLayer) -> list[Claim]:
+    """The hypotheses about the groups."""
+    some = (x for x in task.construction.hypotheses.values() if isinstance(x, Known))
+    return [claim for hypothesis in some for claim in hypothesis.of_groups(task, built)]
 
 
 def _weights(network: Network) -> list[fmpq_mat]:
@@ -148,11 +151,6 @@ def of_keys(layer: Layer, d: int) -> Network:
     none = fmpq_mat(d, 1)
     heads = tuple(Head(head.key, head.query, none) for head in layer.heads)
     return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
-
-
-def views_of(placed: BuiltLayer, data: Dataset) -> Views:
-    """What the steps see of a layer."""
-    return Views(data, placed, of_keys(placed.layer, data.d), placed.groups)
 
 
 def _placed(

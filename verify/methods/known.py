@@ -1,7 +1,7 @@
 """The hypotheses of the paper's theorem and of ours, as a construction's record lists them.
 
-How each is decided stands in verify/steps/hypotheses.py. Some are about the data alone, others
-about the groups into which the builder divided them; these are decided when it has.
+How each is decided is in verify/steps/hypotheses.py. Some are about the data alone. Others are
+about the groups into which the builder divided the examples, and are decided after that.
 """
 
 from __future__ import annotations
@@ -12,88 +12,60 @@ from functools import partial
 
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
-from attncert.verify.methods.layer_theorem import LayerTheorem
-from attncert.verify.methods.request import Request
+from attncert.verify.methods.construction import Task
 from attncert.verify.methods.statements import Hypothesis
 from attncert.verify.steps import hypotheses
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a hypothesis may look at beside the data. built: None before the weights are."""
-
-    data: Dataset
-    request: Request
-    theorem: LayerTheorem
-    source: str
-    progress: StageProgress = silent
-    built: BuiltLayer | None = None
-
-    @property
-    def r(self) -> int:
-        return self.theorem.r(self.data, self.request.head_width)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Known(Hypothesis):
-    """A hypothesis that a function of the toolkit decides. of_groups: about what was built."""
+    """A hypothesis that a function of the toolkit decides.
 
-    claims: Callable[[Asked], Iterable[Claim]]
-    of_groups: bool = False
+    claims: about the data alone; of_groups: about the groups of what was built.
+    """
+
+    claims: Callable[[Task], Iterable[Claim]] = lambda task: ()
+    of_groups: Callable[[Task, BuiltLayer], Iterable[Claim]] = lambda task, built: ()
     sentence: str = ""
     relations: Callable[[Dataset], Iterable[object]] = field(default=lambda data: ())
 
 
-def _a1(asked: Asked) -> Iterator[Claim]:
+def _a1(task: Task) -> Iterator[Claim]:
     """The theorem asks for A1 of n queries; r of them are enough if r is smaller."""
-    every = partial(
-        hypotheses.kruskal_at_least,
-        asked.data,
-        seed=asked.request.seed,
-        progress=asked.progress,
-    )
-    yield timed(partial(every, asked.data.n, ids.A1))
-    if asked.r < asked.data.n:
-        yield timed(partial(every, asked.r, ids.A1_AT_R))
+    data, seed = task.data, task.request.seed
+    every = partial(hypotheses.kruskal_at_least, data, seed=seed, progress=task.progress)
+    yield timed(partial(every, data.n, ids.A1))
+    if task.r < data.n:
+        yield timed(partial(every, task.r, ids.A1_AT_R))
 
 
-def _a2(asked: Asked) -> Iterator[Claim]:
-    if asked.data.ragged:
-        yield timed(partial(hypotheses.token_counts, asked.data))
-    yield timed(partial(hypotheses.independent_contexts, asked.data))
+def _a2(task: Task) -> Iterator[Claim]:
+    if task.data.ragged:
+        yield timed(partial(hypotheses.token_counts, task.data))
+    yield timed(partial(hypotheses.independent_contexts, task.data))
 
 
-def _size(asked: Asked) -> Iterator[Claim]:
-    yield timed(partial(hypotheses.sizes, asked.data))
+def _partition(task: Task, built: BuiltLayer) -> Iterator[Claim]:
+    yield timed(partial(hypotheses.partition, task.data, built.partition or built.groups))
 
 
-def _partition(asked: Asked) -> Iterator[Claim]:
-    assert asked.built is not None
-    groups = asked.built.partition or asked.built.groups
-    yield timed(partial(hypotheses.partition, asked.data, groups))
+def _capacity(task: Task, built: BuiltLayer) -> Iterator[Claim]:
+    yield from capacity(task, len(built.layer.heads))
 
 
-def _capacity(asked: Asked) -> Iterator[Claim]:
-    assert asked.built is not None
-    yield from capacity(asked, len(asked.built.layer.heads))
-
-
-def capacity(asked: Asked, heads: int) -> list[Claim]:
+def capacity(task: Task, heads: int) -> Iterator[Claim]:
     """T is at most what the theorem places, if it says how many."""
-    bound = asked.theorem.bound
-    if bound is None:
-        return []
-    check = partial(hypotheses.capacity, asked.data.T, heads, asked.r, bound, asked.source)
-    return [timed(check)]
+    bound, source = task.theorem.bound, task.construction.source
+    if bound is not None:
+        yield hypotheses.capacity(task.data.T, heads, task.r, bound, source)
 
 
-PARTITION = Known(claims=_partition, of_groups=True)
-CAPACITY = Known(claims=_capacity, of_groups=True)
+PARTITION = Known(of_groups=_partition)
+CAPACITY = Known(of_groups=_capacity)
 OF_THEOREM_1 = {
-    "context-size": Known(claims=_size),
+    "context-size": Known(claims=lambda task: [hypotheses.sizes(task.data)]),
     "A2": Known(claims=_a2),
     "A1": Known(claims=_a1),
     "capacity": CAPACITY,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import groupby, product
 from typing import Any, Literal
@@ -22,11 +22,6 @@ from attncert.verify.methods.states import Views
 
 Quantifier = Literal["", "head", "group", "block"]
 ErrorsOf = Callable[[str], AbstractContextManager[None]]
-
-
-def nothing_raised(part: str) -> AbstractContextManager[None]:
-    """`ErrorsOf` steps that are trusted: an error passes."""
-    return nullcontext()
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ from attncert.constructions.network import (
     threshold_pairs,
     two_layers,
 )
-from attncert.verify.methods.construction import Construction
+from attncert.verify.methods.construction import Construction, Request
 from attncert.verify.methods.goals import Measured
 from attncert.verify.methods.names import RETRIEVAL
-from attncert.verify.methods.request import Request
 from attncert.verify.network import steps
 from attncert.verify.network.inputs import READ_BY_ATTENTION, READ_IN_A_ROW
 

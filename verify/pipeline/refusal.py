@@ -25,6 +25,7 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
+from attncert.verify.methods.known import capacity
 from attncert.verify.origins.conclusion import about_data
 from attncert.verify.partition.claims import best_partition
 from attncert.verify.pipeline.run import Run
@@ -40,7 +41,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     data, r, bound = run.data, run.r, run.theorem.bound
     heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     counted = any(claim.id == ids.CAPACITY for claim in earlier)
-    claims = [*earlier, *(() if counted else run.capacity_claims(heads))]
+    claims = [*earlier, *(() if counted else capacity(run, heads))]
     if failure.hypothesis == "some-partition":
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))

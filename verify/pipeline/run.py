@@ -13,13 +13,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import parameter_count
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.certificate import produced_by
-from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Setup
-from attncert.verify.methods import known
-from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.layer_theorem import LayerTheorem
+from attncert.verify.methods.construction import Construction, LayerTheorem, Request, Task
 from attncert.verify.methods.registry import errors_of
-from attncert.verify.methods.request import Request
 from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
@@ -29,18 +25,11 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Run:
-    """The question, the data and the construction.
+@dataclass(frozen=True, kw_only=True)
+class Run(Task):
+    """The task of a question."""
 
-    request: what the construction is asked to build.
-    """
-
-    data: Dataset
     question: Prove
-    construction: Construction
-    request: Request
-    progress: StageProgress = silent
 
     @classmethod
     def of(
@@ -65,11 +54,13 @@ class Run:
             data = construction.subject(data, request)
         if question.round is not None:
             data = on_grid(data, Fraction(question.round))
-        return cls(data, question, construction, request, progress)
-
-    @property
-    def theorem(self) -> LayerTheorem:
-        return self.construction.layer or LayerTheorem()
+        return cls(
+            data=data,
+            construction=construction,
+            request=request,
+            progress=progress,
+            question=question,
+        )
 
     @property
     def value_width(self) -> int:
@@ -80,17 +71,8 @@ class Run:
         """d_v < m: what holds then rests on the columns that the values pick."""
         return self.value_width < self.data.m
 
-    @property
-    def r(self) -> int:
-        return self.theorem.r(self.data, self.request.head_width)
-
     def at(self, stage: str) -> Progress:
         return partial(self.progress, stage)
-
-    def capacity_claims(self, heads: int) -> list[Claim]:
-        """T is at most what the theorem places, if it says how many."""
-        asked = known.Asked(self.data, self.request, self.theorem, self.construction.source)
-        return known.capacity(asked, heads)
 
     @property
     def produced_by(self) -> dict[str, Any]:
@@ -103,7 +85,6 @@ class Run:
         heads = len(built.layer.heads) if built else self.request.heads
         width = built.head_width if built else self.request.head_width
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
-        bound = theorem.bound
         return Setup(
             construction=construction.name,
             claim=self.question.claim,
@@ -113,10 +94,8 @@ class Run:
             r=self.r,
             capacity=theorem.places(heads, self.r),
             parameters=count,
-            usable_width=bound.r.replace(",", ", ") if bound and "d_h" in bound.r else "",
             device=device.kind if device else "cpu",
             regrouped=bool(built and built.regrouped),
-            remarks=theorem.remarks(data, built) if built else {},
         )
 
 

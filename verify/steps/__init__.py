@@ -1,2 +1,1 @@
-"""What is checked of what was built: the steps of each construction in the file of its name;
-hypotheses, conclusions and what several constructions share in the others."""
+"""What is checked of a layer: hypotheses, conclusions, and the steps that several proofs share."""

@@ -18,7 +18,7 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Layer
 from attncert.verify.attack.search import attack, case_number, owed, trial
 from attncert.verify.methods import registry
-from attncert.verify.methods.request import Request
+from attncert.verify.methods.construction import Request
 from attncert.verify.questions.audit import Attack
 
 SOUND: Any = registry.method("width-one")
