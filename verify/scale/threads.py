@@ -1,25 +1,26 @@
-"""Jobs on threads, their results in order: so that a search ends at the same place every time."""
+"""Jobs on threads, with results in order, so that a search ends at the same place every time."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 def available_threads() -> int:
-    """Cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parallel_map(
     job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int | None = None
-) -> Iterator[_Result]:
+) -> Generator[_Result]:
     """Like map(job, items); only a few items ahead are begun, so leaving early wastes little.
 
     threads: all cores of the process unless given.
@@ -33,11 +34,17 @@ def parallel_map(
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        queue = iter(items)
-        running = [pool.submit(job, x) for x in islice(queue, 2 * threads)]
-        while running:
-            outcome = running.pop(0).result()
-            running += [pool.submit(job, x) for x in islice(queue, 1)]
-            yield outcome
+        yield from in_order(lambda item: pool.submit(job, item), items, 2 * threads)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # a worker may be the one that collects this
+
+
+def in_order(submit: Callable[[_Item], Any], items: Iterable[_Item], ahead: int) -> Generator[Any]:
+    """The results of the futures that `submit` returns, in the order of the items, at most `ahead`
+    of them begun."""
+    queue = iter(items)
+    running = deque(submit(x) for x in islice(queue, ahead))
+    while running:
+        result = running.popleft().result()
+        running.extend(submit(x) for x in islice(queue, 1))
+        yield result
