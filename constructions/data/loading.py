@@ -49,9 +49,7 @@ _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # in no name of a column
-_FIRST = {
-    "npz": b"PK", "npy": b"\x93NUMPY", "json": b"{", "mtx": b"%%MatrixMarket", "mat": b"MATLAB",
-}  # fmt: skip
+_FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{", "mtx": b"%%MatrixMarket"}
 _SHORT = 600  # characters of an integer that int() reads under any limit of the environment
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from attncert.reports.answers import PageParts
 from attncert.reports.kruskal.page import stored
-from attncert.reports.words.claims import ClaimLine, lines
 from attncert.reports.words.numbers import percent, real
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.spectra import EPSILON, AgainstRounding, Spectrum
@@ -33,18 +32,12 @@ def page_parts(answer: Assumed) -> PageParts:
         "sets": (SET_COLUMNS, of_sets(answer)),
         "rounding": (ROUNDING_COLUMNS, _rounding(answer)),
         "layer": (LAYER_COLUMNS, _layer(answer)),
-        "labels": lines_of(answer, ids.LABELS_MOST, ids.LABELS_EVERY),
         "epsilon": f"{EPSILON:g}",
         "nearly": any(s.standing is AgainstRounding.NEARLY for s in sets),
         "within": any(s.standing is AgainstRounding.WITHIN for s in sets),
         "provenance": sorted(answer.data.provenance.items()),
     }
     return PageParts("assume.md.j2", context, _exhibits(answer), more=sentences(answer))
-
-
-def lines_of(answer: Assumed, *claim_ids: ids.ClaimId) -> list[ClaimLine]:
-    """Those of these claims that were made."""
-    return [line for line in lines(answer.trace) if line.id in claim_ids]
 
 
 def sentences(answer: Assumed) -> tuple[str, ...]:
@@ -66,11 +59,6 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
             f"Distinct queries: {N:,}; every {min(n, N):,} of them independent: "
             f"{distinct.level.value}; {rank}",
         ]
-    if answer.equal_inputs:
-        text.append(
-            "Inputs that equal an earlier one, query and context alike: "
-            f"{answer.equal_inputs:,}. No weights give them different outputs."
-        )
     text += [
         f"A2, rank {of} of contexts: {contexts.level.value}"
         f"{' for' if contexts.level.holds else ', true of'} "
@@ -96,7 +84,6 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
             "name": inputs.queries.name,
             "inputs": inputs.N,
             "distinct queries": inputs.distinct.N,
-            "equal inputs": answer.equal_inputs,
             "width": inputs.d,
             "tokens": inputs.tokens if inputs.shortest is None else inputs.lengths,
             "heads": inputs.heads,
@@ -116,7 +103,6 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
              "groups": [list(group) for group in p.certified]}
             for p in answer.placed
         ],
-        "law": {str(width): n for width, n in answer.law.items()},
     }  # fmt: skip
 
 

@@ -16,10 +16,8 @@ from attncert.verify.claims.ids import KRUSKAL_RECORDS, KRUSKAL_UPPER
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.kruskal import KruskalRank
-from attncert.verify.kruskal.shards.sampled import Samples, chance_of_meeting
+from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
-
-_SIZES = (2, 3, 5, 8, 12)  # of dependent sets that the sample may have missed
 
 
 def page_parts(answer: KruskalRank) -> PageParts:
@@ -35,7 +33,6 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "rows": _rows(answer),
         "samples": sampled,
         "unsampled": sampled is None and answer.question.subsets is None,
-        "chances": _chances(sampled),
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
     }
     more = () if sampled is None else (_sampled_line(sampled),)
@@ -86,17 +83,6 @@ def _rows(answer: KruskalRank) -> list[int] | None:
         return None
     everything = certificate["dims"]["vectors"] == answer.data.N
     return None if everything else list(dependency.indices)
-
-
-def _chances(sampled: Samples | None) -> list[tuple[str, str]]:
-    """How likely this sample was to meet one given dependent set, by its size."""
-    if sampled is None:
-        return []
-    return [
-        (str(s), percent(chance_of_meeting(s, sampled.vectors, sampled.k, sampled.drawn)))
-        for s in _SIZES
-        if s <= sampled.k
-    ]
 
 
 def _sampled_line(sampled: Samples) -> str:

@@ -16,10 +16,9 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from attncert.constructions.given.law import Spans
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.answers import answers
-from attncert.verify.assume.claims import claims, equal_pair, label_claims
+from attncert.verify.assume.claims import claims, equal_pair
 from attncert.verify.assume.groups import Placed, grouped
 from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.assume.spectra import Spectrum, exact_rank, spectra
@@ -42,23 +41,21 @@ _SPECTRA = (8, 3)  # random subsets whose spectrum is computed: of n queries, of
 class Assumed(Answer):
     """The answer about the distinct queries; groups are about all inputs.
 
-    equal_inputs: as `LayerInputs.equal_inputs`. rank: of all queries, exact. interval: of the
+    rank: of all queries, exact. interval: of the
     Kruskal rank. samples: random subsets of k and of `most` queries, by size; empty if the size
     exceeds the rank, so that each subset is dependent. contexts: the spectrum of each given
-    context. subsets: the spectra of random sets of k and of `most` queries. law: labels beyond
-    which almost none can be met, by head widths. certificate: of dependent queries.
+    context. subsets: the spectra of random sets of k and of `most` queries. certificate: of
+    dependent queries.
     """
 
     question: Assume
     data: LayerInputs
-    equal_inputs: int
     rank: int
     interval: Interval
     samples: Mapping[int, Samples]
     contexts: tuple[Spectrum, ...]
     subsets: Mapping[int, tuple[Spectrum, ...]]
     placed: tuple[Placed, ...]
-    law: Mapping[int, int]
 
     @property
     def k(self) -> int | None:
@@ -112,7 +109,6 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
     vectors, k = inputs.distinct, size_of_sets(inputs)
     most = min(vectors.N, inputs.d)
     with timed(seconds, "contexts"):
-        equal_inputs = inputs.equal_inputs()
         contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.with_context), progress))
     with timed(seconds, "Kruskal rank"):
         rank = exact_rank(vectors.array)
@@ -128,13 +124,11 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
         }
     with timed(seconds, "spectra of subsets"):
         subsets = _subsets(vectors, k, question.seed)
-    placed, law = tuple[Placed, ...](), dict[int, int]()
+    placed = tuple[Placed, ...]()
     with timed(seconds, "groups"):
         if inputs.heads is not None:
             placed = _placed(inputs, contexts, inputs.heads, interval.lower.value)
-            law = _law(inputs, rank, inputs.heads)
-    more = tuple(label_claims(inputs, law, interval.lower.value))
-    trace = claims(inputs, interval, [*samples.values()], contexts, placed, more)
+    trace = claims(inputs, interval, [*samples.values()], contexts, placed)
     pair = equal_pair(inputs) if inputs.repeats else interval.upper.dependency
     certificate, uncertified = certified(inputs.queries, pair, question)
     return Assumed(
@@ -145,14 +139,12 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
         certificate=certificate,
         uncertified=uncertified,
         seconds=seconds,
-        equal_inputs=equal_inputs,
         rank=rank,
         interval=interval,
         samples=samples,
         contexts=contexts,
         subsets=subsets,
         placed=placed,
-        law=law,
     )
 
 
@@ -205,14 +197,6 @@ def _placed(
         certified = grouped(inputs.queries, known, first, heads) if known else ()
         constructions.append(Placed(name, first, capacity, everything, certified))
     return tuple(constructions)
-
-
-def _law(inputs: LayerInputs, rank: int, heads: int) -> dict[int, int]:
-    """The number N of docs/given-labels.md, Theorem 7, for scalar labels, by head width, at its
-    largest over all contexts: it grows with a, and a + b ≤ d."""
-    spans = Spans(inputs.d, 0, rank, 1)
-    widths = sorted({1, inputs.head_width or 1})
-    return {width: spans.bound(heads, width, 1) for width in widths}
 
 
 def counts(contexts: tuple[Spectrum, ...]) -> dict[str, int]:

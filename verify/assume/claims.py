@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -27,9 +27,8 @@ def claims(
     samples: Sequence[Samples],
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
-    more: Sequence[Claim] = (),
 ) -> tuple[Claim, ...]:
-    """The conclusion is last, `more` before it. interval, samples: of the distinct queries."""
+    """The conclusion is last. interval, samples: of the distinct queries."""
     n, N = inputs.tokens, inputs.distinct.N
     repeated = bool(inputs.repeats) and n > 1
     about = N, "distinct query" if repeated else "query"
@@ -43,7 +42,7 @@ def claims(
     best = max(placed, key=lambda each: each.memorized, default=None)
     if best is not None and best.memorized:
         trace += _follows(inputs, best)
-    return (*trace, *more, conclusion)
+    return (*trace, conclusion)
 
 
 def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
@@ -183,30 +182,3 @@ def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
         best.certified, best.first, of=inputs.N, width_one=best.first == inputs.tokens
     )
     return [independent, partition, follows]
-
-
-def label_claims(inputs: LayerInputs, law: Mapping[int, int], kappa: int) -> Iterator[Claim]:
-    """The numbers of given labels that heads can output. law: labels beyond which almost none are
-    met, by head widths; kappa: the Kruskal rank is at least this."""
-    heads = inputs.heads or 0
-    if law:
-        most = " or ".join(f"{n:,} by heads of width {width}" for width, n in law.items())
-        yield Claim(
-            ids.LABELS_MOST,
-            f"Almost no labelling of more examples than these is output by any weights of "
-            f"{counted(heads, 'head')}: {most}.",
-            Level.ARGUED,
-            numbers={f"width {width}": n for width, n in law.items()},
-            source="ours; docs/given-labels.md, Theorem 7, at its largest over all contexts",
-        )
-    if heads > 1 and kappa > 1:
-        distinct = "queries are distinct and their " if inputs.repeats else ""
-        yield Claim(
-            ids.LABELS_EVERY,
-            f"Every labelling of {counted(heads // 2 * kappa, 'example')} is output by some "
-            f"weights of {counted(heads, 'head')}, if their {distinct}contexts have two distinct "
-            "rows each.",
-            Level.ARGUED,
-            numbers={"Kruskal rank at least": kappa},
-            source="ours; docs/given-labels.md, Theorem 4",
-        )

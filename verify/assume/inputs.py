@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from hashlib import sha256
 from typing import Any
 
 from attncert.constructions.arrays import AnyArray
@@ -107,21 +106,6 @@ class LayerInputs:
         if not again:
             return self.queries
         return self.queries.take([i for i in range(self.N) if i not in again])
-
-    def equal_inputs(self) -> int:
-        """How many of the inputs whose contexts are given equal an earlier one of them: in query
-        and, up to the order of tokens, in context."""
-        if self.shared:
-            return self.N - self.distinct.N
-        number = {i: k for k, same in enumerate(self.repeats) for i in same}
-        if not number:
-            return 0
-        inputs = [
-            (number[i], sha256(b"".join(sorted(map(_bytes, context)))).digest())
-            for i, context in self.contexts()
-            if i in number
-        ]
-        return len(inputs) - len(set(inputs))
 
 
 def _bytes(row: AnyArray) -> bytes:

@@ -20,13 +20,10 @@ from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.claims.words import counted
 from attncert.verify.installed import versions
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
-from attncert.verify.kruskal.budget import CORES
 from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import Watch, close, known, settled
-from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.shards.jobs import sampling_job, untrue
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
@@ -76,7 +73,6 @@ def kruskal(
     with ExitStack() as stack:
         log = None if question.log is None else stack.enter_context(Log(question.log))
         cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
-        say(progress, outlook(vectors, question))
         watch, start = stack.enter_context(_interrupted(log, progress)), time.monotonic()
         try:
             outcome = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
@@ -94,26 +90,6 @@ def _require(question: Kruskal, vectors: Vectors) -> None:
         sizes = f"min(N, d) = min({vectors.N}, {vectors.d})"
         raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
     choose_device(question.device)
-
-
-def outlook(vectors: Vectors, question: Kruskal) -> str:
-    """What the search is estimated to take, one sentence: the sizes whose sets can be looked at
-    within the limit by the cost model, and the next.
-
-    >>> digits = Vectors.of([[1] * 16] * 1782)
-    >>> print(outlook(digits, Kruskal(work=20.0)))
-    Estimated for 2 free cores: all sets of 3 take 0.05 s, all sets of 4 take 6 s, all sets of 5 \
-would take 100 s.
-    """
-    N, d = vectors.array.shape
-    prices = []
-    for k in range(question.k or 3, (question.k or min(N, d)) + 1):
-        price = exhaustive.nominal_seconds(N, d, k)
-        verb = "take" if price <= question.work else "would take"
-        prices.append(f"all sets of {k} {verb} {float(f'{price:.1g}'):g} s")
-        if verb != "take":
-            break
-    return f"Estimated for {counted(CORES, 'free core')}: {', '.join(prices) or 'nothing'}."
 
 
 @contextmanager

@@ -8,7 +8,6 @@ read `array` (fast, modulo primes) and `rows` (exact, FLINT).
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -123,7 +122,7 @@ nan
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     """Vectors from a file, or the queries of bundled data.
 
-    .npz, .mat: the array "vectors", else "queries", else the only one; booleans are 0 and 1.
+    .npz: the array "vectors", else "queries", else the only one; booleans are 0 and 1.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
     integers, decimals, or "p/q". .npy, .mtx: the vectors as a matrix. .csv, .tsv: one vector in
     each line. "-" is standard input. Raises InputError for unusable input.
@@ -142,7 +141,6 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
         "csv": partial(_from_text, loading.read_csv),
         "tsv": partial(_from_text, loading.read_csv),
         "mtx": partial(_from_text, loading.read_mtx),
-        "mat": _from_mat,
     }
     return loading.read_source(source, readers)
 
@@ -163,28 +161,6 @@ def _from_text(
     read: Callable[[BinaryIO, str], Any], file: BinaryIO, name: str, source: str
 ) -> Vectors:
     return Vectors.of(ExactArray.of(read(file, source), "vectors"), name)
-
-
-def _from_mat(file: BinaryIO, name: str, source: str) -> Vectors:
-    """With SciPy. A matrix may be sparse."""
-    from scipy.io import loadmat, whosmat
-
-    must = "a MATLAB file up to version 7 with a matrix of numbers"
-    try:
-        described = {key: (shape, kind) for key, shape, kind in whosmat(file)}
-        key = _pick(list(described), source)
-        shape, kind = described[key]
-        if kind in ("cell", "char", "struct", "object", "function", "opaque"):
-            raise InputError(source, must, f"with a {kind}")
-        if math.prod(shape) > loading.MAX_MATRIX:
-            raise InputError(source, f"a matrix of at most {loading.MAX_MATRIX} entries", shape)
-        file.seek(0)
-        array = loadmat(file, variable_names=[key])[key]
-    except InputError:
-        raise
-    except Exception as error:  # whatever a file made by anyone leads SciPy to
-        raise InputError(source, must, f"unreadable ({type(error).__name__})") from None
-    return Vectors.of(array.toarray() if hasattr(array, "toarray") else array, name)
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,7 @@ from support.rank_cases import holds
 
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
-from attncert.verify.kruskal.shards.sampled import (
-    chance_of_meeting,
-    failing_at_most,
-)
+from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
@@ -91,14 +87,6 @@ def test_the_bound_is_the_one_of_the_beta_distribution(trials: int, data: st.Dat
     else:
         assert math.isclose(bound, beta.ppf(0.95, failures + 1, trials - failures), rel_tol=1e-9)
         assert math.isclose(binom.cdf(failures, trials, bound), 0.05, rel_tol=1e-6)
-
-
-@pytest.mark.parametrize(("N", "k", "s"), [(7, 3, 2), (8, 5, 3), (6, 6, 4), (6, 2, 3)])
-def test_the_chance_of_meeting_a_set_is_counted(N: int, k: int, s: int) -> None:
-    subsets = list(itertools.combinations(range(N), k))
-    hit = Fraction(sum(set(range(s)) <= set(x) for x in subsets), len(subsets))
-    assert math.isclose(chance_of_meeting(s, N, k, 1), hit, abs_tol=1e-12)
-    assert math.isclose(chance_of_meeting(s, N, k, 9), 1 - (1 - hit) ** 9, abs_tol=1e-12)
 
 
 # Subsets.

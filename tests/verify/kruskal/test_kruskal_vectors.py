@@ -139,19 +139,16 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
     (tmp_path / "v.tsv").write_text("a\tb\tc\n1\t0\t2\n0\t1\t-3\n")
     (tmp_path / "v.json").write_text('{"points": [[1, 0, 2], [0, 1, -3]]}')
     np.savez(tmp_path / "v.npz", points=values)
-    scipy.io.savemat(tmp_path / "v.mat", {"A": values * 1.0})
-    scipy.io.savemat(tmp_path / "sparse.mat", {"A": scipy.sparse.csc_matrix(values)})
     scipy.io.mmwrite(tmp_path / "v.mtx", values)
     scipy.io.mmwrite(tmp_path / "sparse.mtx", scipy.sparse.coo_matrix(values))
-    every = (f"v.{kind}" for kind in ("npy", "csv", "tsv", "json", "npz", "mat", "mtx"))
-    for name in (*every, "sparse.mat", "sparse.mtx"):
+    every = (f"v.{kind}" for kind in ("npy", "csv", "tsv", "json", "npz", "mtx"))
+    for name in (*every, "sparse.mtx"):
         assert load_vectors(tmp_path / name).array.tolist() == values.tolist()
     assert load_vectors(tmp_path / "f.npy").array.tolist() == (values * 0.5).tolist()
     assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # over 1/2
     np.save(tmp_path / "b.npy", values > 0)
-    scipy.io.savemat(tmp_path / "b.mat", {"A": values > 0})
     (tmp_path / "b.mtx").write_text(f"{MTX} coordinate pattern general\n% x\n2 3 3\n1 1\n1 3\n2 2")
-    for name in ("b.npy", "b.mat", "b.mtx"):
+    for name in ("b.npy", "b.mtx"):
         assert load_vectors(tmp_path / name).array.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
@@ -166,7 +163,6 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
         ("x.csv", b""),
         ("x.csv", b"1,nan\n"),
         ("x.tsv", b"1\t2\n3\n"),
-        ("x.mat", b"junk" * 99),
         ("x.mtx", b""),
         ("x.mtx", b"%%MatrixMarket matrix array real symmetric\n1 1\n1\n"),
         ("x.mtx", b"%%MatrixMarket matrix array real general\n-1 -1\n1\n"),

@@ -7,7 +7,7 @@ bound, 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure only 
 
 **What they do not show.** q < 0.001 is no bound on the Kruskal rank, which falls to s - 1 with one
 dependent s-set. That set lies in the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the k-subsets:
-`chance_of_meeting` says how likely S subsets were to meet it. Only a subset that *is* dependent
+so few subsets are likely to meet it. Only a subset that *is* dependent
 bounds the Kruskal rank: its relation is an exact witness.
 """
 
@@ -107,18 +107,6 @@ def failing_at_most(failures: int, trials: int) -> float:
 
     interval = binomtest(failures, trials, alternative="less").proportion_ci(CONFIDENCE, "exact")
     return float(interval.high)
-
-
-def chance_of_meeting(size: int, vectors: int, k: int, subsets: int) -> float:
-    """The probability that one of these random k-subsets contains a given set of this size.
-
-    >>> round(chance_of_meeting(5, vectors=2000, k=197, subsets=5000), 3)
-    0.043
-    """
-    if size > k:
-        return 0.0
-    inside = math.comb(vectors - size, k - size) / math.comb(vectors, k)
-    return 1.0 if inside >= 1 else -math.expm1(subsets * math.log1p(-inside))
 
 
 def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Record:
