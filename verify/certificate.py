@@ -1,12 +1,11 @@
 """Writing certificates: the `attncert/3` object of a claim (docs/certificate.md).
 
-Only the writing is here. The checker (verify/checker) reads the file with code of its own, and
-refuses a file above its caps unread. No such file is written: every claim is sealed by `sealed`,
-which raises `TooLarge` instead.
+The checker (verify/checker) reads the file with its own code, and refuses a file above its caps
+unread. No such file is written: every claim passes `sealed`, which raises `TooLarge` instead.
 
-Of more numbers than a certificate holds, or where `--data-file` says so, the data are in a file
-beside it, of which it says name, size and SHA-256: canonical JSON as long as verify/checker reads
-it, an .npz of integers beyond (attncert check --fast).
+If the data have too many numbers for a certificate, or with `--data-file`, they are in a file
+beside it; the certificate holds its name, size and SHA-256. It is canonical JSON if verify/checker
+can read that, otherwise an .npz of integers (attncert check --fast).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from attncert.verify.features import logit_table
 from attncert.verify.installed import version
 from attncert.verify.tables import ranges
 
-# Caps of the checker (docs/certificate.md), which imports nothing of ours; a test compares them.
+# Caps of the checker (docs/certificate.md), which imports nothing from here; a test compares them.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
@@ -49,7 +48,7 @@ class TooLarge(Exception):
 
 
 class DataFile(dict[str, Any]):
-    """What the certificate says of the file, `name` and `bytes`; its content is kept beside."""
+    """The certificate's entry for the file, `name` and `bytes`, with the content of the file."""
 
     def __init__(self, name: str, content: bytes) -> None:
         super().__init__(name=name, bytes=len(content))
@@ -72,8 +71,8 @@ def certificate(
     saturation: int | None = None,
     file: DataFile | None = None,
 ) -> Certificate:
-    """The certificate of an interpolation, or with `prime` of full rank modulo that prime. file:
-    which has the data. Raises TooLarge.
+    """The certificate of an interpolation, or with `prime` of full rank modulo that prime. file: of
+    the data, if they are outside. Raises TooLarge.
     """
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     claim = "interpolation" if prime is None else "full-rank"
@@ -90,12 +89,13 @@ def certificate(
 
 
 def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tuple[float, float]:
-    """Seconds and MiB that checking this interpolation takes at most, or a few times as much.
+    """An upper estimate of the seconds and MiB for checking this interpolation, within a factor of
+    a few.
 
-    Its two largest terms (`interpolation` in verify/checker): for every example the softmax sums
-    of all heads, of R bits together, are multiplied with the features and with one another; and the
-    products value·output, the labels and one example's terms are held. From the sizes of the
-    layer's own numbers: nothing is multiplied. bits: of a readout that is not computed yet.
+    The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
+    all heads, of R bits together, are multiplied with the features and with one another; and the
+    products value·output, the labels and one example's terms are held. Computed from the sizes of
+    the numbers alone. bits: of a readout that is not computed yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()
@@ -116,7 +116,7 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
 
 
 def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
-    """Bits of the longest entry when all are written over one denominator."""
+    """Bits of the longest entry if all are written over one denominator."""
     known = [m for m in matrices if m is not None]
     entries = [x for m in known for x in m.entries()]
     common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
@@ -125,21 +125,22 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 
 
 class Certificate(dict[str, Any]):
-    """The object in the file, as a dictionary; shown as what it claims, not as its numbers."""
+    """The object in the file, as a dictionary; its repr is the claim, without the numbers."""
 
     def __repr__(self) -> str:
         return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
 
 
 def sealed(body: Mapping[str, Any]) -> Certificate:
-    """With the digest of everything else. Raises TooLarge where the checker would not read it."""
+    """The certificate with the digest of everything else. Raises TooLarge if the checker would not
+    read it."""
     text = canonical_bytes(body)
     require_readable(text)
     return Certificate({**body, "digest": hashlib.sha256(text).hexdigest()})
 
 
 def require_readable(text: bytes) -> None:
-    """Of a canonical body, before its digest is added. Raises TooLarge.
+    """Check a canonical body, before its digest is added, against the caps. Raises TooLarge.
 
     >>> require_readable(b'{"labels":["' + b"1" * 500_001 + b'"]}')
     Traceback (most recent call last):
@@ -162,7 +163,7 @@ def canonical_bytes(body: Mapping[str, Any]) -> bytes:
 
 
 def _require_short(matrices: Iterable[fmpq_mat | None]) -> None:
-    """Raises TooLarge before numbers are written out that take more bytes than a file may have."""
+    """Raise TooLarge before writing numbers that take more bytes than a file may have."""
     bits = 0
     for matrix in matrices:
         for x in matrix.entries() if matrix is not None else ():
@@ -185,8 +186,8 @@ def envelope(
     provenance: Mapping[str, Any],
     file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """What the file of a claim about examples holds in every case. stored: the data in it. file:
-    which has these data. provenance: `produced_by`."""
+    """The keys that every claim about examples has. stored: the data. file: of these data, if they
+    are outside. provenance: `produced_by`."""
     return NOTHING | {
         "claim": claim,
         "construction": construction,
@@ -216,8 +217,8 @@ def layer_body(
 ) -> dict[str, Any]:
     """The same for a claim about a layer. about: the further arguments of `envelope`.
 
-    unit: of the logits, "1" or "ln 2". width: of values, if the claim is about keys and queries
-    alone; else values and output are written.
+    unit: of the logits, "1" or "ln 2". width: of values, if the claim is only about keys and
+    queries; otherwise values and output are written.
     """
     body = envelope(claim, data.origin.stored(data), **about)
     body["dims"] |= {
@@ -239,14 +240,13 @@ def _head(head: Head, readout: bool) -> dict[str, Any]:
 
 
 def produced_by(command: str, seed: int) -> dict[str, Any]:
-    """What a certificate says of its origin: no paths, no times."""
+    """The provenance in a certificate, without paths or times."""
     return {"version": version("attncert"), "command": command, "seed": seed}
 
 
 def data_file(data: Dataset, always: bool = False) -> DataFile | None:
-    """The file for the data that a certificate of these stores; None where the certificate is to
-    hold them: up to INSIDE numbers, unless it is `always` wanted. Raises TooLarge where no checker
-    would read the file.
+    """The data file of a certificate; None if the certificate holds the data itself: up to INSIDE
+    numbers, unless `always`. Raises TooLarge if no checker would read the file.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, always=True)

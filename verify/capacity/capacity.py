@@ -3,8 +3,8 @@
 *All labels at once* (universal): one choice of key and query weights. *Each labelling*: for each
 some weights. *Some labellings*: those that some weights output contain an open set. Each implies
 the next, and none says which labellings they are (docs/paper.md, section 1).
-For each: how many labels H heads serve, and how many heads all labels of these examples need, from
-both sides. The conclusion is about the last and widest of them: the largest rank of the Jacobian.
+For each notion: how many labels H heads serve, and how many heads all labels of these examples
+need, from both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ from attncert.verify.tightness.relations.probes import RankedLayer
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DataCapacity(Answer):
-    """notions: the table, the strongest first. jacobian, universal, labelled: where its numbers
-    come from. certificates: all there are, by what they are about; that of the strongest is
-    `certificate`.
+    """notions: the table, the strongest first. jacobian, universal, labelled: the sources of its
+    numbers. certificates: by what they are about; that of the strongest notion is `certificate`.
     """
 
     question: Capacity
@@ -54,7 +53,7 @@ class DataCapacity(Answer):
         return tuple(self.certificates.values())
 
     def contradicted(self, reason: str) -> DataCapacity:
-        """Without a table: its rows and the certificates say the same."""
+        """The answer without its table, whose rows say what the certificates say."""
         return replace(super().contradicted(reason), notions=(), certificates={})
 
 
@@ -64,10 +63,10 @@ def capacity(
 ) -> DataCapacity:
     """How many labels H heads carry on these examples, for each notion of memorizing.
 
-    The conclusion holds where the largest rank of the Jacobian is known from both sides, and is
-    undecided where it is not. Labels count by their width; what excludes the labels of the data is
-    among the claims. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
-    Raises InputError where the Jacobian is too large.
+    The conclusion holds if the largest rank of the Jacobian is known from both sides, and is
+    undecided otherwise. Labels count by their width; what excludes the labels of the data is among
+    the claims. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
+    Raises InputError if the Jacobian is too large.
 
     >>> from attncert import Capacity, Dataset, capacity
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -106,7 +105,7 @@ def capacity(
 def _zeros(
     data: Dataset, law: Jacobian, seed: int, progress: StageProgress
 ) -> tuple[Labelling, Trial | None]:
-    """Weights that prove every labelling, of as few heads as are found; and the best of H heads."""
+    """Weights that prove every labelling, with the fewest heads found; and the best of H heads."""
     if law.fewest is None:
         return Labelling(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
@@ -123,7 +122,7 @@ def _zeros(
 def _certificates(
     data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
-    """By what they show, the strongest first; and why there is none."""
+    """The certificates by what they show, the strongest first; and why there is none."""
     provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
     why = "nothing was shown that a file could hold"
@@ -140,7 +139,7 @@ def _certificates(
     except TooLarge as reason:
         why = str(reason)
     tied = tied_certificate(data, provenance) if data.labelled else None
-    if tied is not None:  # then neither of the others
+    if tied is not None:  # then there is no other
         certificates[About.THESE_LABELS] = tied
     return certificates, "" if certificates else why
 

@@ -13,10 +13,10 @@ weights says how many labels these examples can carry (docs/given-labels.md, The
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 
 and for m > 1 the bounds (R), (L), (L') of the page; and a relation between examples that holds for
-all weights (`verify/tightness/relations/rows.py`) is one between rows of J, for each label. Of all
-sets S few matter: none of the examples, all of them, and the one set that the matrix itself names.
-Let S be the examples with a row that takes part in a relation between rows of J, at weights where
-every set of rows has its largest rank.
+all weights (`verify/tightness/relations/rows.py`) is one between rows of J, for each label. Only
+three sets S matter: none of the examples, all of them, and one that follows from J. Let S be the
+examples with a row that occurs in a relation between rows of J, at weights for which every set of
+rows has its largest rank.
 Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
 m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
 null space modulo the prime, however contexts are shared; N(S), which proves the bound, is computed
@@ -55,8 +55,8 @@ Sizes = tuple[int, int, int]  # H, d_h, d_v
 
 @dataclass(frozen=True)
 class Upper:
-    """rank J ≤ bound for all weights. examples: |S|, of which a, b, d' and N are taken; None for a
-    bound of another kind. name: what it is called in reports."""
+    """rank J ≤ bound for all weights. examples: |S|, the set whose a, b, d' and N are used; None
+    for a bound of another kind. name: its name in reports."""
 
     name: str
     bound: int
@@ -67,10 +67,10 @@ class Upper:
 
 @dataclass(frozen=True)
 class Jacobian:
-    """The largest rank of J for so many heads, from both sides.
+    """The largest rank of J for this number of heads, from both sides.
 
-    rank: from below. uppers: bounds, the least first. fewest: heads without which almost no
-    labelling is output; None where no number of them is enough.
+    rank: from below. uppers: bounds, the least first. fewest: with fewer heads almost no labelling
+    is output; None if no number of heads is enough.
     """
 
     heads: int
@@ -103,7 +103,7 @@ class Jacobian:
 def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent) -> Jacobian:
     """The rank for these contexts and queries. The labels of `data` count by their width alone.
 
-    Exact. Raises InputError where the Jacobian is too large.
+    Exact. Raises InputError if the Jacobian is too large.
     """
     whole, w, width = spans(data), question.head_width, question.value_width or data.m
     fewest = whole.fewest_heads(data.T, w, width)

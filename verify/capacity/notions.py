@@ -15,7 +15,7 @@ from attncert.verify.labelling.labelled import Labelling, Trial
 
 
 class End(NamedTuple):
-    """A number, and the claim that shows it; None where it says nothing."""
+    """A number, and the claim that shows it; None for a trivial number."""
 
     number: int
     claim: ClaimId | None
@@ -25,8 +25,8 @@ class End(NamedTuple):
 class Notion:
     """What H heads do: of the T·m labels they serve at least `below` and at most `above`.
 
-    claim: whether they serve all. needed: no fewer heads serve all labels; None: no number of heads
-    does. enough: so many do; None: not known.
+    claim: whether they serve all. needed: fewer heads do not serve all labels; None: no number of
+    heads does. enough: this many heads do; None: not known.
     """
 
     about: About
@@ -48,7 +48,7 @@ class Notion:
 def notions(
     data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, at_zero: Trial | None
 ) -> tuple[Notion, ...]:
-    """The strongest notion first: what it serves, the next ones serve too."""
+    """The strongest notion first: it implies the next ones."""
     m, needed, full = data.m, law.fewest, law.rank.full
     rank, bound = End(law.least, ids.LAW_RANK), End(law.most, ids.LAW_BOUND)
     served, zero = End(at_once.least * m, at_once.below), End(0, None)

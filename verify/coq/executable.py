@@ -1,4 +1,4 @@
-"""The executable extracted from the verified checker: where it is, how it is built and run."""
+"""The executable extracted from the verified checker: its location, its build, and its use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
 
 
 def sources() -> list[Path]:
-    """The files of verify/kernel that a build needs, nothing that a build makes."""
+    """The files of verify/kernel that a build needs, without those that it makes."""
     listed = (SOURCES / "_CoqProject").read_text().split()
     named = [SOURCES / name for name in listed if name.endswith(".v")]
     plain = ["Makefile", "_CoqProject", "headlines.txt", "axioms.txt", "axioms.sh", "no_gaps.sh"]
@@ -35,8 +35,8 @@ def sources() -> list[Path]:
 
 
 def home() -> Path:
-    """The folder that is built in: verify/kernel where that can be written, else a copy in the
-    user's cache, one for each version of the sources."""
+    """The build folder: verify/kernel if that can be written, otherwise a copy in the user's cache,
+    one for each version of the sources."""
     if os.access(SOURCES, os.W_OK):
         return SOURCES
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sources())).hexdigest()[:16]
@@ -45,7 +45,7 @@ def home() -> Path:
 
 
 def executable() -> Path:
-    """Raises InputError where it is not built."""
+    """The path of the executable. Raises InputError if it is not built."""
     program = home() / "build" / "attncert-kernel"
     if not program.is_file():
         raise InputError("--verified", "used after attncert kernel build", "before it")
@@ -55,7 +55,7 @@ def executable() -> Path:
 def build(progress: StageProgress = silent) -> Path:
     """Compile theorems and checker (minutes, 1.1 GB) and return the executable. progress: by files.
 
-    Raises InputError where a tool is missing, and where make fails.
+    Raises InputError if a tool is missing or make fails.
     """
     absent = [tool for tool in _NEEDED if shutil.which(tool) is None]
     if absent:
@@ -74,7 +74,7 @@ def build(progress: StageProgress = silent) -> Path:
 
 
 def _made(folder: Path, progress: StageProgress) -> tuple[int, list[str]]:
-    """The exit status of make, and what it says; of each file it says "COQC file" as it begins."""
+    """The exit status of make and its lines; a line "COQC file" is the start of a file."""
     files = sum(path.suffix == ".v" for path in sources())
     lines: list[str] = []
     progress("theorems", 0, files)
@@ -95,10 +95,10 @@ def _made(folder: Path, progress: StageProgress) -> tuple[int, list[str]]:
 def check_file(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> Verdict:
-    """The verdict of the verified checker; its limits are on the time and memory really spent.
+    """The verdict of the verified checker; the limits are on the time and memory really used.
 
-    Raises InputError where it is not built. An executable that ends in no known way says nothing of
-    the claim: over limit.
+    Raises InputError if it is not built. If the executable ends in an unknown way, the verdict is
+    "over limit", which leaves the claim open.
     """
     claim, dims, outside = _heading(path, limit_seconds, limit_mib)
     program = executable()
@@ -126,8 +126,7 @@ def check_file(
 def _heading(
     path: str, limit_seconds: float, limit_mib: float
 ) -> tuple[str | None, dict[str, int], bool]:
-    """Claim and dims of a file, and whether its data are in another file: shown beside the verdict,
-    no part of it."""
+    """Claim and dims of a file, and whether its data are in another file, for the message."""
     try:
         certificate = parse(path, Limits(limit_seconds, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):

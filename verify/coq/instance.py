@@ -1,8 +1,8 @@
 """A certificate as a theorem of Coq: written out, with its data, and checked by Coq's kernel.
 
 The theorem's statement is that of verify/kernel/checker/Spec.v for the numbers in the file, shapes
-included; its proof is one evaluation of the verified checker inside the kernel. What stands between
-the file and the statement is this module, which writes the numbers, and the eye that compares them.
+included; its proof is one evaluation of the verified checker inside the kernel. This module, which
+writes the numbers, is all that stands between the file and the statement: compare the two.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from attncert.verify.coq.executable import home
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
-_LONGEST = 4000  # bits of a number that is written in decimal: all claims but interpolation
+_LONGEST = 4000  # bits of a number written in decimal, in all claims but interpolation
 _WORD = 2**63
 
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """What coqc said: the names that Print Assumptions gives; processor time and largest memory."""
+    """The output of coqc: the names of Print Assumptions; processor time and largest memory."""
 
     assumptions: tuple[str, ...]
     seconds: float
@@ -41,8 +41,8 @@ class KernelCheck:
 def instance(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> tuple[Verdict, str | None]:
-    """The verdict of the checker, and where it is "holds" the theorem. Raises InputError for
-    numbers that are too long for Coq's own integers, and for claims that Spec.v does not state."""
+    """The verdict of the checker, and the theorem if it is "holds". Raises InputError for numbers
+    that are too long for Coq's own integers, and for claims that Spec.v does not state."""
     certificates: list[dict[str, Any]] = []
 
     def judged(cert: dict[str, Any], limits: Limits) -> str:
@@ -69,7 +69,7 @@ def instance(
 def check(text: str, target: Path) -> KernelCheck:
     """Write the theorem to `target` and have coqc check it.
 
-    Raises InputError where the theory is not compiled or coqc does not accept it.
+    Raises InputError if the theory is not compiled or coqc does not accept the theorem.
     """
     folder = home()
     if shutil.which("coqc") is None or not (folder / "checker" / "words_sound.vo").is_file():
@@ -102,7 +102,7 @@ def check(text: str, target: Path) -> KernelCheck:
 
 
 def theorem_of(cert: dict[str, Any]) -> str:
-    """What the certificate claims, true or not, as a Coq file."""
+    """The claim of the certificate, true or not, as a Coq file."""
     claim = cert["claim"]
     stated = [_THEOREMS[claim](cert), *_further(cert)]
     statement = " /\\\n  ".join(part.statement for part in stated)
@@ -128,7 +128,7 @@ Local Notation value_of := (fun x : Z => x)."""
 
 @dataclass(frozen=True)
 class _Part:
-    """Of a theorem. proof: a function of one equality, of what is evaluated and true."""
+    """A part of the theorem. proof: a function of one equality, between an evaluation and true."""
 
     definitions: str
     statement: str
@@ -187,7 +187,7 @@ _THEOREMS: dict[str, Callable[[dict[str, Any]], _Part]] = {
 
 
 def _further(cert: dict[str, Any]) -> list[_Part]:
-    """What the file states besides, of the numbers written before."""
+    """The further statements of the file, about the numbers written before."""
     parts, words = list[_Part](), cert["claim"] == "interpolation"
     meaning = "wval" if words else "value_of"
     if (part := cert["saturation"]) is not None:

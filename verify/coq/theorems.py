@@ -1,6 +1,6 @@
-"""What was proved in Coq: the names of the theorems, their files, and the hashes of those.
+"""The theorems proved in Coq: their names, their files, and the hashes of the files.
 
-`make kernel` compares both with what it compiles, so a report needs no Coq to name them.
+`make kernel` compares both with what it compiles, so a report can name them without Coq.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KERNEL = "Coq's kernel: "
 
 
 def in_coq(*theorems: str) -> str:
-    """What checked a claim of level *kernel*: theorems, by their names in headlines.txt.
+    """The evidence of a claim of level *kernel*: theorems, by their names in headlines.txt.
 
     >>> in_coq("reduction.reduction")[:77]
     "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
@@ -30,7 +30,7 @@ def in_coq(*theorems: str) -> str:
 
 
 def names_a_theorem(text: str) -> bool:
-    """Whether this is what `in_coq` says of some theorems, files and hashes included."""
+    """Whether this is the text of `in_coq` for some theorems, with their files and hashes."""
     known = {_citation(theorem) for theorem in _headlines()}
     named = text.removeprefix(_KERNEL).split("; ")
     return text.startswith(_KERNEL) and known.issuperset(named)

@@ -1,7 +1,7 @@
 """The fast check of "every-labelling" certificates: NumPy instead of Python's integers.
 
-Derivatives and rank modulo the prime of the file are those of `verify/rank/`, which also serve what
-writes such files.
+Derivatives and rank modulo the prime of the file are computed by `verify/rank/`, as for the writer
+of such files.
 """
 
 from __future__ import annotations

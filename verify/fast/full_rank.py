@@ -67,8 +67,8 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
 def blocks(
     layer: Layer, cert: dict[str, Any]
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Some examples with their contexts (one where it is shared), of one number of different
-    tokens, and how often each token stands there."""
+    """Some examples with their contexts (one if it is shared), all with the same number of distinct
+    tokens, and how often each token occurs."""
     T, n, d, H = dims(cert, "examples context width heads")
     counts, contexts = np.full(T, n), layer.contexts
     mapped = isinstance(contexts, np.memmap)
@@ -91,8 +91,8 @@ def blocks(
 
 
 def first_heads(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:
-    """Bits of `saturation`, 0 where none is claimed; the first head that each example is to attend
-    in to one token. Idle heads, beyond the groups, saturate nothing."""
+    """Bits of `saturation`, 0 if none is claimed; and for each example the first head in which it
+    must attend to one token. Idle heads, beyond the groups, saturate nothing."""
     groups = cert["groups"]
     bits, own = layer.saturation or (0, False)
     first = np.full(cert["dims"]["examples"], len(groups))
@@ -106,8 +106,8 @@ def attends_to_one(
 ) -> bool:
     """1 - p < 2^-bits, p the largest of the weights 2^shift over their sum.
 
-    Rows that are all `bits` + log2(n - 1) behind are enough of it, one that is less than `bits` is
-    too much; between them S 2^bits < 1 + S decides, S the sum of 2^-drop, in integers over 2^-most.
+    It holds if all rows are `bits` + log2(n - 1) behind, and fails if one is less than `bits`
+    behind; between them S 2^bits < 1 + S decides, S the sum of 2^-drop, in integers over 2^-most.
     """
     *rest, top = sorted(int(k) for k in shifts)
     if not rest or top - rest[-1] >= bits + len(rest).bit_length():
@@ -124,8 +124,8 @@ def attends_to_one(
 
 
 def array(nested: Any) -> NDArray[Any]:
-    """Integers as int64 where all are below 2^62 in size, as Python integers otherwise; a mapped
-    array as it is (see `wide`)."""
+    """Integers as int64 if all are below 2^62 in size, as Python integers otherwise; a mapped array
+    is returned as it is (see `wide`)."""
     if isinstance(nested, np.memmap):
         return nested
     exact = np.array(nested, dtype=object)
@@ -133,7 +133,7 @@ def array(nested: Any) -> NDArray[Any]:
 
 
 def wide(part: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of a mapped array in memory, as `array` has them."""
+    """Numbers of a mapped array in memory, in the form of `array`."""
     if part.dtype == object:
         return part
     whole = part.astype(np.int64)
@@ -141,7 +141,7 @@ def wide(part: NDArray[Any]) -> NDArray[Any]:
 
 
 def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """a @ b, in int64 where a bound on the sums proves that nothing overflows."""
+    """a @ b, in int64 if a bound on the sums proves that nothing overflows."""
     bound = int(np.abs(a).max()) * int(np.abs(b).max()) * a.shape[-1]
     return a @ b if bound < 2**62 else array(a.astype(object) @ b.astype(object))
 
@@ -198,7 +198,7 @@ def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> 
     if len(contexts) == 1:
         z = product_mod(rows, contexts[0], p).reshape(*weights.shape[:2], -1)
     else:
-        with threadpool_limits(1, "blas"):  # where they are small, threads wait for each other
+        with threadpool_limits(1, "blas"):  # for small products threads only wait for each other
             z = product_mod(weights, contexts, p)
     s = product_mod(rows, np.ones((rows.shape[1], 1), dtype=np.int64), p)
     s = s.reshape(*weights.shape[:2], 1)

@@ -1,8 +1,8 @@
 """The fast check of "interpolation-near" certificates: Arb and BLAS with proved bounds.
 
-It shares no arithmetic with verify/checker/near.py, and nothing at all with what fitted the
-weights: the layer is enclosed by `enclosure.py`, the theorem applied by `contraction.py`. The
-matrix of the file is rounded to float64, which does no harm: the theorem holds for every matrix.
+It shares no arithmetic with verify/checker/near.py, and no code with what fitted the weights: the
+layer is enclosed by `enclosure.py`, and the theorem applied by `contraction.py`. The matrix of the
+file is rounded to float64, which is harmless: the theorem holds for every matrix.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from attncert.verify.fast.reading import dataset, exact, layer
 from attncert.verify.near.contraction import contractions, distances, judged
 from attncert.verify.near.enclosure import derivatives, errors
 
-MOST_BITS = 4096  # of balls: a claim that needs more is refused, as not shown to hold
+MOST_BITS = 4096  # of balls: a claim that needs more is not shown to hold
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:

@@ -1,4 +1,4 @@
-"""Tables of the checker as the data and the layer that NumPy and FLINT compute with."""
+"""The checker's tables, converted to the data set and the layer of NumPy and FLINT."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from attncert.verify.checker.reading import Table, dims
 def dataset(
     cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
 ) -> Dataset:
-    """Contexts of different lengths are filled up, and tokens that are one object are one row, in
-    the order that they have: as `Dataset` has them."""
+    """The data set: contexts of different lengths are padded, and tokens that are one object become
+    one row, with their order."""
     T, d, m = dims(cert, "examples width labels")
     shared = len(contexts.rows) < T
     pairs = [(E, range(len(E))) if shared else in_order(E) for E in contexts.rows]
@@ -35,14 +35,14 @@ def dataset(
 
 
 def in_order(context: list[Any]) -> tuple[list[Any], list[int]]:
-    """Tokens that are one object, once, as they first occur; and which of these each token is."""
+    """The distinct tokens (as objects), in order of first occurrence; and each token's number."""
     once = {id(token): token for token in context}
     number = {key: row for row, key in enumerate(once)}
     return [*once.values()], [number[id(token)] for token in context]
 
 
 def layer(cert: dict[str, Any], tables: Sequence[Table]) -> Layer:
-    """tables: of keys, queries, values and the output."""
+    """The layer. tables: keys, queries, values and the output."""
     d, m, H, d_h, d_v = dims(cert, "width labels heads head_width value_width")
     widths = zip(tables, (d_h, d_h, d_v), strict=False)
     parts = [exact(table, H, d, width) for table, width in widths]

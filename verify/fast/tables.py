@@ -1,8 +1,8 @@
 """Data of a certificate in an .npz beside it: arrays of integers, mapped and never held as a whole.
 
-The numbers of the file are looked at a few examples at a time, so that its size takes no memory.
-Compressed archives cannot be mapped, and are refused. The SHA-256 is compared first; whoever may
-write to the file while it is being checked can deceive the check.
+A few examples are read at a time, so that memory does not depend on the size of the file.
+Compressed archives cannot be mapped, and are refused. The SHA-256 is compared first; anyone who can
+write to the file during the check can deceive it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from attncert.constructions.errors import InputError
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.reading import dims
 
-PIECE = 2**20  # entries looked at together
+PIECE = 2**20  # entries read at a time
 NAMES = ("contexts", "queries", "labels")
 
 
 @dataclass(frozen=True)
 class MappedArray:
-    """Integers of one array of the file, as `numbers` of verify/checker/reading.py has a list."""
+    """Integers of one array of the file, which `numbers` of verify/checker/reading.py accepts."""
 
     array: np.ndarray[Any, Any]
 
     def integers(self, where: str, *shape: int) -> tuple[np.ndarray[Any, Any], int, int]:
-        """The array as it is stored; denominator 1; the most bits of an entry."""
+        """The stored array; denominator 1; the most bits of an entry."""
         if where == "contexts" and len(self.array) == 1:
             shape = (1, *shape[1:])
         fits = self.array.shape == shape
@@ -49,7 +49,7 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedA
     name = cert["data_file"]["name"]
     need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
     for key in ("origin", "tokens"):
-        need(cert[key] is None, f"{key} must be null where the data are in an .npz")
+        need(cert[key] is None, f"{key} must be null if the data are in an .npz")
     limits.on_time()
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,12 +1,12 @@
 """One certificate for all labels of some examples: weights whose outputs are 0, with J onto.
 
-Sets of heads with random weights (`zeros.py`), as few heads as Theorem 14 counts and then more. A
-set is worth what Theorem 14 says on almost all data. Where the best sizes fall short of it, sets of
-two are drawn: random ones do at least what the pairs of Theorem 4 do, on any data, because almost
-all weights have the largest rank. Limits for every labelling are in verify/capacity.
+Sets of heads get random weights (`zeros.py`), first as many heads as Theorem 14 counts, then more.
+On almost all data a set serves as many labels as Theorem 14 says. If the best sizes serve fewer,
+sets of two are drawn: random ones do at least what the pairs of Theorem 4 do, on any data, because
+almost all weights have the largest rank. Limits for every labelling are in verify/capacity.
 
-The steps, the zero and the rank, are each checked on what was built: from the layer, with code of
-its own; of the builder's record only the sets are used, and checked.
+The zero and the rank are checked on the layer that was built, with separate code. Only the sets of
+heads are taken from the builder's record, and they are checked too.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Labelling:
-    """trials: weights whose outputs are 0, the last of them those that prove every labelling where
-    `zero` is there. claims: the steps of that. why: half a sentence where nothing was shown."""
+    """trials: weights whose outputs are 0. zero: the last of them, if they prove every labelling.
+    claims: the steps of that proof. why: half a sentence if nothing was shown."""
 
     data: Dataset
     trials: tuple[Trial, ...] = ()
@@ -68,7 +68,7 @@ class Labelling:
 
     @property
     def best(self) -> Trial | None:
-        """Of the largest rank."""
+        """The trial with the largest rank."""
         return max(self.trials, key=lambda trial: trial.rank.rank, default=None)
 
     @property
@@ -77,7 +77,7 @@ class Labelling:
 
     @property
     def heads(self) -> int | None:
-        """So many serve each labelling; None: not known."""
+        """A number of heads that serves each labelling; None: not known."""
         return self.zero.heads if self.zero is not None and self.proved else None
 
 
@@ -92,9 +92,9 @@ def label_all(
 ) -> Labelling:
     """Weights that prove every labelling of these examples, or the best of those that were tried.
 
-    heads: None for as few as are found. value_width: default m. The labels of `data` count by their
-    width alone. Exact: ranks modulo primes, all else over ℚ. Raises InputError where a Jacobian is
-    too large.
+    heads: None for the fewest found. value_width: default m. Only the width of the labels of `data`
+    matters. Exact: ranks modulo primes, all else over ℚ. Raises InputError if a Jacobian is too
+    large.
     """
     search = _Search(data, heads, head_width, value_width or data.m, seed, progress)
     zero = search.run()
@@ -110,7 +110,7 @@ def label_all(
 
 @dataclass
 class _Search:
-    """heads: None: from the fewest that may suffice, up to as many as there are examples."""
+    """heads: None: from the fewest that may suffice, up to the number of examples."""
 
     data: Dataset
     heads: int | None
@@ -130,7 +130,7 @@ class _Search:
         return None
 
     def _drawn(self, sizes: tuple[int, ...], whole: Spans) -> Zero | None:
-        """Sets of these sizes with a full rank, the integers short first."""
+        """Sets of these sizes with a full rank, with short integers first."""
         for bound in BOUNDS:
             zero = draw_groups(
                 self.data,
@@ -144,7 +144,7 @@ class _Search:
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
-                return None  # all that such sets are worth
+                return None  # as many as such sets can serve
         return None
 
     def _rank(self, zero: Zero, how: str) -> JacobianRank:
@@ -175,7 +175,7 @@ class _Search:
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The best by count; then, where they count for enough, pairs (and an odd head)."""
+        """The best sizes by count; then, if they count for enough, pairs (and an odd head)."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs
@@ -187,12 +187,12 @@ class _Search:
 
 
 def useful_columns(data: Dataset, zero: Zero) -> IntArray:
-    """Columns of the Jacobian without some that depend on the others.
+    """Columns of the Jacobian, without some that depend on these.
 
-    In a set with one M and one output matrix O, the columns of the values are the same for all its
-    heads, and those of keys and queries add up to 0, because the values do: the first head's values
-    are kept, and all but the last one's keys and queries. With d_v ≥ m and O = [I; 0] the columns
-    of O are combinations of the values'.
+    In a set with one M and one output matrix O, all heads have the same columns of the values, and
+    the columns of keys and queries add up to 0, because the values do. So the values of the first
+    head suffice, and the keys and queries of all heads but the last. With d_v ≥ m and O = [I; 0]
+    the columns of O are combinations of those of the values.
     """
     layer, d, m = zero.layer, data.d, data.m
     assert layer.value_width is not None and layer.output is not None
@@ -207,7 +207,7 @@ def useful_columns(data: Dataset, zero: Zero) -> IntArray:
 
 
 def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
-    """The fewest heads whose best sets are worth so many examples (Theorem 14), by bisection."""
+    """The fewest heads whose best sets serve this many examples (Theorem 14), by bisection."""
 
     def worth(heads: int) -> int:
         return most_examples(best_sizes(heads, head_width, whole), head_width, whole)
@@ -221,7 +221,7 @@ def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
 def labelling_certificate(
     data: Dataset, zero: Zero, prime: int, produced_by: Mapping[str, Any]
 ) -> Certificate:
-    """The file. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
+    """The certificate. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
     body = layer_body(
         "every-labelling", data, zero.layer,
         unit="ln 2", construction=GROUPS, provenance=produced_by,
@@ -232,7 +232,7 @@ def labelling_certificate(
 
 
 def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...]:
-    """All steps in order; the last is the verdict."""
+    """The steps in order; the last claim is the verdict."""
     full = Claim(
         ids.LABELLING_RANK,
         "The Jacobian of the outputs by all weights has rank $Tm$ at these weights.",
@@ -257,7 +257,7 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
 
 
 def outputs_are_zero(zero: Zero) -> Claim:
-    """Heads of one set have equal key and query, and values times outputs that add up to 0."""
+    """Heads of one set have equal keys and queries, and values times outputs that add up to 0."""
     layer, wrong = zero.layer, list[dict[str, Any]]()
     assert layer.output is not None and layer.value_width is not None
     width, m = layer.value_width, int(layer.output.ncols())

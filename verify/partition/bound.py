@@ -1,4 +1,4 @@
-"""How many examples a grouping can place at most, by the ranks of sets of queries (ours).
+"""An upper bound on the number of examples that a grouping can place, by ranks of queries (ours).
 
 Let k be the rank of a set S of queries. Of the groups that contain some of S, the earliest holds at
 most min(first, k) of them. A later one holds at most min(further, k - 1): with k it would span all
@@ -33,7 +33,7 @@ class Sizes:
     heads: int
 
     def cap(self, rank: int) -> int:
-        """How many examples can be placed, at most, whose queries have this rank."""
+        """The largest number of examples that can be placed if their queries have this rank."""
         return min(self.first, rank) + (self.heads - 1) * min(self.further, max(rank - 1, 0))
 
 

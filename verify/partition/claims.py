@@ -7,8 +7,8 @@ Both constructions use A2 (every context has rank n) and, for their own grouping
 
 with at most r examples in the first group and at most r - 1 in every other, one group per head
 (docs/mathematics.md, section 2). A1 implies (P) and is coNP-hard to decide; (P) is decided by one
-elimination per group, and can hold where A1 is false. Subsets inherit (P), so examples that cannot
-be placed may simply be left out: the question is then how many H heads can take.
+elimination per group, and can hold if A1 is false. Subsets inherit (P), so examples that cannot be
+placed may be left out: the question is then how many H heads can hold.
 
 How many can be placed at most is bounded in verify/partition/bound.py.
 """
@@ -34,7 +34,7 @@ _SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 
 
 @dataclass(frozen=True)
 class BestPartition:
-    """groups: of the examples that are placed, in the data set's numbering; claims: what is known.
+    """groups: the examples that are placed, by their numbers in the data set.
 
     Claims: hypothesis.A2, hypothesis.partition and partition.memorizes for the placed examples;
     partition.maximum on whether more could be placed.
@@ -134,7 +134,7 @@ def memorizes(
     """What the partition certificate means: the proofs need A2 and (P), and not A1.
 
     first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well. wide:
-    `widened`, where the layer's values are narrower than the labels.
+    `widened`, if the layer's values are narrower than the labels.
     """
     placed = sum(map(len, groups))
     theorems = ["real.steering_real", *(["real.width_one_real"] if width_one else [])]

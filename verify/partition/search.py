@@ -3,7 +3,7 @@
 Each example goes into the first group that admits it. Several orders are tried; examples that were
 left out before come first.
 Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, their
-negations may be bad luck (about 1 in 10^6 each) and cost an example its place. The grouping is
+negations may be bad luck (about 1 in 10^6 each), by which an example is left out. The grouping is
 proved again, exactly, in verify/partition/claims.py.
 """
 
@@ -28,9 +28,9 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, seed: int) -> Groups:
-    """Groups of these sizes with as many of the examples as could be placed.
+    """Groups of these sizes with as many examples as could be placed.
 
-    Stops at `enough` of them. Deterministic for a seed.
+    The search ends when `enough` are placed. Deterministic for a seed.
     """
     rng = random.Random(seed)
     order = list(examples)
@@ -86,7 +86,7 @@ class _Attempt:
         return False
 
     def _with(self, h: int, t: int) -> BoolArray | None:
-        """outside[h] once t is in group h; None where the condition would fail."""
+        """outside[h] once t is in group h; None if the condition would fail."""
         if len(self.members[h]) >= self.sizes[h] or not self.outside[h][t]:
             return None
         if not all(self.outside[j][t] for j in range(h + 1, len(self.members)) if self.members[j]):

@@ -11,9 +11,9 @@ general vectors, one in each of the spaces
 
     R_t = { (c E_1 + δ_1, ..., c E_1 + δ_H) : δ_h in the span of the differences of context t }.
 
-Integer vectors drawn there have at most that rank, modulo a prime too; and any S gives at least the
-least. Only one set can attain it: the vectors that are in some relation. So where its bound equals
-the rank of the vectors drawn, it is the least: nothing rests on luck.
+Integer vectors drawn there have at most that rank, also modulo a prime; and the bound of any S is
+at least the least one. Only one set can attain it: the vectors that occur in some relation. If its
+bound equals the rank of the vectors drawn, it is the least, so a proof does not depend on luck.
 
 Contexts that are shared, or equal up to the order of their rows, with n independent rows have
 a = n - 1 and b = 1: H(n-1) + 1.
@@ -42,9 +42,9 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 @dataclass(frozen=True)
 class Columns:
-    """One set S of examples, and what the spans of its contexts say of rank Z.
+    """The bound on rank Z from the spans of the contexts of one set S of examples.
 
-    heads: S was chosen for so many. least: whether no set gives a lower bound for them.
+    heads: the number of heads that S was chosen for. least: whether no set gives a lower bound.
     """
 
     heads: int
@@ -58,13 +58,13 @@ class Columns:
         return self.bound(self.heads)
 
     def bound(self, heads: int) -> int:
-        """H a + b + T - |S|: no weights of so many heads give a larger rank of Z."""
+        """H a + b + T - |S|: no weights of this many heads give a larger rank of Z."""
         return self.spans.features(heads) + self.examples - len(self.members)
 
 
 def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
-    """The set that gives the least bound. Where the vectors would be too many, or are unlucky: all
-    examples, not said to be the least. Exact.
+    """The set that gives the least bound; all examples, with least = False, if there would be too
+    many vectors, or these are unlucky. Exact.
 
     >>> data = Dataset.of([[[1, 0], [0, 1]]] * 3 + [[[1, 2], [3, 4]]], [[1, 1]] * 4, [0] * 4)
     >>> columns(data, 1).rank, len(columns(data, 1).members), columns(data, 1).least
@@ -92,7 +92,7 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
 
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
-    """That no weights serve all labels at once, where the bound says so; () where it does not."""
+    """The claims that no weights serve all labels at once; () if the bound does not exclude it."""
     bound = columns(data, heads)
     if bound.rank >= data.T:
         return ()

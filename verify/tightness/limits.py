@@ -1,12 +1,12 @@
-"""Limits for all weights on one data set, as claims: for a refusal, where no weights were built.
+"""Limits for all weights on one data set, as claims, for a refusal: no weights were built.
 
-The least of the bounds as one number is in universal.py. Here are the claims that show it, and only
-those that say something: a bound below T, a relation that exists, and, where nothing excludes them,
-weights that serve all labels.
+The least of the bounds as one number is in universal.py. The claims that show it are here, if they
+exclude something: a bound below T, or relations between rows. If nothing excludes universal
+memorization, weights that serve all labels are looked for.
 
 Labels that no weights give have rank Y above H·d_v (ours; docs/tightness.md, 5). A layer's outputs
 on T examples are Y = C W_O, with C the T×(H·d_v) matrix of concatenated values: rank Y ≤ H·d_v,
-whatever the weights and the data. That is about given labels, not universal memorization.
+whatever the weights and the data. This is about given labels, not universal memorization.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.relations.probes import best_rank, enough
 from attncert.verify.tightness.relations.rows import row_bound, row_relations
 
-MOST_FEATURES = 20_000  # T·H·d up to which weights are built to test or to show a bound
+MOST_FEATURES = 20_000  # T·H·d up to which weights are drawn
 _MOST_LISTED = 6  # numbers in a sentence; the witness has them all
 _SHOWN = 60  # rows of a minor in a witness, at most
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """Limits that hold for all weights. heads: as asked for; None: any number of them."""
+    """The limits that hold for all weights. heads: their number; None: any number."""
     bound = column_bound(data, heads) if heads is not None else ()
     claims = [*bound, *label_limits(data, heads, value_width)]
     if heads is not None and not bound:
@@ -94,7 +94,7 @@ def impossible(
     value_width: int,
     data: Dataset,
 ) -> Claim:
-    """The conclusion that these limits refute, with the reason; those for the labels come first.
+    """The conclusion that these limits refute, with the reason; limits for the labels come first.
 
     It rests on the bounds (which hold), not on the statements that they refute.
     """
@@ -104,7 +104,7 @@ def impossible(
     witness["shown by"] = [claim.id for claim in against]
     witness |= against[0].witness or {}
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
-    narrow = "reason" in (against[0].witness or {})  # values.py: about this width alone
+    narrow = "reason" in (against[0].witness or {})  # too_narrow: about this width of values
     statement = (
         against[0].statement
         if narrow
@@ -128,7 +128,7 @@ def impossible(
 
 
 def _why(claim: Claim) -> str:
-    """In one sentence what excludes the weights: the numbers of the claim that does."""
+    """The reason in one sentence, with the numbers of the claim that excludes the weights."""
     numbers, witness = claim.numbers, claim.witness or {}
     if "reason" in witness:
         return str(witness["reason"])
@@ -156,9 +156,8 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
-    """Given labels: rank Y ≤ H·d_v, as for the outputs of every layer; else no weights give them.
-
-    Refuted with a nonzero minor of Y of more than H·d_v rows. Exact.
+    """Given labels: rank Y ≤ H·d_v, as for the outputs of every layer; otherwise no weights give
+    them. Refuted with a nonzero minor of Y of more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value

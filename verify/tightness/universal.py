@@ -1,11 +1,9 @@
-"""Universal memorization by H heads of some width, for one data set: three verdicts, never two.
+"""Universal memorization by H heads of some width, for one data set, with three verdicts.
 
-    possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
-    impossible  rank Z < T for every choice of weights of any width: too few columns, a relation
-                between rows or one between columns that holds for all weights   (docs/tightness.md)
-    undecided   neither was found
-
-Whether a *construction* finds such weights is another question, and so is one labelling.
+possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
+impossible  rank Z < T for every choice of weights of any width: too few columns, a relation
+            between rows or one between columns that holds for all weights   (docs/tightness.md)
+undecided   neither was found
 """
 
 from __future__ import annotations
@@ -34,8 +32,8 @@ class UniversalBound:
 def bound_from_above(data: Dataset, heads: int) -> UniversalBound:
     """The least of the bounds on rank Z that hold for all weights of `heads` heads of any width.
 
-    Rows and columns, apart. Where contexts are equal up to the order of their rows and have rank n,
-    this is the largest rank that some weights reach (docs/tightness.md, section 4).
+    If contexts are equal up to the order of their rows and have rank n, this is the largest rank
+    that some weights reach (docs/tightness.md, section 4).
 
     >>> from attncert.constructions.data.generators import signed_pairs
     >>> bound_from_above(signed_pairs(), 7).witness["relation"]
@@ -60,7 +58,7 @@ def universal(
     """Do some weights of `heads` heads of this width have rank Z = T?
 
     Proved with the prime modulo which the rank is full; refuted, for every width, with the bound;
-    else undecided. Deterministic for a seed.
+    otherwise undecided. Deterministic for a seed.
     """
     bound = bound_from_above(data, heads)
     claim: dict[str, Any] = {

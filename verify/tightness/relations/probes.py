@@ -1,4 +1,4 @@
-"""Random weights of small integers, and the ranks that they reach.
+"""Random weights of small integers, and the ranks of their features.
 
 Keys and queries are integers times the denominators of the data, so that all logits are integers
 in units of ln 2: features have exact residues modulo a prime.
@@ -32,7 +32,7 @@ class RankedLayer:
 
 
 def enough(reached: RankedLayer) -> Claim:
-    """That some weights serve all labels at once. reached: of rank T."""
+    """The claim that some weights serve all labels at once. reached: a layer of rank T."""
     return Claim(
         ids.UNIVERSAL_ENOUGH,
         f"Some weights of {counted(len(reached.layer.heads), 'head')} of width 1 have rank $Z=T$.",
@@ -50,7 +50,7 @@ def enough(reached: RankedLayer) -> Claim:
 def random_layer(
     data: Dataset, heads: int, width: int, bound: int, rng: np.random.Generator
 ) -> Layer:
-    """Independent integer entries from -bound to bound."""
+    """Keys and queries with independent integer entries from -bound to bound."""
 
     def draw() -> IntArray:
         return rng.integers(-bound, bound, (data.d, width), endpoint=True)
@@ -61,7 +61,7 @@ def random_layer(
 def best_rank(
     data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
 ) -> RankedLayer:
-    """The random layer, of small integers, with the largest rank; stops at rank `enough`."""
+    """The random layer with the largest rank of a few draws, which end at rank `enough`."""
     rng = np.random.default_rng(seed)
     best: RankedLayer | None = None
     for draw in range(draws):

@@ -13,7 +13,7 @@ for all weights of all heads whenever
     Σ_t c_t μ_t = 0    and    Σ_{t in κ} c_t/r_t = 0 for every class κ.
 
 These are linear equations for c, solved exactly. Special cases: equal inputs, up to the order of
-context rows; contexts that are equal up to a shift; and, with n = 2, where C = -C as a set, queries
+context rows; contexts that are equal up to a shift; and for n = 2, when C = -C as a set, queries
 e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f).
 
 There are no other relations if no two classes have their queries on one line (docs/tightness.md,
@@ -74,7 +74,7 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
-    """The shortest first: those a reader is shown."""
+    """The shortest first, as reports show them."""
     return sorted(relations, key=lambda r: (len(r.indices), r.indices))
 
 
@@ -108,10 +108,10 @@ def broken_relation(data: Dataset) -> BrokenRelation | None:
 
 
 def row_bound(data: Dataset) -> tuple[Claim, ...]:
-    """What the relations between rows say, for any number of heads of any width.
+    """The claims about relations between rows, for any number of heads of any width.
 
-    Claims: the relations (argued for all weights); the verdict on universal memorization; and on
-    the given labels, which every layer's outputs tie by the same relations.
+    They are: the relations (argued for all weights); the verdict on universal memorization; and the
+    verdict on the given labels, which must obey the same relations.
     """
     relations = row_relations(data)
     labels = (_labels(data, relations),) if data.labelled else ()
@@ -127,9 +127,9 @@ def complete(data: Dataset) -> bool:
 
 
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
-    """The examples that a relation can involve: what attention adds to them is 0, or occurs twice.
+    """The examples that a relation can involve: their φ is 0, or is that of another example too.
 
-    What a class of one example adds cannot cancel, so its coefficient is 0 in every relation.
+    In a class of one example φ cannot cancel, so its coefficient is 0 in every relation.
     """
     members = Counter(p.kind for p in parts)
     return tuple(t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1)
@@ -144,8 +144,8 @@ def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
 
 
 def _equations(parts: Sequence[_Parts]) -> ObjectArray:
-    """One row for each example: the total, and the factor of each class, each column made whole by
-    the least unit that serves it."""
+    """One row for each example: the total, and the factor of each class, each column made integral
+    by its own least common denominator."""
     d = len(parts[0].total)
     kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
     units = dict.fromkeys(kinds, 1)
