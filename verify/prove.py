@@ -1,14 +1,14 @@
-"""The pipeline of a layer on one page: data -> construction -> claims -> trace -> certificate.
+"""`prove` on one page: data -> construction -> claims -> trace -> certificate.
 
-Every stage (verify/pipeline/stages.py) looks at the run and returns the claims that it can make.
-None changes what another one said; the trace joins them at the end, and must obey the rules of
-verify/claims/rules.py before it is returned. The outputs of a network are judged in
-verify/network/prove.py: its values are not solved for.
+The values of a layer are solved for. Each stage (verify/pipeline/stages.py) returns the claims that
+it can make, and the trace joins them; it must obey the rules of verify/claims/rules.py. The outputs
+of a network are judged in verify/network/prove.py.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from threadpoolctl import threadpool_limits
 
@@ -18,6 +18,7 @@ from attncert.constructions.network.file import loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.answers import answers
+from attncert.verify.claims.evidence import timed
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.rules import require_rules
 from attncert.verify.methods import registry
@@ -30,18 +31,20 @@ from attncert.verify.pipeline.refusal import refused
 from attncert.verify.pipeline.run import Run
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
+from attncert.verify.rank.whole_layer.sizes import require_memory
+from attncert.verify.steps import conclusions, hypotheses
 
-LARGE = 2**29  # T·n·d, the work of one head, from which its products are worth more than one thread
+LARGE = 2**29  # T·n·d, the work of one head, from which several threads pay for its products
 
 
 @answers(Prove, data=Dataset)
 def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Proof:
-    """Build the weights, check every step, and say what is known.
+    """Build the weights of a proof, check every step, and return what is known.
 
-    Never raises for a false hypothesis or a false claim: those come back as claims with their
-    witnesses. progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises
-    InputError for arguments that make no sense, and where the data have no labels unless the claim
-    is full-rank.
+    A false hypothesis or claim raises nothing: it comes back as a claim with its witness. progress:
+    called as progress(stage, done, of); `attncert.Stages` shows bars. Raises InputError for
+    arguments that make no sense, and if the data have no labels unless the claim is full-rank.
 
     data: contexts (T, n, d), queries (T, d), labels (T, m). Arithmetic: exact over ℚ, or modulo a
     prime that lifts; each claim names its own. Source: paper, Theorem 1, its steps numbered as in
@@ -56,16 +59,17 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     'refuted'
     """
     question = question or Prove()
-    choose_device(question.device)  # raises InputError where it is not there
+    choose_device(question.device)  # raises InputError if there is none
     construction = registry.method(question.construction)
     return proved(Run.of(_subject(data, question), question, construction, progress))
 
 
 def proved(run: Run) -> Proof:
-    """By a construction that is a record of statements: a network, or a layer. Raises InputError
-    for errors of a third party's code."""
+    """The proof of a run. Raises InputError for errors in a third party's code, and if the rank
+    check would not fit in memory."""
     with _threads(run):
-        stages.afford(run)
+        if run.data.T**2 >= conclusions.BLOCKS_FROM:
+            require_memory(run.data.T, run.data.T, DEFAULT_MEMORY)
         known = judged(run)
         if known.layer is None and run.construction.layer is None:
             return concluded(run.question, run.construction, known)
@@ -73,7 +77,7 @@ def proved(run: Run) -> Proof:
 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
-    """The data that the question is about, as what is built sees them."""
+    """The data that the question is about, with a first block applied."""
     chosen: Dataset = question.of(data)
     if question.round and chosen.origin.inputs is not None:
         must = "left out for token sequences, whose embedding can be rounded"
@@ -85,31 +89,31 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:
-    """For matrix products: where they are small, threads wait for each other at every one."""
+    """One BLAS thread if products are small: several would wait for each other."""
     data = run.data
     large = data.T * data.n * data.d >= LARGE
     return nullcontext() if large else threadpool_limits(1, "blas")
 
 
 def _of_layer(run: Run, known: Judged) -> Proof:
-    """What is known of the statements, and of rank, saturation and outputs."""
+    """The proof of a layer: its statements, rank, saturation and outputs."""
     if tuple(run.construction.claims) != (Exact(),):
         must = "[Exact()] for a layer, whose values are solved for"
         raise InputError("construction: claims", must, run.construction.claims)
     origin = run.data.origin.claims(run.data)
-    claims = [*origin, *stages.check_value_width(run), *known.claims]
+    wide = timed(partial(hypotheses.value_width, run.data, run.value_width))
+    claims = [*origin, wide, *known.claims]
     try:
         built = stages.require_values(run, known)
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:
-        plan = stages.plan(run, built)
         claims += stages.check_premises(run, built, claims)
         claims += stages.check_saturation(run, built)
         rank, prime = stages.check_rank(run, built)
         claims += rank
-        claims += stages.check_consequences(run, built)
-        outcome = stages.outcome(run, built, plan, prime)
+        claims += run.theorem.follows(run.data, built)
+        outcome = stages.outcome(run, built, prime)
         claims += outcome.claims
         proof = stages.proof_of(run, built, outcome, claims)
     require_rules(proof)

@@ -19,6 +19,7 @@ from functools import partial
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.grouping import consecutive
+from attncert.verify.certificate import produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level, timed
 from attncert.verify.claims.ids import ClaimId
@@ -66,7 +67,10 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     )
     if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in all_limits):
         return proof
-    return replace(proof, certificate=tied_certificate(data, run.produced_by))
+    return replace(
+        proof,
+        certificate=tied_certificate(data, produced_by(run.question.line(), run.question.seed)),
+    )
 
 
 def _placed(run: Run) -> list[Claim]:

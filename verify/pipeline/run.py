@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import parameter_count
-from attncert.constructions.progress import Progress, StageProgress, silent
-from attncert.verify.certificate import produced_by
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.proof import Setup
 from attncert.verify.methods.construction import Construction, LayerTheorem, Request, Task
 from attncert.verify.methods.registry import errors_of
@@ -20,9 +18,7 @@ from attncert.verify.origins.rounded import on_grid
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
 
-_OPTIONS = (
-    "heads", "head_width", "saturate", "beta", "round", "before",
-)  # fmt: skip
+_OPTIONS = "heads", "head_width", "saturate", "beta", "round", "before"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +45,16 @@ class Run(Task):
             _ = data.labels  # raises InputError where there are none
         if ":" not in question.construction:
             question = replace(question, construction=construction.name)
-        request = _request(data, question, construction, progress)
+        theorem = construction.layer or LayerTheorem()
+        request = Request(
+            heads=question.heads,
+            head_width=question.head_width or theorem.width(data.n),
+            value_width=question.value_width or data.m,
+            saturation=question.saturate,
+            beta=Fraction(question.beta) if question.beta else None,
+            seed=question.seed,
+            progress=partial(progress, "building heads"),
+        )
         with errors_of(construction, "subject", data):
             data = construction.subject(data, request)
         if question.round is not None:
@@ -70,14 +75,6 @@ class Run(Task):
     def narrow(self) -> bool:
         """d_v < m: what holds then rests on the columns that the values pick."""
         return self.value_width < self.data.m
-
-    def at(self, stage: str) -> Progress:
-        return partial(self.progress, stage)
-
-    @property
-    def produced_by(self) -> dict[str, Any]:
-        """What a certificate says of its origin."""
-        return produced_by(self.question.line(), self.question.seed)
 
     def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
         """What the report says was built."""
@@ -108,18 +105,3 @@ def _require_options(question: Prove, construction: Construction, data: Dataset)
         setting = getattr(question, option)
         if setting and option not in construction.options and setting != usual.get(option):
             raise InputError(option, f"left out with construction {construction.name}", setting)
-
-
-def _request(
-    data: Dataset, question: Prove, construction: Construction, progress: StageProgress
-) -> Request:
-    theorem = construction.layer or LayerTheorem()
-    return Request(
-        heads=question.heads,
-        head_width=question.head_width or theorem.width(data.n),
-        value_width=question.value_width or data.m,
-        saturation=question.saturate,
-        beta=Fraction(question.beta) if question.beta else None,
-        seed=question.seed,
-        progress=partial(progress, "building heads"),
-    )

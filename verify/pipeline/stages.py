@@ -1,5 +1,4 @@
-"""The stages of `prove`, in order. Each `check_…` returns the claims that it can make, timed; the
-others return what the next ones look at, and call for themselves the checks that they need."""
+"""The stages of `prove`, in order. Each `check_…` returns the claims that it can make, timed."""
 
 from __future__ import annotations
 
@@ -10,7 +9,6 @@ from functools import partial
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import AS_GIVEN
 from attncert.constructions.layer import Layer, parameter_count
-from attncert.constructions.progress import say
 from attncert.constructions.readout.solve import (
     predicted_bits,
     readout,
@@ -25,6 +23,7 @@ from attncert.verify.certificate import (
     certificate,
     cost_of_checking,
     data_file,
+    produced_by,
 )
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
@@ -37,10 +36,8 @@ from attncert.verify.methods.judged import Judged
 from attncert.verify.pipeline.run import Run
 from attncert.verify.pipeline.summaries import summaries
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
-from attncert.verify.rank.whole_layer.sizes import require_memory
 from attncert.verify.saturation import claims as saturation_claims
-from attncert.verify.steps import conclusions, hypotheses, narrow
+from attncert.verify.steps import conclusions, narrow
 
 # Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
 # (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
@@ -62,32 +59,6 @@ class Outcome:
     layer: Layer
     claims: list[Claim]
     certificate: Certificate | None = None
-
-
-@dataclass(frozen=True)
-class ReadoutPlan:
-    """Whether an exact readout is computed.
-
-    bits: of its numbers, as expected; work: bits²·T; fits: within every limit. rank_reason: why the
-    rank is the answer in its place; None where a readout is.
-    """
-
-    bits: int
-    work: int
-    fits: bool
-    rank_reason: str | None = None
-
-
-def afford(run: Run) -> None:
-    """Refuse, before any work, data for which the rank check would not fit in memory."""
-    if run.data.T * run.data.T >= conclusions.BLOCKS_FROM:
-        require_memory(run.data.T, run.data.T, DEFAULT_MEMORY)
-
-
-def check_value_width(run: Run) -> list[Claim]:
-    """d_v ≥ m, which the first step of every proof about a layer asks for."""
-    source = "docs/mathematics.md, section 1"
-    return [timed(partial(hypotheses.value_width, run.data, run.value_width, source))]
 
 
 def require_values(run: Run, known: Judged) -> BuiltLayer:
@@ -113,13 +84,8 @@ def check_premises(run: Run, built: BuiltLayer, known: list[Claim]) -> list[Clai
     return [*claims, conclusions.parameters(count)]
 
 
-def check_consequences(run: Run, built: BuiltLayer) -> list[Claim]:
-    """What the proof says of the finished weights beside the answer."""
-    return [*run.theorem.follows(run.data, built)]
-
-
 def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
-    """Saturation on demand, where the question has it: and at the least c."""
+    """Saturation on demand, if the question asks for it, at the least c."""
     target = run.request.saturation
     if target is None:
         return []
@@ -134,7 +100,7 @@ def check_rank(run: Run, built: BuiltLayer) -> tuple[list[Claim], int]:
     run.progress("rank", 0, run.data.T)
     start = time.perf_counter()
     claim, prime = conclusions.full_rank_at_prime(
-        run.data, built.layer, run.question.device, run.at("rank")
+        run.data, built.layer, run.question.device, partial(run.progress, "rank")
     )
     full = claim.timed(time.perf_counter() - start)
     if not run.narrow:
@@ -143,31 +109,28 @@ def check_rank(run: Run, built: BuiltLayer) -> tuple[list[Claim], int]:
     return [full, columns, narrow.reduction()], prime
 
 
-def plan(run: Run, built: BuiltLayer) -> ReadoutPlan:
-    """Readout or rank, decided before the work; says so where nobody asked for a rank."""
-    bits, T = predicted_bits(built, run.data), run.data.T
-    work = bits * bits * T
-    fits = work <= ASKED_WORK and bits * T <= READOUT_BITS
-    kind = "interpolation" if run.narrow else run.question.claim
-    if kind == "full-rank":
-        return ReadoutPlan(bits, work, fits, "as asked")
-    if kind == "interpolation" or work <= (ASKED_WORK if run.question.round else SOLVE_WORK):
-        return ReadoutPlan(bits, work, fits)
-    why = _too_long(run, built, bits, fits)
-    say(run.progress, f"The answer will be a rank. No exact readout: {why}.")
-    return ReadoutPlan(bits, work, fits, why)
-
-
-def _too_long(run: Run, built: BuiltLayer, bits: int, fits: bool) -> str:
-    """Why no readout is computed unasked, and what one would cost that `fits`."""
-    data, why = run.data, conclusions.too_long_to_compute(bits)
+def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
+    """Why the answer is a rank, and no readout with numbers of so many bits is computed; "" if one
+    is."""
+    data, work = run.data, bits * bits * run.data.T
+    if run.question.claim == "full-rank":
+        return "as asked"
+    unasked = ASKED_WORK if run.question.round else SOLVE_WORK
+    if run.narrow or run.question.claim == "interpolation" or work <= unasked:
+        return ""
+    why = conclusions.too_long_to_compute(bits)
     if data.origin is AS_GIVEN and max(data.contexts.denominator, data.queries.denominator) > 1:
         why += "; --round with a step, such as 1/64, makes them short"
-    if not fits:
+    if not _fits(bits, data.T):
         return why
     why += " unasked; --claim interpolation asks for one"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
     return f"{why}, but {above}" if above else why
+
+
+def _fits(bits: int, T: int) -> bool:
+    """Whether T numbers of so many bits are within every limit."""
+    return bits * bits * T <= ASKED_WORK and bits * T <= READOUT_BITS
 
 
 def _above_limits(check_seconds: float, mib: float) -> str:
@@ -185,31 +148,31 @@ def _brief(x: float) -> str:
     return f"{float(f'{x:.2g}'):,g}"
 
 
-def outcome(run: Run, built: BuiltLayer, plan: ReadoutPlan, prime: int) -> Outcome:
-    """Steps 9 and 10, or the rank, as planned. prime: modulo which the rank is T."""
-    data = run.data
-    if plan.rank_reason:
-        return _by_rank(run, built, plan, prime, plan.rank_reason)
-    if not plan.fits:
-        claims = conclusions.too_long(data, plan.bits, narrow=run.narrow)
-        return Outcome("interpolation", built.layer, claims)
+def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
+    """Steps 9 and 10, or the rank. prime: modulo which the rank is T."""
+    data, bits = run.data, predicted_bits(built, run.data)
+    if why := _rank_reason(run, built, bits):
+        return _by_rank(run, built, bits, prime, why)
+    if not _fits(bits, data.T):
+        return Outcome("interpolation", built.layer, conclusions.too_long(data, bits, run.narrow))
     run.progress("readout", 0, 1)
-    solution = readout(built, data, data.label_matrix, run.at("readout"))
+    progress = partial(run.progress, "readout")
+    solution = readout(built, data, data.label_matrix, progress)
     layer = with_readout(built, data, solution, run.value_width)
     file, uncertified = _certified(run, built, layer)
     above = _above_limits(*cost_of_checking(data, layer)) if file else ""
     if run.question.claim == "auto" and not run.narrow and (uncertified or above):
         why = above or f"it has no certificate: {uncertified}"
-        return _by_rank(run, built, plan, prime, why)
-    routes = check_interpolation(run, built, layer, plan.work)
+        return _by_rank(run, built, bits, prime, why)
+    routes = check_interpolation(run, built, layer, bits)
     concluded = conclusions.interpolates(data, routes, uncertified, above, narrow=run.narrow)
     return Outcome("interpolation", layer, [*routes, *concluded], file)
 
 
-def _by_rank(run: Run, built: BuiltLayer, plan: ReadoutPlan, prime: int, why: str) -> Outcome:
-    """The rank is the answer. why: no readout was computed."""
+def _by_rank(run: Run, built: BuiltLayer, bits: int, prime: int, why: str) -> Outcome:
+    """The answer is the rank. why: no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
-    claims = conclusions.rank_only(run.data, plan.bits, why, uncertified)
+    claims = conclusions.rank_only(run.data, bits, why, uncertified)
     return Outcome("full-rank", built.layer, claims, file)
 
 
@@ -225,7 +188,7 @@ def _certified(
             layer,
             built.groups,
             construction=run.construction.name,
-            produced_by=run.produced_by,
+            produced_by=produced_by(run.question.line(), run.question.seed),
             value_width=run.value_width,
             prime=prime,
             saturation=run.request.saturation,
@@ -235,12 +198,12 @@ def _certified(
         return None, str(reason)
 
 
-def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, work: int) -> list[Claim]:
+def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, bits: int) -> list[Claim]:
     """The layer's outputs are the labels: by every route that its numbers allow."""
     data = run.data
     run.progress("interpolation", 0, 3)
     routes = [timed(partial(rational, data, layer))]
-    if work * data.T <= INVERSE_WORK:
+    if (bits * data.T) ** 2 <= INVERSE_WORK:
         from attncert.verify.interpolation import symbolic  # loads SymPy
 
         inverse = right_inverse(built, data)

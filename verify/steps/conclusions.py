@@ -200,7 +200,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Clai
     ]
 
 
-def too_long(data: Dataset, bits: int, *, narrow: bool = False) -> list[Claim]:
+def too_long(data: Dataset, bits: int, narrow: bool = False) -> list[Claim]:
     """The answer when the exact readout was asked for and its numbers do not fit in memory."""
     wide = f"--value-width {data.m} " if narrow else ""
     return [

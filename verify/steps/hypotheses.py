@@ -82,8 +82,8 @@ def token_counts(data: Dataset) -> Claim:
     )  # fmt: skip
 
 
-def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> Claim:
-    """d_v ≥ m."""
+def value_width(data: Dataset, width: int) -> Claim:
+    """d_v ≥ m, which the first step of every proof about a layer needs."""
     return Claim.checked(
         ids.VALUE_WIDTH,
         "A head's values are at least as wide as the labels: $d_v \\ge m$.",
@@ -91,7 +91,7 @@ def value_width(data: Dataset, width: int, source: str = "paper, Theorem 1") -> 
         {"d_v": width, "m": data.m},
         numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
         arithmetic=COUNTED,
-        source=source,
+        source="docs/mathematics.md, section 1",
     )
 
 

@@ -26,7 +26,6 @@ from attncert.constructions.layer import Head, Layer
 from attncert.verify import checker, features
 from attncert.verify.claims.evidence import Level
 from attncert.verify.fast import check as fast
-from attncert.verify.pipeline import stages as pipeline
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.whole_layer import sizes
@@ -255,7 +254,7 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
 
 
 def test_memory_too_small_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "DEFAULT_MEMORY", 10**7)
+    monkeypatch.setattr("attncert.verify.prove.DEFAULT_MEMORY", 10**7)
     data = generators.random(3000, 2, 3, shared=True, seed=1)
     seen: list[Any] = []
     with pytest.raises(InputError, match="memory: must be at least"):
