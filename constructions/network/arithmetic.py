@@ -1,9 +1,9 @@
 """The two arithmetics in which a network is evaluated: rationals, and balls that enclose reals.
 
-A block is products and four functions, which are here. A softmax does not change when all logits
-are shifted. So it is rational where they differ by integers in units of ln 2 (powers of two over
-their sum), or not at all (equal weights). Balls go further and enclose the true numbers. What a
-ball cannot decide, a tie or the sign at a threshold, is `Inexact`.
+A block consists of products and four functions, which are here. A softmax does not change when all
+logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
+over their sum), or not at all (equal weights). Balls go further and enclose the true numbers. If a
+ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_BITS = 2**24  # of a number; the checkers' cap
 
 
 class Inexact(Exception):
-    """This arithmetic cannot evaluate the network; str() is the reason, half a sentence."""
+    """This arithmetic cannot evaluate the network; str() is the reason, without a period."""
 
 
 class TooLong(Inexact):
@@ -27,10 +27,14 @@ class TooLong(Inexact):
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """matrix: the type of matrices, made of (rows, columns, entries) or of an exact one. softmax,
-    hardmax: the weights of a row of logits; a softmax has their unit, and by the root of what they
-    are divided. relu, threshold: of one number. bits: of the longest number of a matrix, where
-    length grows with what is computed."""
+    """The operations of a block.
+
+    matrix:    the type of matrices, made from (rows, columns, entries) or from an exact matrix.
+    softmax:   the weights of a row of logits, which have a unit and are divided by the square root
+               of a number. hardmax: the same of logits alone.
+    relu, threshold: functions of one number.
+    bits:      of the longest number of a matrix; 0 if the length of numbers is bounded.
+    """
 
     matrix: Callable[..., Any]
     softmax: Callable[[Sequence[Any], str | None, int], list[Any]]
@@ -41,7 +45,7 @@ class Arithmetic:
 
 
 def _powers(logits: Sequence[fmpq], unit: str | None, root: int) -> list[fmpq]:
-    """2^k over the sum of all such powers, k the logit less the smallest.
+    """2^k over the sum of all such powers, where k is the logit minus the smallest one.
 
     >>> _powers([fmpq(1, 2), fmpq(3, 2)], "ln 2", 1), _powers([fmpq(5), fmpq(5)], "1", 3)
     ([1/3, 2/3], [1/2, 1/2])
@@ -49,9 +53,9 @@ def _powers(logits: Sequence[fmpq], unit: str | None, root: int) -> list[fmpq]:
     low = min(logits)
     above = [x - low for x in logits]
     if (unit, root) != ("ln 2", 1) and any(above):
-        raise Inexact("a softmax of different logits is irrational where their unit is 1")
+        raise Inexact("a softmax of different logits is irrational if their unit is 1")
     if any(x.q != 1 for x in above):
-        raise Inexact("a softmax is exact where logits differ by integers in units of ln 2")
+        raise Inexact("a softmax is exact only if logits differ by integers in units of ln 2")
     if max(above) > MAX_BITS:
         raise TooLong(f"logits differ by over {MAX_BITS} units of ln 2")
     powers = [fmpz(1) << int(x.p) for x in above]
@@ -70,7 +74,7 @@ def _largest(logits: Sequence[fmpq]) -> list[fmpq]:
 
 
 def factor(unit: str | None, root: int) -> arb:
-    """What a softmax multiplies its logits by, at the working precision."""
+    """The factor by which a softmax multiplies its logits, at the working precision."""
     return (arb.const_log2() if unit == "ln 2" else arb(1)) / arb(root).sqrt()
 
 

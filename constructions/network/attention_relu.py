@@ -1,23 +1,23 @@
-"""One head, then ReLUs (after Kajitsuka and Sato 2024; softmax in place of Boltzmann operators).
+"""One head, then ReLUs (after Kajitsuka and Sato 2024; softmax instead of Boltzmann operators).
 
 One head of width one writes one number beside the query: e becomes (e, 1, z) with
 
     z = Σ_i w_i u·x_i,   w the softmax of the logits α·D·u·x_i in units of ln 2,
 
-D the contexts' common denominator, α = 0, 1, ... a whole number. The query weights see the 1 alone,
-so z is a function of the context. Then a network that reads labels off positions takes over.
+D the contexts' common denominator, α = 0, 1, ... an integer. The query weights see only the 1, so z
+is a function of the context. Then a network that reads labels off positions takes over.
 
-*Two examples that differ stay different* for some u and α, if "differ" means: other queries, or
-other frequencies of tokens. Queries stay, so let μ and ν be different frequencies, and u a vector
-for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(α D u·x): its logarithm has the
-derivative D z ln 2. If μ and ν have equal z at infinitely many whole numbers α, then everywhere: an
+*Two examples that differ stay different* for some u and α, if "differ" means different queries or
+different frequencies of tokens. Queries stay, so let μ and ν be different frequencies, and u a
+vector for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(α D u·x): its logarithm has
+the derivative D z ln 2. If μ and ν have equal z at infinitely many integers α, then everywhere: an
 exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are proportional, and equal at
-0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α serve.
-Equal queries and frequencies with different labels are out of reach for every softmax layer with
-or without a skip connection: refused with the pair.
+0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α work.
+Equal queries and frequencies with different labels cannot be separated by any softmax layer, with
+or without a skip connection: they are refused with the pair.
 
-α = 0, the mean of u·x, is tried first: it keeps z short. Softmax denominators have as many bits as
-the logits differ by, so where these are large the search says so and ends, undecided.
+α = 0, the mean of u·x, is tried first: it keeps z short. The bits of softmax denominators are the
+differences of logits, so if these are large the search ends undecided and says so.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def build(
     the line of the new queries (e, 1, z): exact.
 
     reader: `build` of relu.py, two_layers.py or bits.py. Raises HypothesisFails for equal queries
-    and frequencies of tokens with different labels; undecided, where logits of up to 4096 do not
+    and frequencies of tokens with different labels; it is undecided if logits up to 4096 do not
     tell the examples apart.
 
     >>> data = Dataset.of([[[0], [1]], [[1], [1]]], [[5], [5]], [2, "1/3"])
@@ -86,7 +86,7 @@ def _occurrences(data: Dataset) -> list[Hashed]:
 
 
 def _heads(data: Dataset, seed: int) -> Iterator[tuple[fmpz_mat, int]]:
-    """Directions, each with equal weights first, then with its shortest logits."""
+    """Directions u, each with α = 0 and then, unless its logits are too long, with α = 1."""
     for u in islice(columns(data.d, seed), _DRAWS):
         yield u, 0
         logits = context_products(data, integers.from_flint(u))[:, :, 0]
@@ -96,7 +96,7 @@ def _heads(data: Dataset, seed: int) -> Iterator[tuple[fmpz_mat, int]]:
 
 
 def _front(data: Dataset, u: fmpz_mat, alpha: int) -> tuple[Block, ...]:
-    """e to (e, 1, 0) to (e, 1, z)."""
+    """Blocks that map e to (e, 1, 0) and then to (e, 1, z)."""
     d = data.d
     append = FeedForward(
         weights=fmpq_mat([[int(i == j) for j in range(d + 2)] for i in range(d)]),

@@ -2,15 +2,15 @@
 Vardi, Yehudai, Shamir 2022 and Park, Lee, Yun, Shin 2021; the code in base 4 is that of Siegelmann
 and Sontag 1995).
 
-*What is stored.* Positions s on a line, the first at 0, scaled by a power of two so that their gaps
+*Stored numbers.* Positions s on a line, the first at 0, scaled by a power of two so that their gaps
 are 3 or more: ⌊s⌋ has B bits. Labels less their minima, over their common denominator: m whole
 numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the string of
-these N = L(B + mβ) bits, input after input, missing ones as zeros, read in base 4: b_1 4^(N-1) +
+these N = L(B + mβ) bits, input after input and padded with zeros, read in base 4: b_1 4^(N-1) +
 b_2 4^(N-2) + ... + b_N.
 
-*The tape of the own group.* relu(1 - relu(k + 1 - s)) with k = ⌊s_last⌋ + 1 is 0 up to the last
+*The tape of an input's group.* relu(1 - relu(k + 1 - s)) with k = ⌊s_last⌋ + 1 is 0 up to the last
 position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
-first tape plus the sum of these steps times the tapes' differences is the tape of the own group.
+first tape plus the sum of these steps times the tapes' differences is the tape of its group.
 
 *One bit.* Times 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits after the first add at
 most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1. So
@@ -20,18 +20,18 @@ most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1.
 Every weight after the first 6/4^N is short. (In base 2 each bit would be compared with a number
 as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
-*The own input.* Let x be a position read off the tape of the own group. |s - x| < 1 if it is the
-own one. Else |s - x| > 2: positions are 3 apart, and ⌊ ⌋ moves one by less than 1. So
+*The position on the tape.* Let x be a position read off the tape. |s - x| < 1 if it is that of the
+input, otherwise |s - x| > 2: positions are 3 apart, and ⌊ ⌋ moves one by less than 1. So
 
     far = relu(s - x - 1) + relu(x - s - 1)
 
-is 0 or more than 1, and relu(y - 2^β·far) is the label y < 2^β of the own input, and 0 for others
-(a missing one has label 0). Their sum over the tape is the label.
+is 0 or more than 1, and relu(y - 2^β·far) is the label y < 2^β of the input itself, and 0 for all
+others (padding has label 0). Their sum over the tape is the label.
 
 The G steps have about 5G parameters, the bits of L inputs about 15 each: with L near √(K/3(B + mβ))
-that is O(√(K(B + mβ))) in all, the depth as well. Bits: 2K(B + mβ) on the tapes, B for each step,
-and a few for each of the other parameters. B is at least log₂ K, and near 2 log₂ K for a random
-direction of the line.
+both the parameters and the depth are O(√(K(B + mβ))). Bits: 2K(B + mβ) on the tapes, B for each
+step, and a few for each of the other parameters. B is at least log₂ K, and near 2 log₂ K for a
+random direction of the line.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.inputs import Inputs, Line, LineNetwork, differences
 from attncert.constructions.network.network import Network
 
-Form = dict[str, Any]  # coefficients of the units of the block before, by name; of 1 under "1"
+Form = dict[str, Any]  # coefficients of previous units by name; "1" is the constant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +105,13 @@ def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
 
 
 class _Layers:
-    """Blocks in the making, with the names of the last one's units."""
+    """A list of blocks under construction, with the names of the last one's units."""
 
     def __init__(self, blocks: list[Block], names: list[str]) -> None:
         self.blocks, self.names = blocks, names
 
     def add(self, units: dict[str, Form], activation: str = "relu") -> None:
-        """A block of these units; what each reads of those before, where they are there."""
+        """Append a block of these units. Each reads the previous units that its form names."""
         forms = units.values()
         weights = [[form.get(name, 0) for form in forms] for name in self.names]
         bias = [[form.get("1", 0) for form in forms]]
@@ -121,7 +121,7 @@ class _Layers:
 
 
 def _own_tape(layers: _Layers, knots: list[int], tapes: list[int]) -> None:
-    """From "s": "s" and "tape", a whole number."""
+    """From the unit "s" to "s" and "tape", an integer."""
     steps = {f"step{g}": knot for g, knot in enumerate(knots)}
     layers.add({"s": {"s": 1}} | {g: {"1": k + 1, "s": -1} for g, k in steps.items()})
     layers.add({"s": {"s": 1}} | {g: {"1": 1, g: -1} for g in steps})
@@ -132,7 +132,7 @@ def _own_tape(layers: _Layers, knots: list[int], tapes: list[int]) -> None:
 def _sum_of_labels(
     layers: _Layers, length: int, widths: dict[str, int], shift: fmpq
 ) -> dict[str, Form]:
-    """The label of the own input, as forms of the last block's units."""
+    """The label of each input, as forms of the last block's units."""
     position, labels = next(iter(widths)), list(widths)[1:]
     bound = 2 ** widths[labels[0]]
     forms: dict[str, Form] = {"s": {"s": 1}, "tape": {"tape": shift}}
@@ -153,7 +153,7 @@ def _sum_of_labels(
 
 
 def _bit(layers: _Layers, forms: dict[str, Form], register: str) -> dict[str, Form]:
-    """The next bit goes from the tape to the register: forms after one block."""
+    """Move the next bit from the tape to the register. Returns the forms after one block."""
     tape = forms["tape"]
     high = tape | {"1": fmpq(-1, 2)}
     low = tape | {"1": fmpq(-3, 2)}
@@ -165,7 +165,7 @@ def _bit(layers: _Layers, forms: dict[str, Form], register: str) -> dict[str, Fo
 
 
 def _scale(line: Line) -> fmpq:
-    """The least power of two that makes all gaps 3 or more; 1 where there are none."""
+    """The least power of two that makes all gaps 3 or more; 1 if there are none."""
     gap = min(differences(line.positions), default=fmpq(3))
     power = fmpq(2) ** (int(gap.q).bit_length() - int(gap.p).bit_length())
     while gap * power < 3:
@@ -174,7 +174,7 @@ def _scale(line: Line) -> fmpq:
 
 
 def _whole_labels(line: Line) -> tuple[list[fmpq], fmpq, list[list[int]]]:
-    """Minima, unit and whole numbers: labels are minima + unit times these."""
+    """Minima, unit and integers: labels are minima + unit times these integers."""
     minima = [min(column) for column in zip(*line.labels, strict=True)]
     above = fmpq_mat([[y - low for y, low in zip(row, minima, strict=True)] for row in line.labels])
     numerators, denominator = above.numer_denom()

@@ -4,12 +4,11 @@ The state of an example is its tokens (n×k, rows) and its query (a row of width
 after a block that changes the query's width alone). A block is `of` the vectors that it changes:
 
     "query"  the query alone;
-    "all"    every token and the query, each by itself;
-    "row"    the query, and what the block reads is query and tokens one after the other in one row:
-             it depends on the order of the tokens, and exists for equally many tokens alone.
+    "all"    every token and the query, each separately;
+    "row"    the query; the block reads query and tokens concatenated in one row, so that it depends
+             on the order of the tokens and requires contexts of one length.
 
-Rows multiply from the left: x becomes x·W. A readout is a feed-forward block without activation,
-that is, of activation "identity".
+Vectors are rows: x becomes x·W. A readout is a feed-forward block of activation "identity".
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ ACTIVATIONS = ("identity", "relu", "threshold")
 
 
 class _Block(ABC):
-    """What it changes is in `of`; what it makes is added to what was there where it is residual."""
+    """of: the vectors that it changes. residual: whether the result is added to the vector."""
 
     of: str
     residual: bool
@@ -45,7 +44,7 @@ class _Block(ABC):
         return 0
 
     def after(self, states: States) -> States:
-        """The states after the block. Raises Inexact, and InputError where shapes do not fit."""
+        """The states after the block. Raises Inexact, and InputError if shapes do not fit."""
         contexts = states.contexts
         if self.of == "all":
             tokens = (States((X,), X, states.arithmetic) for X in contexts)
@@ -72,12 +71,13 @@ class Attention(_Block):
     rule:     "softmax"; "hardmax": equal weights for the largest logits; "linear": the logits are
               the weights.
     unit:     of a softmax's logits, "ln 2" or "1"; None for the other rules.
-    root:     they are divided by its root. No file has another than 1.
-    mask:     None: all see all tokens. "causal": token i sees the first i, the query sees all. Else
-              a row for each vector that the block is of, the query last: true for each token seen.
-    residual: whether what the block makes is added to what was there.
-    Arithmetic: exact, or balls where softmax is not rational. Raises InputError where words or
-    shapes do not fit one another. Source: docs/networks.md.
+    root:     the logits are divided by its square root. In files it is always 1.
+    mask:     None: every vector sees all tokens. "causal": token i sees the first i, the query sees
+              all. Otherwise one row for each vector that the block changes, the query last: true
+              for each token seen.
+    residual: whether the result is added to the vector.
+    Arithmetic: exact, or balls if a softmax is irrational. Raises InputError if words or shapes do
+    not fit one another. Source: docs/networks.md.
 
     >>> one, zero = fmpq_mat(1, 1, [1]), fmpq_mat(1, 1)
     >>> Attention((Head(zero, zero, one),), one, residual=True)
@@ -104,7 +104,7 @@ class Attention(_Block):
         units = ("ln 2", "1") if self.rule == "softmax" else (None,)
         _require_one_of("logit_unit", self.unit, units)
         if not self.heads or any(head.value is None for head in self.heads):
-            raise InputError("heads", "one or more, each with its value", "others")
+            raise InputError("heads", "one or more, each with its value", "without")
         for head in self.heads:
             if head.query.ncols() != head.width:
                 must = f"of {head.width} columns, as the key of its head"
@@ -140,7 +140,7 @@ class Attention(_Block):
         return [[self._shares(row, states) for row in rows] for rows in table]
 
     def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
-        """For each head the means of the tokens with these weights, a row for each query."""
+        """For each head the weighted means of the tokens, a row for each query."""
         features, matrix = [], states.arithmetic.matrix
         for rows in self.weights(states) if weights is None else weights:
             rest, means = iter(rows), []
@@ -152,7 +152,7 @@ class Attention(_Block):
         return features
 
     def contributions(self, features: Sequence[Any], states: States) -> list[Any]:
-        """What each head adds to each query: its features times value and output."""
+        """The contribution of each head to each query: its features times value and output."""
         rows, contributions = iter(self.output.tolist()), []
         for head, part in zip(self.heads, features, strict=True):
             assert head.value is not None
@@ -167,18 +167,18 @@ class Attention(_Block):
         return sum(others, first)
 
     def _masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
-        """Which of so many tokens each query sees."""
+        """Which tokens each query sees."""
         if self.mask == "causal" and of_tokens:
             return [[j <= i for j in range(tokens)] for i in range(tokens)]
         if not isinstance(self.mask, tuple):
             return [[True] * tokens] * queries
         rows = tokens + 1 if self.of == "all" else 1
         if len(self.mask) != rows or any(len(row) != tokens for row in self.mask):
-            raise InputError("mask", f"{rows} rows of {tokens}, as the tokens are", "of others")
+            raise InputError("mask", f"{rows} rows of {tokens} tokens", "of another shape")
         return self.mask[:-1] if of_tokens else [self.mask[-1]] * queries
 
     def _shares(self, logits: list[Any], states: States) -> list[Any]:
-        """What the rule makes of the logits of the tokens that are seen."""
+        """The attention weights of the tokens; 0 for those not seen."""
         shares, on = [x for x in logits if x is not None], states.arithmetic
         if self.rule == "softmax":
             shares = on.softmax(shares, self.unit, self.root)
@@ -193,8 +193,8 @@ class FeedForward(_Block):
     """x·weights + bias, then the activation, of each vector.
 
     weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu" or
-    "threshold" (1 for z ≥ 0, else 0). residual: whether the result is added to what was there.
-    Arithmetic: exact. Raises InputError where words or shapes do not fit one another. Source:
+    "threshold" (1 for z ≥ 0, else 0). residual: whether the result is added to the vector.
+    Arithmetic: exact. Raises InputError if words or shapes do not fit one another. Source:
     docs/networks.md.
 
     >>> FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
@@ -226,7 +226,7 @@ class FeedForward(_Block):
 
     @property
     def units(self) -> int:
-        """Hidden units; a block of activation identity has none."""
+        """The number of hidden units; a block of activation "identity" has none."""
         return 0 if self.activation == "identity" else int(self.weights.ncols())
 
     def _made(self, states: States, *, of_tokens: bool) -> Any:
@@ -252,12 +252,12 @@ def _require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:
 
 def _require_width(argument: str, weights: Any, vectors: Any) -> None:
     if weights.nrows() != vectors.ncols():
-        must = f"of {vectors.ncols()} rows, as what it is applied to is wide"
+        must = f"of {vectors.ncols()} rows, the width of the vectors that it is applied to"
         raise InputError(argument, must, weights.nrows())
 
 
 def _logits(queries: Any, query: Any, key: Any, context: Any) -> Any:
-    """queries·query·keyᵀ·contextᵀ, from the side that has fewer rows."""
+    """queries·query·keyᵀ·contextᵀ, multiplied from the side that has fewer rows."""
     _require_width("query", query, queries)
     _require_width("key", key, context)
     left = queries * query

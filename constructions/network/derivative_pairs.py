@@ -1,9 +1,10 @@
 """Derivative pairs (after Bubeck, Eldan, Lee, Mikulincer 2020; the exact form is ours).
 
 Each input is of its own kind, so a plane (constructions/network/planes.py) has at most p affinely
-independent members, any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
-other inputs. Let u = v·x + w be the label at the members: independent members admit it. Let q be
-the denominator of v and w, and M ≥ |q u| at all inputs. With R = relu:
+independent members with any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
+other inputs. Let u = v·x + w be an affine map that is the label at the members: it exists since
+they are independent. Let q be the denominator of v and w, and M ≥ |q u| at all inputs. With R =
+relu:
 
     [R(M(z + 1) + q u) - M R(z + 1)]  -  [R(M(z - 1) + q u) - M R(z - 1)]
 
@@ -14,8 +15,8 @@ the denominator of v and w, and M ≥ |q u| at all inputs. With R = relu:
 
 Over q and summed over all planes this is each input's label. (Bubeck et al. divide by δ = q/M: a
 difference quotient of relu, that is, its derivative, made exact.) The units R(z ± 1) serve all m
-labels: 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes serve; other positions need
-more, and one for each input is enough.
+labels: 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes are enough; other positions
+need more, at most one for each input.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
 
 
 def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
-    """(p+1)×m, w above v: an affine map that is the label at the members, 0 where no pivot is."""
+    """(p+1)×m, w above v: an affine map that is the label at the members, 0 without a pivot."""
     points, labels = inputs.affine.tolist(), inputs.labels.tolist()
     system, _ = fmpq_mat([[*points[t], *labels[t]] for t in plane.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]

@@ -1,7 +1,7 @@
 """Networks in JSON: the key `network` of a certificate, and a user's own network.json.
 
-Both hold the blocks in order with the keys and words of docs/certificate.md, and numbers as long as
-the checker reads them. A user's may be integers, decimals and "p/q".
+Both hold the blocks in order, with the keys and words of docs/certificate.md and numbers of any
+length that the checker reads. In a user's file they may be integers, decimals and "p/q".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
-# Kinds, and for each key the attribute that it is.
+# Kinds of blocks, and the attribute of each key.
 _KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward}
 _KEYS: dict[type[Any], dict[str, str]] = {
     Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
@@ -32,7 +32,7 @@ _HEAD = ("key", "query", "value")
 
 
 def as_json(network: Network) -> list[dict[str, Any]]:
-    """The blocks, as a certificate holds them.
+    """The blocks in the form of a certificate.
 
     >>> relu = FeedForward(fmpq_mat(1, 1, [2]), fmpq_mat(1, 1), activation="relu")
     >>> as_json(Network((relu,)))  # doctest: +NORMALIZE_WHITESPACE
@@ -47,7 +47,7 @@ def as_json(network: Network) -> list[dict[str, Any]]:
 
 
 def loaded(source: str | os.PathLike[str]) -> Network:
-    """The network in a JSON file {"network": blocks}, or of a certificate. Raises InputError."""
+    """The network of a JSON file {"network": blocks}, or of a certificate. Raises InputError."""
     return read_source(source, {"json": _parsed}, _FILE)
 
 

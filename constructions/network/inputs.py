@@ -1,9 +1,9 @@
-"""The inputs of a data set, told apart, as vectors and as positions on a line.
+"""The distinct inputs of a data set, as vectors and as positions on a line.
 
-Where queries with different labels differ, the query is the input. Else it is the whole example:
-query and tokens one after the other in one row, which exists where all examples have equally many
-tokens, and depends on their order. Equal inputs with equal labels count once. Equal inputs with
-different labels are refused.
+If queries with different labels differ, the query is the input. Otherwise it is the whole example:
+query and tokens concatenated in one row, which depends on the order of the tokens and requires
+contexts of one length. Equal inputs with equal labels count once. Equal inputs with different
+labels are refused.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Inputs:
     of:       "query" or "row", as for a block that reads them.
     examples: the first example of each input, in order.
     vectors:  K×p. labels: K×m.
-    scale:    a whole number; weights times it have short products with the vectors. That is the
-              data's common denominator, and 1 after a softmax, which has none that is short.
+    scale:    an integer; weights times it have short products with the vectors: the data's common
+              denominator, or 1 after a softmax, whose denominators are long.
     """
 
     of: str
@@ -64,7 +64,7 @@ class Inputs:
 
     @classmethod
     def merged(cls, of: str, vectors: fmpq_mat, labels: fmpq_mat, scale: int = 1) -> Inputs:
-        """Rows without conflict, each once."""
+        """Inputs from rows without conflict, each once."""
         rows, heights = vectors.tolist(), labels.tolist()
         examples = sorted(set(firsts(hashed(vectors))))
         vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
@@ -77,7 +77,7 @@ class Inputs:
 
     @property
     def affine(self) -> fmpq_mat:
-        """K×(p+1): 1, then the vector. Affine forms c + a·x are columns beside it."""
+        """K×(p+1): 1, then the vector. An affine form c + a·x is a column that it multiplies."""
         return fmpq_mat([[1, *row] for row in self.vectors.tolist()])
 
 
@@ -88,8 +88,8 @@ class Line:
     a: p×1. order: the inputs (rows of `Inputs.vectors`) by increasing position. positions, labels:
     in this order.
 
-    The differences of K distinct vectors are not 0, so a must avoid K(K-1)/2 hyperplanes: small
-    random integers, checked.
+    The differences of K distinct vectors are not 0, so a must avoid K(K-1)/2 hyperplanes. Small
+    random integers are drawn and checked.
     """
 
     inputs: Inputs
@@ -114,19 +114,19 @@ class Line:
 
     @property
     def outputs(self) -> int:
-        """m, the numbers in a label."""
+        """m, the width of a label."""
         return len(self.labels[0])
 
     @property
     def projection(self) -> FeedForward:
-        """The block that turns an input into its position."""
+        """The block that maps an input to its position."""
         return FeedForward(self.a, fmpq_mat(1, 1), self.inputs.of)
 
 
 @dataclass(frozen=True)
 class LineNetwork:
-    """A network that reads labels off positions on a line. front: blocks before the one that makes
-    these of the inputs."""
+    """A network that reads labels off positions on a line. front: the number of blocks before the
+    projection."""
 
     network: Network
     line: Line
@@ -138,9 +138,10 @@ class LineNetwork:
 
 
 def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
-    """Random integer columns (height×1), not 0, with entries up to 1, 2, 4, ... in size, for ever.
+    """An endless sequence of random nonzero integer columns (height×1), with entries up to 1, 2, 4,
+    ... in absolute value.
 
-    Who seeks a column outside finitely many hyperplanes finds one: the chance tends to 1 as the
+    It has a column outside any finitely many hyperplanes: the probability of one tends to 1 as the
     integers grow (Schwartz, Zippel).
     """
     rng = random.Random(seed)
@@ -152,29 +153,29 @@ def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
 
 
 def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
-    """Of each number after the first and the one before it."""
+    """The difference of each number after the first and its predecessor."""
     return [b - a for a, b in pairwise(numbers)]
 
 
 def hashed(vectors: fmpq_mat) -> list[Hashed]:
-    """One for each row."""
+    """A hashable value for each row."""
     return [Hashed(part for x in row for part in (int(x.p), int(x.q))) for row in vectors.tolist()]
 
 
 def firsts(rows: Sequence[Hashable]) -> list[int]:
-    """For each row the place of the first that is equal."""
+    """For each row the index of the first equal row."""
     places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 
 
 def conflict(inputs: Sequence[Hashable], labels: fmpq_mat) -> tuple[int, int] | None:
-    """Two rows that are equal, with different labels, if there are any."""
+    """The first two equal rows with different labels, if there are any."""
     rows = labels.tolist()
     return next(((s, t) for t, s in enumerate(firsts(inputs)) if rows[s] != rows[t]), None)
 
 
 def refusal(what: str, pair: tuple[int, int], more: str = "") -> HypothesisFails:
-    """That these two examples have the same of that, and different labels."""
+    """The exception for two examples with different labels that are equal in `what`."""
     s, t = pair
     reason = f"examples {s} and {t} have the same {what} and different labels{more}"
     return HypothesisFails("distinct-inputs", reason, {"examples": [s, t]})

@@ -1,17 +1,18 @@
 """Token mixing: a first block of attention with a skip connection (paper, Proposition 4).
 
-Where all raw queries are one vector, as the CLS of a model, A1 fails at strength 2, and no single
-layer sees more of an input than its context. A first block changes that. The one here has one head
-with keys and queries 0, so that all tokens get the same weight, values and output that copy, and
-the skip connection: with n tokens,
+If all raw queries are one vector, such as the CLS token of a model, A1 fails at strength 2, and a
+single layer sees only the context of an input. A first block changes that. This one has a single
+head with keys and queries 0, so that all tokens get the same weight, identity values and output,
+and a skip connection: with n tokens,
 
     x_i -> x_i + (x_1 + ... + x_n)/n,        e -> e + (x_1 + ... + x_n)/n.
 
-**A2 is kept**: the new context is (I + 11ᵀ/n) X, and that matrix has determinant 2. **The queries**
-become e plus the mean of the context. So A1 holds after it at the strength at which e + the means
-are independent, which is decided on the data, exactly. It cannot where two contexts have one mean,
-permutations of one another among them: their queries stay equal. Contexts that are shared as well
-as the query give one input again and again, and no weights of any layer tell those apart.
+**A2 is preserved**: the new context is (I + 11ᵀ/n) X, and I + 11ᵀ/n has determinant 2. **The
+queries** become e plus the mean of the context. So A1 holds after the block at the strength at
+which these sums are independent, which is decided on the data, exactly. If two contexts have one
+mean, for instance because they are permutations of one another, their queries stay equal. If
+contexts and queries are both shared, all inputs are equal, and no weights of any layer tell them
+apart.
 """
 
 from __future__ import annotations

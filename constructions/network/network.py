@@ -1,7 +1,7 @@
-"""A network: blocks in a row, exact. A layer of attention is the network of one block.
+"""A network: a sequence of exact blocks. A layer of attention is a network of one block.
 
-What it computes of an example is the query after the last block. What it costs is counted here,
-for every network in the same way: parameters, bits, hidden units, depth.
+Its output for an example is the query after the last block. Its costs are counted here, for every
+network in the same way: parameters, bits, hidden units, depth.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from attncert.constructions.network.states import States
 class Network:
     """Blocks in order, one or more; the output is the query after the last. Raises InputError.
 
-    Arithmetic: exact, or balls where softmax is not rational. Source: docs/networks.md.
+    Arithmetic: exact, or balls if a softmax is irrational. Source: docs/networks.md.
 
     >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     >>> network = Network((absolute, readout(fmpq_mat(2, 1, [1, 1]))))
@@ -52,12 +52,12 @@ class Network:
 
     @classmethod
     def of_layer(cls, layer: Layer, unit: str = "ln 2") -> Network:
-        """The one block that a layer with a readout is; unit: of its logits, or "1"."""
+        """A layer with a readout as one block. unit: of its logits."""
         assert layer.output is not None
         return cls((Attention(layer.heads, layer.output, unit=unit),))
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
-        """Before the first block, and after each. Raises Inexact, InputError."""
+        """The states before the first block, and after each. Raises Inexact, InputError."""
         states = States.of(data, arithmetic)
         yield states
         for number, block in enumerate(self.blocks, 1):
@@ -70,20 +70,20 @@ class Network:
             yield states
 
     def outputs(self, data: Dataset) -> fmpq_mat:
-        """T×m, exact. Raises Inexact where a softmax is not rational, InputError for shapes."""
+        """T×m, exact. Raises Inexact if a softmax is irrational, InputError for shapes."""
         *_, last = self.states(data)
         return last.queries
 
     def enclosures(self, data: Dataset, bits: int = 128) -> arb_mat:
         """T×m balls around the outputs, with the true exponential; `bits` of precision. Raises
-        Inexact where a tie or a sign is not decided, InputError for shapes."""
+        Inexact if a tie or a sign is not decided, InputError for shapes."""
         with ctx.workprec(bits):
             *_, last = self.states(data, BALLS)
             return last.queries
 
     def apply(self, data: Dataset) -> Dataset:
-        """The data as a layer after this network sees them: tokens and queries, exact. The labels
-        stay. Raises Inexact; InputError for shapes, also where tokens and queries differ in
+        """The data that a layer after this network sees: its tokens and queries, exact, with the
+        same labels. Raises Inexact; InputError for shapes, also if tokens and queries differ in
         width."""
         *_, last = self.states(data)
         contexts = [context.tolist() for context in last.contexts]
@@ -100,12 +100,12 @@ class Network:
 
     @property
     def parameters(self) -> int:
-        """How many numbers."""
+        """The number of nonzero entries."""
         return sum(1 for _ in self.numbers)
 
     @property
     def bits(self) -> int:
-        """Of all numbers as fractions in lowest terms: numerators, and denominators but 1."""
+        """Bits of all numerators, and of denominators other than 1, in lowest terms."""
         return sum(_bits(x) for x in self.numbers)
 
     @property
@@ -115,17 +115,17 @@ class Network:
 
     @property
     def units(self) -> int:
-        """Hidden units: of feed-forward blocks whose activation is not the identity."""
+        """The number of hidden units, in feed-forward blocks of activation other than identity."""
         return sum(block.units for block in self.blocks)
 
     @property
     def depth(self) -> int:
-        """Blocks."""
+        """The number of blocks."""
         return len(self.blocks)
 
 
 def readout(weights: fmpq_mat, bias: fmpq_mat | None = None, of: str = "query") -> FeedForward:
-    """x·weights + bias, of the query or, for `of` "row", of query and tokens in one row.
+    """The block x·weights + bias of the query or, if of="row", of query and tokens in one row.
 
     weights: k×m, bias: 1×m over ℚ, by default 0. Arithmetic: exact. Raises InputError. Source:
     docs/networks.md.

@@ -1,16 +1,16 @@
 """Hyperplanes that contain a group of inputs and avoid the others.
 
 Each input has a kind. A plane is an affine form z = c + a·x that is 0 at the inputs of its group
-and not 0 at inputs of foreign kinds: those that no member has. For affinely independent members, at
-most p of them, whose affine hull has no foreign input, it exists: the forms that are 0 on the hull
+and not 0 at inputs of foreign kinds: those that no member has. It exists for at most p affinely
+independent members whose affine hull contains no foreign input: the forms that are 0 on the hull
 are a space, an input outside the hull excludes a proper subspace, and random integers avoid these
-(`columns`). It is scaled so that z is an even integer at all inputs: |z| ≥ 2 where it is not 0.
+(`columns`). It is scaled so that z is an even integer at all inputs: |z| ≥ 2 unless it is 0.
 
-*Groups* are the longest starts of a pool that have such a plane, p inputs at most. With a first
-coordinate 1 (a common denominator) affine hulls are spans, and x is in the span of the members if
-all forms that are 0 at these are 0 at x. If a group serves, so does each part of it: inputs of one
-kind, or each of its own kind, gain no foreign input, and hulls of parts are smaller. So the longest
-start is found by bisection. One input is always a group.
+*Groups* are the longest initial segments of a pool that have such a plane, of at most p inputs.
+With a first coordinate 1 (a common denominator) affine hulls are spans, and x is in the span of the
+members if all forms that are 0 at these are 0 at x. If a group has a plane, so does each part of
+it: its inputs are of one kind, or each of its own kind, so a part gains no foreign input, and its
+hull is smaller. So the longest segment is found by bisection. One input is always a group.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Plane:
 class PlaneNetwork:
     """A network with a few hidden units for each plane.
 
-    fewest: how many planes serve in general position, with p inputs on each.
+    fewest: the number of planes in general position, with p inputs on each.
     """
 
     network: Network
@@ -79,8 +79,8 @@ class PlaneNetwork:
 def planes(
     inputs: Inputs, pools: Iterable[Sequence[int]], kinds: Sequence[int], seed: int
 ) -> Iterator[Plane]:
-    """Planes whose members are all inputs of the pools, each once, pool by pool. A pool is of one
-    kind, or each of its inputs of a kind of its own."""
+    """Planes whose members are all inputs of the pools, each once, pool by pool. The inputs of a
+    pool are of one kind, or each of its own kind."""
     points, denominator = inputs.affine.numer_denom()
     kinds = list(kinds)
     for pool in pools:
@@ -110,7 +110,7 @@ def _serves(points: fmpz_mat, members: Sequence[int], kinds: Sequence[int]) -> b
 
 
 def _forms(points: fmpz_mat, members: Sequence[int]) -> fmpz_mat:
-    """A basis of those that are 0 at the members, as columns."""
+    """A basis of the forms that are 0 at the members, as columns."""
     rows = points.tolist()
     kernel, nullity = fmpz_mat([rows[t] for t in members]).nullspace()
     return fmpz_mat(kernel.transpose().tolist()[:nullity]).transpose()
@@ -119,7 +119,7 @@ def _forms(points: fmpz_mat, members: Sequence[int]) -> fmpz_mat:
 def _through(
     points: fmpz_mat, members: Sequence[int], foreign: Sequence[bool], seed: int
 ) -> tuple[tuple[int, ...], fmpq_mat]:
-    """All inputs on a plane through the members and no foreign input; its form, of the points."""
+    """All inputs on a plane through the members and no foreign input, and its form on `points`."""
     basis = _forms(points, members)
     for column in columns(basis.ncols(), seed):
         form = basis * column

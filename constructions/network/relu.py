@@ -9,7 +9,7 @@ agree from there on. No system is solved.
 
 *The network.* Let s_1 < ... < s_K be the positions of the inputs on a line. The function that is 0
 at s_1 - 1 and the label y_j at s_j, linear in between, has the knots s_1 - 1, s_1, ..., s_(K-1): K
-hidden units, for labels of any width. The knots are data: knots in between would be longer.
+hidden units, for labels of any width. The knots are positions of inputs: others would be longer.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
 
 
 def rise(positions: Numbers, heights: Sequence[Numbers]) -> tuple[Numbers, list[list[fmpq]]]:
-    """Knots and coefficients of the function that rises from 0 to the first height, and on."""
+    """Knots and coefficients of the function that is 0 one unit before the first position and has
+    these heights at the positions."""
     ground = [fmpq(0)] * len(heights[0])
     points = [positions[0] - 1, *positions]
     return points[:-1], hinges(points, [ground, *heights])
 
 
 def hinges(points: Numbers, heights: Sequence[Numbers]) -> list[list[fmpq]]:
-    """c_0, ..., c_(k-1) for k + 1 points, a list of one number for each function.
+    """c_0, ..., c_(k-1) for k + 1 points, each a list with one number for each function.
 
     heights: for each point the values of all functions.
 
@@ -66,7 +67,7 @@ def hinges(points: Numbers, heights: Sequence[Numbers]) -> list[list[fmpq]]:
 
 
 def relus(knots: Numbers) -> FeedForward:
-    """relu(s - p) for each knot p."""
+    """The block of relu(s - p) for all knots p."""
     count = len(knots)
     bias = fmpq_mat(1, count, [-p for p in knots])
     return FeedForward(fmpq_mat(1, count, [1] * count), bias, activation="relu")

@@ -1,19 +1,19 @@
 """Retrieval of stored patterns by one softmax (Ramsauer et al. 2021: modern Hopfield networks).
 
 Patterns x_1, ..., x_N, distinct, are the context, and each of them is a query: keys, values and
-output are I, the query weights β·I, and the base is e. So the output at x_i is Σ_j p_j x_j with p
-the softmax of β x_j·x_i. Let Δ_i = x_i·x_i - max_(j≠i) x_j·x_i.
+output are I, the query weights are β·I, and the base is e. So the output at x_i is Σ_j p_j x_j with
+p the softmax of β x_j·x_i. Let Δ_i = x_i·x_i - max_(j≠i) x_j·x_i.
 
-*Error.* The output less x_i is Σ_(j≠i) p_j (x_j - x_i), and p_j ≤ p_j/p_i ≤ e^(-βΔ_i). So
+*Error.* The output minus x_i is Σ_(j≠i) p_j (x_j - x_i), and p_j ≤ p_j/p_i ≤ e^(-βΔ_i). So
 
-    |output - x_i|  ≤  (N - 1) e^(-βΔ_i) max_j |x_j - x_i|        in every norm; here the largest
-                                                                entry in size.
+    |output - x_i|  ≤  (N - 1) e^(-βΔ_i) max_j |x_j - x_i|        in every norm; here the
+                                                                maximum norm.
 
 It goes to 0 as β grows if Δ_i > 0: then x_i is called separated.
 
 *Never exact.* All p_j are positive. For a separated x_i and N ≥ 2, x_i·output is a mean of the
-x_j·x_i with positive weights, and all of them but x_i·x_i are smaller than it. So x_i·output <
-x_i·x_i: the output is not x_i, at any β. (Δ_i = 0 may be exact: 0 among -1, 0 and 1.)
+x_j·x_i with positive weights, and all of them except x_i·x_i are smaller than x_i·x_i. So
+x_i·output < x_i·x_i: the output is not x_i, at any β. (Δ_i = 0 may be exact: 0 among -1, 0 and 1.)
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from attncert.constructions.network.network import Network
 
 @dataclass(frozen=True)
 class Retrieval:
-    """network: the softmax, of one block. data: the N distinct patterns, each as query and label,
-    and all of them as the context that is shared. beta: β.
+    """network: one softmax block. data: the N distinct patterns, each as query and label, and all
+    of them as the shared context. beta: β.
 
     examples: the first with each pattern. gaps: Δ_i; None for a single pattern. reaches:
-    max_j |x_j - x_i|, the largest entry in size.
+    max_j |x_j - x_i| in the maximum norm.
     """
 
     network: Network
@@ -82,8 +82,8 @@ def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
 
 
 def stored(data: Dataset, examples: Sequence[int] | None = None) -> Dataset:
-    """The distinct queries as patterns: each is a query and its label, and all are the context that
-    is shared. examples: the first with each pattern, if they are known."""
+    """The distinct queries as patterns: each is a query and its label, and all are the shared
+    context. examples: the first with each pattern, if they are known."""
     if examples is None:
         examples = Inputs.merged("query", data.query_matrix, data.query_matrix).examples
     queries = data.queries[list(examples)]
@@ -99,7 +99,7 @@ def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:
 
 
 def _reaches(patterns: fmpq_mat) -> tuple[fmpq, ...]:
-    """In each coordinate a least or a largest entry is the farthest."""
+    """In each coordinate the smallest or the largest entry is the farthest."""
     ends = [(min(column), max(column)) for column in patterns.transpose().tolist()]
     return tuple(
         max(max(x - low, high - x) for x, (low, high) in zip(row, ends, strict=True))

@@ -26,7 +26,7 @@ class States:
         return cls(contexts, matrix(data.query_matrix), arithmetic)
 
     def by_context(self) -> Iterator[tuple[Any, Any]]:
-        """Queries, as rows, and the one context that they have."""
+        """Queries as rows, with the context that they share."""
         if len(self.contexts) == 1:
             yield self.queries, self.contexts[0]
             return
@@ -39,7 +39,7 @@ class States:
             raise TooLong(f"a number of over {MAX_BITS} bits")
 
     def in_rows(self) -> Any:
-        """Query and tokens of each example one after the other in one row."""
+        """Query and tokens of each example concatenated in one row."""
         rows = []
         for t, query in enumerate(self.queries.tolist()):
             context = self.contexts[0 if len(self.contexts) == 1 else t]

@@ -4,11 +4,11 @@ The positions s_1 < ... < s_K are cut into groups of L or fewer. On a group g th
 
     Σ_ℓ c_gℓ relu(s - b_gℓ),  ℓ = 1, ..., L,
 
-as in constructions/network/relu.py, c_gℓ = 0 where the group has fewer than L. Second-layer unit
+as in constructions/network/relu.py, with c_gℓ = 0 if the group has fewer than L. Second-layer unit
 (ℓ, ±) is the ReLU of a function that on the hull of each group is its max(±c_gℓ, 0)·(s - b_gℓ), and
 linear in the gaps between hulls. A factor that is not negative passes through a ReLU, so the unit
 is max(±c_gℓ, 0)·relu(s - b_gℓ) there, and unit + less unit - is the ℓ-th term: their sum is the
-label. All these functions bend at the ends of the gaps alone, the same for all. So the first layer
+label. All these functions bend only at the ends of the gaps, the same for all. So the first layer
 has 2G - 1 units for G groups: one at s_1 - 1, two for each gap (one where a group is a single
 point). The second has 2L for each of m labels. With L about √(K/m) that is O(√(Km)) units and about
 4Km parameters.
@@ -50,7 +50,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
 
 
 def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq], list[list[fmpq]]]:
-    """s_1 - 1 and the ends of the hulls; what the second layer's units read there."""
+    """s_1 - 1 and the ends of the hulls, and the inputs of the second layer's units there."""
     points, heights = list[fmpq](), list[list[fmpq]]()
     for start, stop in pairwise(groups):
         low, high = line.positions[start], line.positions[stop - 1]
@@ -63,7 +63,7 @@ def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq]
 
 
 def _inputs_at(s: fmpq, knots: Numbers, coefficients: Sequence[Numbers], length: int) -> list[fmpq]:
-    """max(±c_ℓ, 0)·(s - b_ℓ): + and - of each label in turn, ℓ by ℓ."""
+    """max(±c_ℓ, 0)·(s - b_ℓ): + and - for each label in turn, ℓ by ℓ."""
     heights = [
         max(sign * c, fmpq(0)) * (s - knot)
         for knot, row in zip(knots, coefficients, strict=True)

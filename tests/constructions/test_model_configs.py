@@ -135,7 +135,7 @@ def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:
     )
     assert found.trace["layer.read"].level is Level.NUMERICAL
     found = layer(weights, recording(OUTPUTS * 1.01), LayerQuestion(tolerance="1"))
-    assert "something acts that was not read" in found.reason
+    assert "A part of the layer was not read" in found.reason
     assert found.audit is None, "and no verdict about labels"
 
 
@@ -147,7 +147,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: S
         words += ["--heads", "3", "--tolerance", "0.1", "--out", str(tmp_path / "out")]
         shell.runs(*words, status=status)
         printed = shell.runs(*words, "--examples", "2", status=status)
-    assert "Nothing is said about labels." in printed.out
+    assert "So the labels were not judged." in printed.out
     for wrong, line in (
         ({"outputs": OUTPUTS[:2], "unit": 0.1}, "outputs: must be of the shape (4, 6), not (2, 6)"),
         ({"outputs": OUTPUTS * np.nan, "unit": 0.1}, "outputs: must be finite numbers, not nan"),

@@ -197,7 +197,7 @@ def test_read_as_plain_they_do_not_give_what_was_recorded(
     words = ["layer", str(tmp_path / "layer.pt"), str(data), "--mask", str(mask)]
     assert main([*words, "--heads", "3", "--tolerance", "1", "--out", str(tmp_path / "out")]) == 3
     out = capsys.readouterr().out
-    assert said in out and "Nothing is said about labels." in out
+    assert said in out and "So the labels were not judged." in out
     content = json.loads((tmp_path / "out" / "answer.json").read_text())
     assert content["claims"][0]["level"] == "refuted" and content["standing"] == "undecided"
 

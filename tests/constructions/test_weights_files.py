@@ -201,7 +201,7 @@ def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
     """Two examples for the second head: a "no" that describes, and nothing against the layer."""
     status, content = run(files, "--tolerance", "1000")
     row = by_id(content)["theorem1.groups"]
-    assert row["statement"].startswith("By what heads give most to, the first head")
+    assert row["statement"].startswith("By largest contributions, the first head")
     heads = content["exhibits"]["heads"]
     assert all(head["carries"] == head["gives most to"] for head in heads)
     assert "put them into the file" in (files / "out/report.md").read_text()

@@ -1,1 +1,1 @@
-"""A layer from elsewhere: its error, what each head does, and what of the proof it follows."""
+"""A third-party layer: its error, the work of each head, and how it compares with the proof."""

@@ -1,12 +1,12 @@
-"""A third-party layer on a data set, in any convention: the network of one block of attention.
+"""A third-party layer on a data set, in any convention: a network of one block of attention.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
     weights   softmax over the rows of E (one query token, n context rows)
     features  Eᵀ weights, head by head
 
-What a query sees is its context: a mask is applied to the data before (`mask.visible_rows`). Floats
-are dyadic rationals. Where unit · scale is ln 2 times a rational number and all logits are whole
-multiples of ln 2, everything is exact; else balls (Arb) carry every rounding along.
+Each query sees all of its context: a mask is applied to the data before (`mask.visible_rows`).
+Floats are dyadic rationals. If unit · scale is ln 2 times a rational number and all logits are
+integer multiples of ln 2, everything is exact; otherwise balls (Arb) enclose all rounding errors.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify import features
 
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
-_EXACT_BITS = 300_000  # of all exponents together, up to which weights are written as rationals
+_EXACT_BITS = 300_000  # of all exponents together: beyond that weights are not rationals but balls
 
 
 @dataclass(frozen=True)
 class Attention:
-    """A complete layer on data whose widths it has. biased: the last entry of every token is a 1
-    that was appended, and no part of d. Raises InputError where T·H·n is above MOST_WEIGHTS."""
+    """A complete layer on data of its widths. biased: the last entry of every token is a 1 that was
+    appended, and does not count in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
 
     data: Dataset
     layer: Layer
@@ -56,13 +56,13 @@ class Attention:
         unit: str | None = None,
         scale: str | None = None,
     ) -> Attention:
-        """Stored weights on data. unit, scale: None: as the weights say."""
+        """Stored weights on data. unit, scale: by default those of the weights."""
         unit, scale = unit or weights.unit, scale or weights.scale
         return cls(weights.on(data), weights.layer, unit, scale, weights.biased)
 
     @cached_property
     def block(self) -> blocks.Attention:
-        """A rational scale is in its query weights."""
+        """The layer as a block; a rational scale is multiplied into its query weights."""
         square, (_, output), heads = self._square, self.layer.readout, self.layer.heads
         if (root := math.isqrt(square)) ** 2 == square:
             heads = tuple(replace(head, query=head.query / root) for head in heads)
@@ -75,7 +75,7 @@ class Attention:
 
     @property
     def _square(self) -> int:
-        """The logits are divided by its root."""
+        """The number by whose square root the logits are divided."""
         wide = self.data.d - self.biased
         return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
 
@@ -97,11 +97,11 @@ class Attention:
         """A(E, e) of all examples, T×m, enclosed."""
         return self.network.enclosures(self.data, ctx.prec)
 
-    # Exactly, where the logits are whole multiples of ln 2.
+    # Exact values, if the logits are integer multiples of ln 2.
 
     @cached_property
     def exponents(self) -> int | None:
-        """Bits of all powers of two together; None where the logits are not whole."""
+        """Bits of all powers of two together; None if the logits are not integers."""
         if (self.block.unit, self.block.root) != ("ln 2", 1):
             return None
         try:
@@ -111,11 +111,11 @@ class Attention:
 
     @property
     def short(self) -> bool:
-        """Whether they are whole, and the weights short enough to be written."""
+        """Whether the logits are integers, and the weights short enough to be written."""
         return self.exponents is not None and self.exponents <= _EXACT_BITS
 
     def full_rank_modulo(self) -> int | None:
-        """A prime modulo which Z has rank T; None: none was found, or the logits are not whole."""
+        """A prime modulo which Z has rank T; None if none was found or logits are not integers."""
         if (self.block.unit, self.block.root) != ("ln 2", 1):
             return None
         rank, prime = features.rank_of(self.data, Layer(self.block.heads))

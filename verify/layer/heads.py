@@ -1,14 +1,12 @@
-"""Which head of a layer carries which example, what each is worth, and how it compares with
-Theorem 1.
+"""Which head of a layer carries which example, the worth of each, and a comparison with Theorem 1.
 
-A layer does not say which examples a head is for: it carries those that it gives most to. A
-certificate names its groups, which then count.
+A layer does not say which examples a head is for: a head carries those to which it contributes
+most. If a file names groups, these count instead.
 
-What a head is worth is the error of the layer without it, enclosed: it is taken out by leaving out
-what it adds to the outputs, Z_h V_h O_h, with its value bias where there is one; nothing else
-changes. It gives most to an example, as in the report of a fit (`verify/near/heads.py`, float64),
-where its part of the output, less the average of that part over all examples, is larger than any
-other head's.
+The worth of a head is the error of the layer without it, enclosed: its contribution to the outputs,
+Z_h V_h O_h with its value bias if there is one, is left out; nothing else changes. It contributes
+most to an example, as in the report of a fit (`verify/near/heads.py`, float64), if its contribution
+minus the average of that contribution over all examples is larger than any other head's.
 """
 
 from __future__ import annotations
@@ -29,20 +27,20 @@ from attncert.verify.layer.attention import Attention
 from attncert.verify.near.heads import carried
 from attncert.verify.steps import hypotheses
 
-SATURATED = arb(1) / 2**10  # a row with all but this much of the attention
-LEAD = 2 * (1 - arb(1) / 2**20)  # times any other weight: a bit of logit, but for rounding
+SATURATED = arb(1) / 2**10  # attention outside the largest weight of a saturated head
+LEAD = 2 * (1 - arb(1) / 2**20)  # ratio to any other weight: a bit of logit, up to rounding
 
 
 @dataclass(frozen=True)
 class HeadView:
     """One head in numbers. rank: of M_h, exactly. group: the examples that it carries.
 
-    peaks: for each example the row with the largest weight, and that weight as two decimals that
-    enclose it. saturated: examples with all but 2^-10 of the attention on one row (proved). led: of
-    each example whether a weight is at least twice any other (all but 2^-20 of that): enclosed,
-    refuted or undecided. earlier: examples of earlier groups. without: the largest error of the
-    layer without the head, as two decimals that enclose it. gives: the examples that it gives most
-    to, each with its share.
+    peaks: for each example the row with the largest weight, and two decimals that enclose that
+    weight. saturated: examples with all but 2^-10 of the attention on one row (proved). led: for
+    each example whether one weight is at least twice any other, up to a relative 2^-20: enclosed,
+    refuted or undecided. earlier: examples of earlier groups. without: two decimals that enclose
+    the largest error of the layer without the head. gives: the examples to which it contributes
+    most, each with its share.
     """
 
     rank: int
@@ -79,7 +77,7 @@ def head_view(
     without: tuple[str, str],
     gives: Mapping[int, float],
 ) -> HeadView:
-    """Head h of a layer. groups: of all heads. peaks: of each example, as `peak` has them."""
+    """Head h of a layer. groups: of all heads. peaks: the results of `peak` for each example."""
     bounds = []
     for row, off, _ in peaks:
         low, high = (1 - off).lower(), (1 - off).upper()
@@ -99,14 +97,14 @@ def head_view(
 
 
 def _rank(head: Head) -> int:
-    """Of K Qᵀ, exactly: where K and Q have independent columns modulo a prime, d_h."""
+    """The exact rank of K Qᵀ: d_h if K and Q have independent columns modulo a prime."""
     if all(_independent_columns(x) for x in (head.key, head.query)):
         return head.width
     return int((head.key * head.query.transpose()).rank())
 
 
 def _independent_columns(matrix: fmpq_mat) -> bool:
-    """Shown modulo a prime, if at all: a minor that is not 0 there is not 0 over ℚ."""
+    """Whether columns are independent modulo a prime, and so over ℚ."""
     numerators = matrix.numer_denom()[0]
     entries = [int(x) % PRIME_62 for x in numerators.entries()]
     return nmod_mat(matrix.nrows(), matrix.ncols(), entries, PRIME_62).rank() == matrix.ncols()
@@ -122,9 +120,10 @@ def theorem_claims(
     *,
     stated: bool,
 ) -> list[Claim]:
-    """In what the layer is as Theorem 1 has it; "refuted" here says only that it is otherwise.
+    """How far the layer is as in Theorem 1; "refuted" only means that it is different.
 
-    stated: the file names the groups; else they are those that the heads give most to.
+    stated: whether the file names the groups; otherwise a head's group is the examples to which it
+    contributes most.
     """
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
@@ -142,8 +141,8 @@ def theorem_claims(
     sizes = [len(group) for group in groups]
     grouped = Claim.checked(
         ids.THEOREM1_GROUPS,
-        f"{'As grouped' if stated else 'By what heads give most to'}, the first head carries at "
-        f"most $r={r}$ examples, every further one at most $r-1={r - 1}$.",
+        f"By {'the given groups' if stated else 'largest contributions'}, the first head carries "
+        f"at most $r={r}$ examples, every further one at most $r-1={r - 1}$.",
         all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes)),
         {"sizes": sizes},
         numbers={"sizes": sizes, "r": r},
@@ -179,14 +178,14 @@ def theorem_claims(
     return claims
 
 
-# What each head is worth.
+# The worth of each head.
 
 
 def worth_of_each(
     attention: Attention, features: Sequence[arb_mat]
 ) -> list[tuple[tuple[str, str], dict[int, float]]]:
-    """For each head `without` and `gives`, as `HeadView` has them; it gives to none where a number
-    is beyond float64. features: of each head, at the working precision."""
+    """`without` and `gives` of `HeadView` for each head; `gives` is empty if a number is beyond
+    float64. features: of each head, at the working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)

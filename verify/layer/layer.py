@@ -1,4 +1,4 @@
-"""`attncert layer` as a function: what third-party weights do on a data set.
+"""`attncert layer` as a function: the behaviour of third-party weights on a data set.
 
 The conclusion is about the errors, which are given beside the labels' spread. The tolerance or a
 default (`error.default_limit`) says which are small enough. If the names of the arrays do not say
@@ -44,20 +44,19 @@ from attncert.verify.layer.error import (
     spread,
 )
 from attncert.verify.layer.mask import Recorded, causal_mask, read_mask, visible_rows
-from attncert.verify.layer.near import exact_near
 from attncert.verify.layer.reading import read_claim
 from attncert.verify.network.prove import given_network
 from attncert.verify.network.within import RECOMPUTED, certified, products
 from attncert.verify.questions.layer import LayerQuestion
 
-_OF_LABELS = "a certificate is about outputs and labels alone"
+_NO_OUTPUTS = "a certificate is about outputs and labels"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LayerAnswer(Answer):
-    """data: with the rows that each query sees. weights: as they are stored. attention: these on
-    the data, with their conventions. masked: by the question or the caller. audit: errors, heads
-    and the rest; None where the layer is not the one that was recorded."""
+    """data: with the rows that each query sees. weights: as stored. attention: the weights on the
+    data, with their conventions. masked: whether the question or the caller gives a mask. audit:
+    errors, heads and the rest; None if the layer does not reproduce recorded outputs."""
 
     question: LayerQuestion
     data: Dataset
@@ -68,7 +67,7 @@ class LayerAnswer(Answer):
 
     @property
     def reading(self) -> Claim | None:
-        """How the layer was read; None for our own format, which says it."""
+        """How the layer was read; None for this project's format, which says it."""
         return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
 
 
@@ -86,13 +85,13 @@ def layer(
     *,
     mask: BoolArray | None = None,
 ) -> Any:
-    """What an attention layer from elsewhere does on data: errors, rank, saturation, heads; of a
-    network of other blocks the errors.
+    """The errors, rank, saturation and heads of a third-party attention layer on data; for a
+    network of other blocks, its errors.
 
-    weights: a file, or `attncert.Weights`. data: of a recording, also the outputs that the weights
-    must reproduce. mask: (T, n), True where a row is seen; None: the question's. Returns a
-    LayerAnswer, of a network a Proof.
-    Arithmetic: exact where all logits are whole multiples of ln 2, else balls. Source: ours,
+    weights: a file, or `attncert.Weights`. data: a recording also holds the outputs that the
+    weights must reproduce. mask: (T, n), True for the rows seen; None: that of the question.
+    Returns a LayerAnswer, or a Proof for a network.
+    Arithmetic: exact if all logits are integer multiples of ln 2, otherwise balls. Source: ours,
     docs/models-and-layers.md. Raises InputError.
 
     >>> from attncert import LayerQuestion, Weights, layer, load
@@ -110,7 +109,7 @@ def layer(
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     _require_groups(stored, examples)
     reading = read_claim(stored, attention, recorded, masked)
-    audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_OF_LABELS)
+    audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_NO_OUTPUTS)
     if not claims:
         bound = question.tolerance
         limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
@@ -148,8 +147,8 @@ def _stored(
 def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
 ) -> tuple[Dataset, Recorded | None, bool]:
-    """The first examples with the rows that each query sees, what was recorded of these, and
-    whether there is a mask, which is for all examples that the data have."""
+    """The first examples with the rows that each query sees, the recorded outputs of these, and
+    whether there is a mask. A mask is for all examples of the data."""
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data
@@ -166,13 +165,13 @@ def _examples(
 
 
 def _require_groups(stored: StoredLayer, data: Dataset) -> None:
-    """Raises InputError where the groups of the file are not of these examples."""
+    """Raises InputError if the groups of the file are not of these examples."""
     groups, heads = stored.groups, len(stored.layer.heads)
     if groups is None:
         return
     members = sum(map(len, groups))
     if members != data.T or len(groups) > heads:
-        must = f"at most {heads}, as there are heads, and of {counted(data.T, 'example')} in all"
+        must = f"at most {heads}, one for each head, and of {counted(data.T, 'example')} in all"
         found = f"{counted(len(groups), 'group')} of {counted(members, 'example')}"
         raise InputError("groups", must, found)
 
@@ -181,8 +180,8 @@ def _require_groups(stored: StoredLayer, data: Dataset) -> None:
 
 
 def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
-    """The layer as a network. With biases a block before it appends a 1 to every vector, and one
-    behind it adds b_O."""
+    """The layer as a network. If it has biases, a first block appends a 1 to every vector, and a
+    last one adds b_O."""
     blocks: list[Block] = [attention.block]
     if stored.biased:
         d = attention.data.d - 1
@@ -198,7 +197,7 @@ def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
 def _certified(
     audit: LayerAudit, network: Network, data: Dataset, command: str
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """As `within.certified`; none where the checker cannot judge it at once."""
+    """As `within.certified`; without a certificate if the checker cannot judge it quickly."""
     attention, error = audit.attention, audit[ids.LAYER_ERROR]
     if attention.block.root != 1:
         return [], {"uncertified": f"no block divides logits by the root of {attention.block.root}"}
@@ -219,27 +218,23 @@ def _certified(
 
 
 def _unread(reading: Claim | None) -> list[Claim]:
-    """No verdict about labels: these are not the weights of what was recorded, or not all of it."""
+    """No verdict about labels if the layer as read does not reproduce the recorded outputs."""
     if reading is None or reading.level.holds:
         return []
-    reason = {"reason": f"{reading.statement} Nothing is said about labels."}
-    statement = "The outputs are those that the labels say."
+    reason = {"reason": f"{reading.statement} So the labels were not judged."}
+    statement = "The outputs are as the labels require."
     return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
 
 
 def _claims(audit: LayerAudit, width: Fraction) -> list[Claim]:
-    """The conclusion stands last."""
-    attention = audit.attention
+    """All claims, the conclusion last."""
     claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
-    error, memorizes = audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES]
-    if error.numbers["error"][1] != "0":  # else these are exact themselves
-        near = exact_near(attention)
-        claims += [near.claim] if near else []
-    return [*claims, measured(error, memorizes, width)]
+    return [*claims, measured(audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES], width)]
 
 
 def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
-    """On how the layer was read, which stands before them; where it was not, on nothing."""
+    """These claims after, and resting on, the claim that the layer was read correctly, if it
+    holds."""
     if reading is None:
         return tuple(claims)
     on = (reading.id,) if reading.level.holds else ()

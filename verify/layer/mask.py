@@ -1,4 +1,4 @@
-"""Which rows of its context each query sees: --mask of `attncert layer`."""
+"""The rows of its context that each query sees: --mask of `attncert layer`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 
 _TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "seen"
-_NAMED = 6  # arrays of a file, in a line that refuses it
+_NAMED = 6  # arrays of a file that an error message names
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Recorded:
 
 
 def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
-    """The data whose contexts are the rows that each query sees. mask: (T, n), True where a row is
-    seen. Raises InputError where shapes do not fit, or a query sees nothing.
+    """The data whose contexts are the rows that each query sees. mask: (T, n), True for the rows
+    seen. Raises InputError if shapes do not fit, or a query sees nothing.
 
     >>> data = Dataset.of([[1], [2], [3]], [[1], [1]])
     >>> [visible_rows(data, np.array([[0, 1, 1], [1, 0, 0]])).rows(t).strings() for t in (0, 1)]
@@ -49,25 +49,25 @@ def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
 
 
 def causal_mask(data: Dataset) -> BoolArray:
-    """The query is a token of its context, and attends up to there. (T, n).
+    """The mask (T, n) of queries that are tokens of their contexts and see the tokens up to there.
 
-    Which token it is must be known: of token sequences the last; of one context whose tokens are
-    the queries, in their order, the one with the number of the query; else the only one equal to
-    it. Raises InputError where no token is, or several are.
+    In token sequences the query is the last token. If the tokens of one context are the queries in
+    their order, it is the token of the same number. Otherwise it is the only token equal to it.
+    Raises InputError if no token is, or several are.
 
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1], [2], [1]])).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1]]))
     Traceback (most recent call last):
     attncert.InputError: mask: must be used with queries that are one token of their context, not \
-causal with query 0, which is 2 tokens of its: give a mask that says which
+causal with query 0, which equals 2 tokens: give a mask that says which
     """
     places = _places(data)
     return np.arange(data.n) <= np.array(places)[:, None]
 
 
 def _places(data: Dataset) -> list[int]:
-    """Of each query in its context."""
+    """The index of each query in its context."""
     if isinstance(data.origin, Sequences):
         return [data.tokens(t) - 1 for t in range(data.T)]
     queries = data.queries.fractions()
@@ -77,9 +77,9 @@ def _places(data: Dataset) -> list[int]:
     for t, query in enumerate(queries):
         equal = [i for i, row in enumerate(data.rows(t).fractions()) if row == query]
         if len(equal) != 1:
-            count = f"{len(equal)} tokens of its: give a mask that says which" if equal else "none"
+            count = f"{len(equal)} tokens: give a mask that says which" if equal else "none"
             must = "used with queries that are one token of their context"
-            raise InputError("mask", must, f"causal with query {t}, which is {count}")
+            raise InputError("mask", must, f"causal with query {t}, which equals {count}")
         places += equal
     return places
 
@@ -87,9 +87,9 @@ def _places(data: Dataset) -> list[int]:
 def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
     """The mask in a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
-    An .npz with `mask`: 1 or true where a row is seen. Or with `attn_mask` or `key_padding_mask`,
-    as torch.nn.MultiheadAttention takes them: true where it is hidden. Returns True where a row is
-    seen; and what the file, as `record` saves it, says besides of the layer's outputs. Raises
+    The file is an .npz with `mask`: 1 or true for the rows seen. Or it has `attn_mask` or
+    `key_padding_mask` as torch.nn.MultiheadAttention takes them: true for the rows hidden. Returns
+    True for the rows seen, and the outputs that the file records if `record` saved it. Raises
     InputError.
     """
     arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # of any suffix

@@ -1,9 +1,9 @@
-"""Whether the layer is the one that was read: what is known of how it computes, and what assumed.
+"""Whether the layer was read correctly: what is known about its computation, and what is assumed.
 
-Names of arrays determine no scale, no rotary positions, no bias of logits. The type of the model
-says it (`constructions/weights/model_types.py`), or outputs that were recorded: the layer as read
-must reproduce these to rounding. Rounding is measured: how far NumPy in float32, with every step
-rounded as the recorded numbers are, comes from float64 on the same layer.
+Names of arrays do not determine the scale, rotary positions or a bias of logits. The type of the
+model does (`constructions/weights/model_types.py`), or recorded outputs: the layer as read must
+reproduce these up to rounding. Rounding is measured: it is the difference of NumPy in float32,
+every step rounded as the recorded numbers are, and float64 on the same layer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attncert.verify.interpolation.enclosure import decimal
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.mask import Recorded
 
-_TIMES = 8  # as far as libraries may be apart that add in other orders
+_TIMES = 8  # allowance for libraries that add in another order
 _BITS = 128
 _SCALED = {
     "none": "logits that are not divided",
@@ -37,10 +37,9 @@ _SOURCE = "ours; docs/models-and-layers.md"
 def read_claim(
     stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
-    """What the layer computes is what is audited: by its outputs, its type, or assumed. None for
-    our own format, which says it.
-
-    Refuted where the outputs that were recorded are not those of the layer as read.
+    """The audited layer is the one that was stored: by its outputs, by its type, or assumed. None
+    for this project's format, which says it. Refuted if the layer as read does not reproduce the
+    recorded outputs.
     """
     if recorded is not None:
         return _reproduced(stored, attention, recorded)
@@ -71,12 +70,12 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
     numbers = {"largest difference": difference, "rounding": f"{rounding:.3g}"}
     outputs = f"the recorded outputs of {counted(attention.data.T, 'example', 'all')}"
     if same:
-        statement = f"The layer as read gives {outputs} to rounding: within {difference}."
+        statement = f"The layer as read gives {outputs} up to rounding: within {difference}."
         level, witness = Level.NUMERICAL, None
     else:
         statement = (
-            f"The layer as read does not give {outputs} (largest difference {difference}, of which "
-            f"rounding explains {rounding:.3g}): something acts that was not read."
+            f"The layer as read does not give {outputs}: the largest difference is {difference}, "
+            f"of which rounding explains {rounding:.3g}. A part of the layer was not read."
         )
         level, witness = Level.REFUTED, numbers
     return Claim(
@@ -86,7 +85,7 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
 
 
 def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
-    """The outputs less b_O, as the layer without biases has them."""
+    """The outputs minus b_O: those of the layer without output bias."""
     exact = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in outputs.tolist()])
     if stored.offset is None:
         return exact
@@ -94,16 +93,16 @@ def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
 
 
 def _lost(attention: Attention, unit: float) -> float:
-    """How far the outputs with roundoff are from those in float64, at most."""
+    """The largest difference of the outputs with roundoff from those in float64."""
     with np.errstate(all="ignore"):
         wide = _by_numpy(attention, np.float64, 0)
-        sums = (np.float32, np.float64)  # the second where the first is too short for the numbers
+        sums = (np.float32, np.float64)  # the second if the first overflows
         lost = (float(np.abs(wide - _by_numpy(attention, kind, unit)).max()) for kind in sums)
         return next(filter(math.isfinite, lost), 0.0)
 
 
 def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -> FloatArray:
-    """(T, m), in arithmetic of this kind, each step rounded to the unit roundoff."""
+    """Outputs (T, m) in arithmetic of this kind, each step rounded to the unit roundoff."""
 
     def step(x: FloatArray) -> FloatArray:
         if not unit:
@@ -112,7 +111,7 @@ def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -
         return np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
 
     data = attention.data
-    factor = kind(float(attention.factor.mid()) / math.log(2))  # which W_Q has in it
+    factor = kind(float(attention.factor.mid()) / math.log(2))  # W_Q already contains ln 2
     w = {name: x.astype(kind) for name, x in attention.layer.to_numpy().items()}
     contexts, queries = (x.floats().astype(kind) for x in (data.contexts, data.queries))
     tokens = contexts[:, None]  # (T or 1, 1, n, d)

@@ -1,4 +1,4 @@
-"""What is checked of every network that memorizes: hypothesis, outputs, price."""
+"""Claims about every network that memorizes: the hypothesis, its costs, and a refusal to build."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_BITS = 1024  # of balls that are to equal labels
 
 
 def distinct_inputs(data: Dataset) -> Claim:
-    """Equal examples have equal labels, else no function has them. By comparison of all."""
+    """Equal examples have equal labels; otherwise no function has them. All are compared."""
     examples = [
         repr((query, 0 if data.shared else data.rows(t).strings()))
         for t, query in enumerate(data.queries.strings())
@@ -25,7 +25,7 @@ def distinct_inputs(data: Dataset) -> Claim:
     pair = conflict(examples, data.label_matrix)
     return Claim.checked(
         ids.LABELS_FUNCTION,
-        "No two examples have equal queries and contexts, and different labels.",
+        "No two examples have equal queries and contexts and different labels.",
         pair is None,
         lambda: {"examples": list(pair or ())},
         numbers={"examples": data.T},
@@ -34,7 +34,7 @@ def distinct_inputs(data: Dataset) -> Claim:
 
 
 def costs(network: Network) -> dict[str, int]:
-    """Of any network, a layer of attention too."""
+    """The costs of a network, which may be a layer of attention."""
     return {
         "parameters": network.parameters,
         "hidden units": network.units,
@@ -45,13 +45,13 @@ def costs(network: Network) -> dict[str, int]:
 
 
 def information(data: Dataset) -> float:
-    """T log2 V bits for V different labels: what almost all of the V^T labellings need."""
+    """T log2 V for V different labels: the bits that almost all of the V^T labellings need."""
     different = len({tuple(row) for row in data.labels.strings()})
     return round(data.T * math.log2(different), 1)
 
 
 def price(data: Dataset, network: Network) -> Claim:
-    """What the network costs, and what the labels hold."""
+    """The costs of the network, and the bits that the labels hold."""
     return Claim(
         ids.PARAMETERS,
         f"The network has {counted(network.parameters, 'parameter')}: the nonzero entries of its "
@@ -66,8 +66,8 @@ def price(data: Dataset, network: Network) -> Claim:
 def refusal(
     data: Dataset, title: str, failure: HypothesisFails, known: Sequence[Claim]
 ) -> list[Claim]:
-    """What is known if nothing was built: refuted if no function has these labels. known: the
-    claims of the hypotheses."""
+    """The claims if nothing was built; the conclusion is refuted if no function has these labels.
+    known: the claims of the hypotheses."""
     distinct = distinct_inputs(data)
     reason = {"reason": failure.reason, **failure.witness}
     if not distinct.level.holds:

@@ -1,4 +1,4 @@
-"""The hypothesis of every network that memorizes: what it can tell apart has one label."""
+"""The hypothesis of every network that memorizes: inputs that look the same have one label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attncert.verify.methods.statements import Hypothesis
 
 
 def told_apart(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesis:
-    """sees: what a network of the construction can see of example t; what: in words."""
+    """sees: the part of example t that a network of the construction can see; what: in words."""
 
     def relations(data: Dataset) -> Iterator[Any]:
         labels = data.label_matrix.tolist()
@@ -29,13 +29,14 @@ def told_apart(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesi
 
 
 def query_and_tokens(data: Dataset, t: int) -> Hashable:
-    """Tokens in order; none, if contexts have different lengths: no row holds them."""
+    """The query and its tokens in order; without tokens if contexts differ in length, since no row
+    holds them."""
     tokens = [] if data.shared or data.ragged else data.rows(t).strings()
     return repr((data.queries[t].strings(), tokens))
 
 
 def query_and_frequencies(data: Dataset, t: int) -> Hashable:
-    """Each different token with its share of the context."""
+    """The query, and each different token with its share of the context."""
     tokens = Counter(map(tuple, data.rows(0 if data.shared else t).strings()))
     shares = sorted((x, Fraction(count, tokens.total())) for x, count in tokens.items())
     return repr((data.queries[t].strings(), shares))

@@ -1,4 +1,4 @@
-"""The constructions of networks: one record each."""
+"""The records of the network constructions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ METHODS = (
         hypotheses={"distinct-inputs": READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
-            (None, "Two thresholds for each plane: their difference is 1 at its inputs alone."),
+            (None, "Two thresholds for each plane: their difference is 1 only at its inputs."),
             _READOUT,
         ),
     ),
@@ -97,11 +97,11 @@ METHODS = (
         steps={"line": steps.LINE, "tapes": steps.TAPES},
         purposes=(
             _PROJECTION,
-            (3, "Steps over the groups: they put the tape of its own group beside each position."),
+            (3, "Steps over the groups: they put the tape of its group beside each position."),
             (
                 None,
-                "They take one bit after the other off the tape, and let the label through whose "
-                "position is that of the input.",
+                "They read the tape bit by bit, and keep the label whose position is that of the "
+                "input.",
             ),
             _READOUT,
         ),

@@ -1,4 +1,4 @@
-"""`prove` for a construction of a network: data -> network -> claims -> trace -> certificate."""
+"""`prove` for the construction of a network: data -> network -> claims -> trace -> certificate."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ _CHANGES = {
 
 
 def concluded(question: Prove, construction: Construction, known: Judged) -> Proof:
-    """What the outputs of the finished network show; or which hypothesis keeps it from being built.
-
-    Raises InputError for options of layers, and for data without labels.
+    """The proof from the outputs of the finished network, or from the hypothesis that prevented its
+    construction. Raises InputError for options of layers, and for data without labels.
     """
     data = known.data
     if known.views is None:
@@ -56,11 +55,11 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
 
 
 def given_network(network: Network, data: Dataset, question: LayerQuestion) -> Proof:
-    """A network from a file, on data: `attncert layer` for what is not one layer of attention.
+    """A network from a file, on data: `attncert layer` for other networks than one layer.
 
-    The errors on the data, exactly where the outputs are rational, else in balls. The certificate
-    is of equality, or of the largest error, rounded up. Raises InputError for options that speak of
-    one layer, and where shapes do not fit.
+    The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
+    certificate is of equality, of the least margin, or of the largest error. Raises InputError for
+    options that are about one layer, and if shapes do not fit.
     """
     _require_network_options(question)
     bound = question.tolerance
@@ -88,8 +87,8 @@ def _concluded(
     exact: bool = True,
     bounds: Bounds = MappingProxyType({}),
 ) -> Proof:
-    """known: the conclusion stands last. If it holds it is certified, and rests on what the checker
-    says of that. exact, bounds: as `certified` has them."""
+    """known: the claims, the conclusion last. If it holds, it is certified and rests on the verdict
+    of the checker. exact, bounds: as for `certified`."""
     *known, conclusion = known
     file = dict[str, Any]()
     if network is not None:

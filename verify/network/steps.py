@@ -1,6 +1,6 @@
-"""Steps of the proofs of networks, checked on the finished weights: on the queries between blocks.
+"""Steps of the proofs of networks, checked on the queries between the finished blocks.
 
-The derivations stand above the builders, in constructions/network. Each function yields relations
+The derivations are above the builders, in constructions/network. Each function yields relations
 about the queries before the first block and after each.
 """
 
@@ -46,7 +46,7 @@ def _one_of_each_pair(at: View) -> Relations:
 
 
 def _labels_of_planes(at: View) -> Relations:
-    """Each plane has equally many units, and adds something at its own inputs alone."""
+    """Each plane has equally many units, which add something only at its own inputs."""
     planes, rows = at.built.planes, at.query[1]
     readout: Any = at.network.blocks[-1]
     everywhere = fmpq_mat(at.data.T, 1, [1] * at.data.T) * readout.bias
@@ -69,7 +69,7 @@ def _labels_of_planes(at: View) -> Relations:
 
 
 def _own_tape(at: View) -> Relations:
-    """The fourth block makes position and tape."""
+    """The fourth block outputs position and tape."""
     built, rows = at.built, at.query[4]
     groups, length = len(built.groups) - 1, built.groups[1]
     digits = built.position_bits + built.line.outputs * built.label_bits
@@ -87,7 +87,7 @@ def _own_tape(at: View) -> Relations:
 
 
 def _told_apart(at: View) -> Relations:
-    """The attention makes (e, 1, z)."""
+    """The attention outputs (e, 1, z)."""
     labels, rows = at.labels, [tuple(row) for row in at.query[2]]
     for t, first in enumerate(firsts(rows)):
         yield labels[t], "==", labels[first], t
@@ -95,7 +95,7 @@ def _told_apart(at: View) -> Relations:
 
 
 def _behind_by_its_gap(at: View) -> Relations:
-    """p_j / p_i is e to the difference of their logits, which are exact."""
+    """p_j / p_i is e to the power of the difference of their logits, which are exact."""
     block: Any = at.network.blocks[0]
     d, (head,), gaps = at.data.d, block.heads, at.built.gaps
     yield head.value * block.output, "==", fmpq_mat(d, d, [i % (d + 1) == 0 for i in range(d * d)])
@@ -111,7 +111,7 @@ def _behind_by_its_gap(at: View) -> Relations:
 
 
 def _in_base_4(number: fmpq, length: int) -> str:
-    """Its digits, if these are so many bits; else ""."""
+    """Its digits, if there are at most `length` and they are bits; otherwise ""."""
     if number.q != 1 or not 0 <= number < 4**length:
         return ""
     pairs = f"{int(number.p):0{2 * length}b}"
@@ -141,8 +141,8 @@ HALVES = Step(
     where=_AT_AN_EXAMPLE,
 )
 PLANES = Step(
-    "The units of each plane add up to the label at its members, less what the readout adds "
-    "everywhere, and to 0 at all other inputs.",
+    "The units of each plane add up to the label at its members, minus the bias of the readout, "
+    "and to 0 at all other inputs.",
     _labels_of_planes,
     rests_on=("distinct-inputs",),
     where=_AT_AN_EXAMPLE,
@@ -155,15 +155,15 @@ TAPES = Step(
     where=("example",),
 )
 ATTENTION = Step(
-    "After the attention examples with different labels have different queries: what it appends "
-    "tells contexts apart.",
+    "After the attention, examples with different labels have different queries: the number that "
+    "it appends tells contexts apart.",
     _told_apart,
     rests_on=("distinct-inputs",),
     where=_AT_AN_EXAMPLE,
 )
 BOUND = Step(
     r"Values and output are the identity, and the logit of every other pattern is at least "
-    r"$\beta\Delta_i$ below that of pattern $i$: so its error is at most "
+    r"$\beta\Delta_i$ below that of pattern $i$, so its error is at most "
     r"$(N-1)e^{-\beta\Delta_i}\max_j\|x_j-x_i\|_\infty$.",
     _behind_by_its_gap,
     where=("pattern",),

@@ -1,4 +1,4 @@
-"""The outputs of a network beside the labels: exact, or enclosed; and their certificates."""
+"""The outputs of a network, exact or enclosed, and the certificates about them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
 
-Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; none: equality
+Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty: equality
 
 RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 _EXPONENTIAL = 200  # products
-_LEAST = Decimal("1e-100")  # that is certified: less takes long in pure Python
+_LEAST = Decimal("1e-100")  # least bound that is certified: less takes long in pure Python
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
-    """T×m; None where they are not rational, or too long. Raises InputError for shapes."""
+    """T×m; None if they are irrational or too long. Raises InputError for shapes."""
     try:
         outputs = network.outputs(data)
     except Inexact:
@@ -42,8 +42,8 @@ def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
 
 
 def balls(network: Network, data: Dataset) -> arb_mat:
-    """The outputs, T×m, at the working precision of FLINT's context. Where that leaves a tie or a
-    sign open nothing is known of them, and they are no numbers. Raises InputError for shapes."""
+    """The outputs, T×m, at the working precision of FLINT's context. All are NaN if that precision
+    does not decide a tie or a sign. Raises InputError for shapes."""
     try:
         outputs = network.enclosures(data, ctx.prec)
     except Inexact:
@@ -58,7 +58,7 @@ def require_width(outputs: Any, data: Dataset) -> None:
 
 
 def certified_error(error: str) -> Decimal:
-    """A number of two digits above the error, and of no more than a hundred places.
+    """A number of two digits above the error, at least 1e-100.
 
     >>> certified_error("0.0333334"), certified_error("0.5")
     (Decimal('0.034'), Decimal('0.51'))
@@ -84,11 +84,11 @@ def certificate(
     within: Fraction | None = None,
     margin: Fraction | None = None,
 ) -> Certificate:
-    """Of the claim "network"; with `within` "outputs-within": no output differs from its label by
-    more; with `margin` "nearest": by so much at least it is nearer to its own label.
+    """A certificate of the claim "network"; with `within`, of "outputs-within": no output differs
+    from its label by more; with `margin`, of "nearest": every margin is at least that.
 
-    data: as the network sees them; where blocks made them of others, the file holds these and all
-    blocks. Raises TooLarge.
+    data: as the network sees them; if earlier blocks computed them, the file holds the original
+    data and all blocks. Raises TooLarge.
     """
     claim, more = "network", dict[str, Any]()
     if within is not None:
@@ -103,8 +103,9 @@ def certificate(
 def certified(
     data: Dataset, network: Network, *, exact: bool, bounds: Bounds, **provenance: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """What the checker says of the certificate, if it is quick; and `certificate`, or `uncertified`
-    with the reason. exact: whether the outputs are rational; bounds: of `certificate`."""
+    """The claim that the checker accepts the certificate, if it is quick; and `certificate`, or
+    `uncertified` with the reason. exact: whether the outputs are rational; bounds: of
+    `certificate`."""
     if bounds.get("margin", _LEAST) < _LEAST:
         return [], {"uncertified": f"the checker takes long for margins below {_LEAST}"}
     try:
@@ -122,7 +123,7 @@ def certified(
 
 
 def products(network: Network, data: Dataset) -> int:
-    """About how many the checker's evaluation takes; an exponential counts as some hundreds."""
+    """About how many products the checker's evaluation takes; an exponential counts as 200."""
     T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
     for block in network.blocks:
         attends, every = isinstance(block, Attention), block.of == "all"
@@ -134,7 +135,7 @@ def products(network: Network, data: Dataset) -> int:
 
 
 def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
-    """By the checker's evaluation: refuted, or undecided if that is beyond its limits."""
+    """The verdict of the checker: refuted if it rejects, undecided if its limits are exceeded."""
     limits, witness = Limits(math.inf, math.inf), None
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "it comes to the same"
     try:
@@ -147,7 +148,7 @@ def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
         witness = {"reason": reason}
     return Claim(
         ids.NETWORK_RECOMPUTED,
-        f"The checker of certificates shares no arithmetic with this, and says: {sentence}.",
+        f"The checker, which shares no arithmetic with the prover, says: {sentence}.",
         level,
         witness=witness,
         arithmetic="balls of integers" if level is Level.ENCLOSED else "integers",

@@ -73,8 +73,7 @@ class AfterBlocks(Origin):
     def words(self, data: Dataset) -> str:
         front = "a block" if self.front.depth == 1 else f"{self.front.depth} blocks"
         makes = "makes" if self.front.depth == 1 else "make"
-        words = f" The data are what {front} in front {makes} of the given ones."
-        return words + _equal_still(self.original, data)
+        return f" The data are what {front} in front {makes} of the given ones."
 
     def _claim(self, data: Dataset) -> Claim:
         """Example by example: tokens and query as the checker's evaluation gives them."""
@@ -113,19 +112,3 @@ class AfterBlocks(Origin):
 def _fractions(vector: tuple[list[int], int]) -> list[Fraction]:
     entries, unit = vector
     return [Fraction(x, unit) for x in entries]
-
-
-def _equal_still(before: Dataset, after: Dataset) -> str:
-    """Two examples whose queries are equal before and after the front; else ""."""
-    if before.shared:
-        return ""
-    first = dict[Hashed, int]()
-    queries = before.queries.stored.tolist()
-    for t, query in enumerate(after.queries.stored.tolist()):
-        s = first.setdefault(Hashed(query), t)
-        if s != t and queries[s] == queries[t]:
-            tokens = [sorted(before.rows(k).fractions()) for k in (s, t)]
-            order = ", and one context is a permutation of the other"
-            how = order if tokens[0] == tokens[1] else ""
-            return f" Examples {s} and {t} have the same query{how}: it is the same still."
-    return ""

@@ -216,7 +216,9 @@ def test_a_causal_query_sees_its_own_row_and_those_before() -> None:
     assert causal_mask(data).tolist() == [
         [True, False, False], [True, True, False], [True, True, True]
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"mask: must be .* causal with query 2, which is none"):
+    with pytest.raises(
+        InputError, match=r"mask: must be .* causal with query 2, which equals none"
+    ):
         causal_mask(Dataset.of(contexts, [[1, 0], [2, 1], [5, 5]], [1, 2, 3]))
 
 
@@ -240,7 +242,7 @@ def test_a_causal_query_among_equal_tokens() -> None:
     assert causal_mask(sequence.expanded()).sum(axis=1).tolist() == [1, 2, 3]
     for contexts in (rows, [rows] * 2):
         queries = [[3]] * (2 if len(contexts) == 2 else 1)
-        with pytest.raises(InputError, match=r"query 0, which is 2 tokens of its: give a mask"):
+        with pytest.raises(InputError, match=r"query 0, which equals 2 tokens: give a mask"):
             causal_mask(Dataset.of(contexts, queries))
 
 

@@ -18,14 +18,9 @@ from attncert.cli import main
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
-from attncert.constructions.weights.own import of_arrays
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
-from attncert.verify.claims.evidence import Level
-from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.layer import LayerAnswer, layer
-from attncert.verify.layer.mask import visible_rows
-from attncert.verify.layer.near import exact_near
 from attncert.verify.questions.layer import LayerQuestion
 
 RNG = np.random.default_rng(40)
@@ -119,52 +114,6 @@ def test_a_root_that_no_block_has_is_said(tmp_path: Path) -> None:
     answer = answered(weights_of(LAYER, tmp_path), tolerance=1)
     assert answer.holds and answer.certificate is None
     assert answer.uncertified == "no block divides logits by the root of 2"
-
-
-# Exact weights nearby, whatever the conventions.
-
-
-def plain_layer() -> tuple[Any, Any]:
-    """Float32 weights one step from exact ones, one label each, heads of width 4."""
-    rng = np.random.default_rng(3)
-    arrays = {
-        "query": rng.normal(size=(2, 3, 4)), "key": rng.normal(size=(2, 3, 4)),
-        "value": rng.normal(size=(2, 3, 1)), "output": rng.normal(size=(2, 1, 1)),
-    }  # fmt: skip
-    arrays = {name: x.astype(np.float32) for name, x in arrays.items()}
-    contexts, queries = rng.normal(size=(3, 4, 3)), rng.normal(size=(3, 3))
-    attention = Attention(Dataset.of(contexts, queries, [0, 0, 0]), of_arrays(arrays).layer)
-    labels = [float(x.mid()) + 1e-4 for x in attention.outputs().entries()]
-    return arrays, Dataset.of(contexts, queries, labels)
-
-
-def test_exact_weights_near_a_scaled_or_padded_layer() -> None:
-    arrays, data = plain_layer()
-    plain = exact_near(Attention(data, of_arrays(arrays).layer))
-    assert plain is not None and plain.distance is not None and plain.claim.level is Level.ENCLOSED
-    scaled = exact_near(  # √4 is 2: the same layer, whose queries are twice as long
-        Attention(data, of_arrays(arrays | {"query": 2 * arrays["query"]}).layer, scale="sqrt-d")
-    )
-    assert scaled is not None and scaled.distance is not None
-    assert plain.distance <= scaled.distance <= 2 * plain.distance * 1.000001
-    other = exact_near(
-        Attention(data, of_arrays(arrays | {"query": arrays["query"] / np.log(2)}).layer, "ln2")
-    )
-    assert other is not None and other.distance is not None
-    assert plain.distance < other.distance < 2 * plain.distance, "1/ln 2 is 1.44"
-    contexts = np.array(data.contexts.floats())
-    wide = Dataset.of(np.insert(contexts, 2, 7.0, axis=1), data.queries, data.labels)
-    mask = np.ones((3, 5), dtype=bool)
-    mask[:, 2] = False
-    padded = exact_near(Attention(visible_rows(wide, mask), of_arrays(arrays).layer))
-    assert padded is not None and padded.distance == plain.distance
-    mask[0, 0] = False
-    uneven = exact_near(Attention(visible_rows(wide, mask), of_arrays(arrays).layer))
-    rows = [data.rows(0).fractions()[1:], *(data.rows(t).fractions() for t in (1, 2))]
-    short = Dataset.of(rows, data.queries, data.labels)
-    alone = exact_near(Attention(short, of_arrays(arrays).layer))
-    assert uneven is not None and alone is not None and uneven.distance == alone.distance
-    assert uneven.distance not in (None, plain.distance)
 
 
 def test_the_first_examples_and_their_masks(files: Path) -> None:

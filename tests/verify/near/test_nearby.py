@@ -1,60 +1,12 @@
-"""Somebody else's float weights: how near exact ones are; what each of their heads does."""
+"""What each head of given float weights does."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
-
 import numpy as np
 import pytest
-from support.near_cases import case
-from support.newton import data_set
 
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, outputs
-from attncert.constructions.layer import Layer
-from attncert.verify.claims.evidence import Level
-from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.near import exact_near
-from attncert.verify.near.certify import layer_of
 from attncert.verify.near.heads import heads
-
-
-def rounded(dtype: Any) -> tuple[Dataset, Layer, dict[str, np.ndarray]]:
-    """The weights of a certificate, stored in a shorter format."""
-    file = case("distinct")
-    data = Dataset.of(**file["data"])
-    arrays = {
-        name: np.array(
-            [[[float(Fraction(x)) for x in row] for row in head[name]]
-             for head in file["network"][0]["heads"]]
-        ).astype(dtype)
-        for name in ("key", "query", "value")
-    }  # fmt: skip
-    output = [[float(Fraction(x)) for x in row] for row in file["network"][0]["output"]]
-    arrays["output"] = np.array(output).astype(dtype)
-    shape = Shape(data.d, data.m, 2, 1, 1)
-    by_head = [arrays[name][h].ravel() for h in range(2) for name in ("key", "query", "value")]
-    flat = np.concatenate([*by_head, arrays["output"].ravel()]).astype(np.float64)
-    return data, layer_of(flat, shape), arrays
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_weights_in_short_formats_have_exact_ones_nearby(dtype: Any) -> None:
-    data, layer, _ = rounded(dtype)
-    found = exact_near(Attention(data, layer))
-    assert found is not None and found.near.holds and found.distance is not None
-    assert found.near.radius < found.distance < (1e-5 if dtype is np.float32 else 0.1)
-    claim = found.claim
-    assert claim.level is Level.ENCLOSED and "exactly exist within" in claim.statement
-
-
-def test_nothing_is_claimed_of_weights_that_lead_nowhere() -> None:
-    data = data_set(30, 2, 2, seed=1)
-    shape = Shape(2, 1, 1, 1, 1)
-    found = exact_near(Attention(data, layer_of(np.ones(shape.parameters), shape)))
-    assert found is not None and found.distance is None
-    assert found.claim.level is Level.UNDECIDED
 
 
 @pytest.mark.parametrize("shared", [False, True])

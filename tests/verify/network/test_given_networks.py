@@ -240,7 +240,7 @@ def test_the_page_and_the_certificate_as_a_network(tmp_path: Path) -> None:
 BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([FED], {}, "network: must be of 1 outputs, as the labels have, not 2"),
     ([], {}, "network: must be made of one block or more, not empty"),
-    ([READ], {}, "block 1: weights: must be of 1 rows, as what it is applied to is wide, not 2"),
+    ([READ], {}, "block 1: weights: must be of 1 rows, the width of the vectors"),
     ([FED | {"kind": "convolution"}], {}, "block 1: kind: must be 'attention' or 'feed-forward'"),
     ([FED, {**READ, "more": 1}], {}, "block 2: keys: must be kind, of, activation"),
     ([FED, READ | {"weights": [[1], ["x"]]}], {}, "block 2: weights"),
@@ -252,7 +252,11 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([FED, READ], {"mask": "causal"}, "mask: must be left out for a network"),
     ([FED, READ], {"prefix": "x"}, "network.json: must be an .npz, .safetensors or .pt file"),
     ([FED, READ], {"format": "hf"}, "network.json: must be an .npz, .safetensors or .pt file"),
-    ([ATTENTION | {"mask": [[1]]}], {}, "block 1: mask: must be 1 rows of 2, as the tokens are"),
+    (
+        [ATTENTION | {"mask": [[1]]}],
+        {},
+        "block 1: mask: must be 1 rows of 2 tokens, not of another",
+    ),
 ]
 
 

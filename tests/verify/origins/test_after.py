@@ -125,19 +125,17 @@ def test_other_data_are_refuted(change: Any, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("contexts", "status", "words"),
-    [  # one mean; the second a permutation of the first
-        ([[[1, 0, 0], [0, 2, 0]], [[1, 1, 1], [0, 1, -1]]], 3, "the same query: it is the same"),
-        ([[[1, 0, 0], [0, 2, 0]], [[0, 2, 0], [1, 0, 0]]], 1, "a permutation of the other: it is"),
-    ],
+    ("other", "status"), [([[1, 1, 1], [0, 1, -1]], 3), ([[0, 2, 0], [1, 0, 0]], 1)]
 )
 def test_equal_means_leave_queries_equal(
-    contexts: Any, status: int, words: str, tmp_path: Path, shell: Shell
+    other: Any, status: int, tmp_path: Path, shell: Shell
 ) -> None:
+    """Contexts of one mean; no weights tell those apart that are permutations of one another."""
+    contexts = [[[1, 0, 0], [0, 2, 0]], other]
     data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
     (tmp_path / "x.json").write_text(json.dumps(data))
     line = ["prove", tmp_path / "x.json", "--before", "mean", "--out", tmp_path / "o"]
-    assert words in shell.runs(*line, status=status).out
+    shell.runs(*line, status=status)
 
 
 def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> None:
