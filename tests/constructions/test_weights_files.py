@@ -208,7 +208,7 @@ def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
     np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
     other, content = run(files, "--tolerance", "1000")
     row = by_id(content)["theorem1.groups"]
-    assert row["statement"].startswith("As grouped, the first head") and row["level"] == "refuted"
+    assert row["statement"].startswith("By the given groups") and row["level"] == "refuted"
     assert content["exhibits"]["heads"][1]["carries"] == [0, 1]
     compared = (files / "out/report.md").read_text().split("compares with Theorem 1")[1]
     assert "| no |" in compared and "refuted" not in compared
