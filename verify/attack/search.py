@@ -201,9 +201,9 @@ def owed(construction: Construction, data: Dataset) -> bool:
 def _question(construction: Construction, case: Case) -> Prove:
     name, seed = construction.name, int(case.option)
     if construction.layer is None:
-        return Prove(name, seed=seed)
+        return Prove(construction=name, seed=seed)
     return Prove(
-        name,
+        construction=name,
         heads=case.heads if construction.assumes_a1_a2 else None,
         head_width=case.width if "head_width" in construction.options else None,
         claim="full-rank",
