@@ -72,13 +72,11 @@ def audit(
     judged = edge_cases.claim(cases)
     named = methods if question.construction else ()  # for all it would take minutes
     found = [x for method in named for x in sharpen(method, quick, seed, progress)]
-    limits = () if examined is None else user_data.limits(examined, seed)
     return AuditAnswer(
         question=question,
         data=data or Subject("bundled cases"),
         trace=ProofTrace(
             [
-                *limits,
                 *about,
                 *(x.claim() for x in found),
                 judged,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from attncert.constructions.construction import Bound
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
@@ -19,12 +18,9 @@ from attncert.verify.methods import registry
 from attncert.verify.methods.construction import Construction
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
-from attncert.verify.tightness.relations.rows import row_bound
-from attncert.verify.tightness.universal import universal
 
 MOST, QUICK_MOST = 100, 25  # examples looked at
 READOUT = 40  # examples up to which an exact readout is computed as well (quick: none)
-_LARGEST = 600  # examples up to which limits of all weights are computed
 
 
 @dataclass(frozen=True)
@@ -78,16 +74,6 @@ def claims(examined: Examination) -> list[Claim]:
         statement = f"Some weights output exactly the given labels of {part}."
     witness = dict(decisive.witness or {}) | {"reason": f"{level.value}: {decisive.statement}"}
     return [*each, Claim(ids.AUDIT_DATA, statement, level, witness=witness, about=decisive.about)]
-
-
-def limits(examined: Examination, seed: int) -> tuple[Claim, ...]:
-    """Claims about all weights on these data: for these labels, and for all labels at once with as
-    many heads as Theorem 1 takes. Empty for many examples."""
-    data = examined.whole
-    if data.T > _LARGEST:
-        return ()
-    heads = Bound().fewest(data.T, data.n) or 1
-    return (*row_bound(data), universal(data, heads, data.d, seed=seed))
 
 
 def _claim_of(name: str, proof: Answer) -> Claim:

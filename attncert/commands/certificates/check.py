@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from attncert.commands.certificates.compared import Compared
     from attncert.verify.checker import Verdict
 
-_OF_PARTS = ("TypeError", "KeyError", "IndexError", "AttributeError", "ValueError")
-
 
 def check(
     certificate: Annotated[str, typer.Argument(help="a certificate, the folder of a report, or -")],
@@ -55,7 +53,9 @@ def check(
     if verdict.status == "unusable":
         kind = re.match(r"(?:fast check: )?([A-Z][A-Za-z]*(?:Error|Exception))\b", verdict.message)
         if kind is not None:  # a Python exception, not a rule of the format
-            raise InputError(certificate, "an attncert certificate", _what(kind[1]))
+            raise InputError(
+                certificate, "an attncert certificate", f"one on which the checker raises {kind[1]}"
+            )
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
     status, sentences, not_compared = EXIT[verdict.status], tuple[str, ...](), ""
@@ -120,12 +120,3 @@ def _in_kernel(path: str, **limits: float) -> Verdict:
         f"{verdict.message}; theorem Certificate.holds of {target} rests on: {rests}"
     )
     return verdict._replace(message=message)
-
-
-def _what(error: str) -> str:
-    """The description of a file on which the checker raised this exception.
-
-    >>> _what("KeyError"), _what("PermissionError")
-    ('one with a part of another type', 'unreadable (PermissionError)')
-    """
-    return "one with a part of another type" if error in _OF_PARTS else f"unreadable ({error})"
