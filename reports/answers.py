@@ -1,4 +1,4 @@
-"""From an answer to its report: what all reports have, around what each says in its own words."""
+"""From an answer to its report: the parts that all reports share."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ _FAILS = {
 
 @dataclass(frozen=True)
 class PageParts:
-    """What a report says in its own words.
+    """The parts of a report that depend on its command.
 
-    template: of report.md, with what it needs besides the answer. exhibits: for answer.json,
-    JSON-able. figures: makes them, by name. files: makes other files, by name. more: sentences
-    after the verdict, for a terminal and a notebook. table: what a notebook shows below them.
+    template: the template of report.md; context: the names that it uses besides the answer.
+    exhibits: for answer.json, JSON-able. figures, files: make the figures and other files, by name.
+    more: sentences after the verdict, for a terminal and a notebook. table: shown below them in a
+    notebook.
     """
 
     template: str
@@ -55,7 +56,7 @@ class PageParts:
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the report of any answer to `folder`; returns the paths. Raises InputError.
 
-    Source: docs/architecture.md, under Evidence, for the levels that it words.
+    Source: docs/architecture.md, under Evidence, for the levels.
 
     >>> from tempfile import TemporaryDirectory
     >>> from attncert import Dataset, Fit, fit
@@ -69,7 +70,7 @@ def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def report(answer: Answer) -> Report:
-    """Pure: equal answers give equal bytes, timings.json apart."""
+    """The report of an answer. Pure: equal answers give equal bytes, except in timings.json."""
     parts, summary, author = parts_of(answer), envelope(answer), _author(answer)
     exhibits = jsonable(dict(parts.exhibits))
     files = {
@@ -87,7 +88,7 @@ def report(answer: Answer) -> Report:
 
 
 def _author(answer: Answer) -> tuple[str, bytes] | None:
-    """The file of a third party's construction: whoever reads the report can run it."""
+    """The file of a third party's construction, so that a reader of the report can run it."""
     path = source_of(str(getattr(answer.question, "construction", "")))
     if path is None:
         return None
@@ -95,7 +96,7 @@ def _author(answer: Answer) -> tuple[str, bytes] | None:
 
 
 def figures_of(answer: Answer) -> Mapping[str, Picture]:
-    """Those of the report, by name."""
+    """The figures of the report, by name."""
     return _drawn(parts_of(answer))
 
 
@@ -105,7 +106,7 @@ def _drawn(parts: PageParts) -> Mapping[str, Picture]:
 
 
 def sentences_of(answer: Answer) -> str:
-    """What a terminal says, a sentence on each line."""
+    """The text for a terminal, a sentence on each line."""
     return "\n".join(map(escaped, _sentences(answer, parts_of(answer))))
 
 
@@ -114,25 +115,36 @@ def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
 
 
 def parts_of(answer: Answer) -> PageParts:
-    """By `page_parts` in reports/COMMAND/page.py, or in the folder that the answer names."""
+    """The parts from `page_parts` in reports/COMMAND/page.py, or in the folder that the answer
+    names."""
     folder = answer.report_folder or answer.question.command
     page_module = importlib.import_module(f"attncert.reports.{folder}.page")
     return page_module.page_parts(answer)
 
 
 def verdict(answer: Answer) -> str:
-    """For a terminal, in one line: the level and the statement. If it does not hold, why: the
-    reason, or the relation, that the first claim shows which fails below it. If it holds and its
-    proof or a further claim does not, the line says both."""
-    if answer.holds and (but := next(_but(answer), None)):
+    """The level and the statement, in one line for a terminal. If the statement does not hold, the
+    line gives the reason or the relation of the first claim that fails below it. If it holds but
+    its proof or a further claim does not, the line says both."""
+    if answer.holds and (failing := next(_failing(answer), None)):
         statement = plain(sentence(answer.statement)).removesuffix(".")
-        return f"{statement} ({answer.standing.value}), but {but}."
-    line = f"{WORDING[answer.standing].opener} {plain(sentence(answer.statement))}"
+        return f"{statement} ({answer.standing.value}), but {failing}."
+    line = f"{opener(answer)} {plain(sentence(answer.statement))}"
     return " ".join([line, *_why(answer, line)])
 
 
-def _but(answer: Answer) -> Iterator[str]:
-    """What does not hold beside the conclusion: the proof, or a further claim."""
+def opener(answer: Answer) -> str:
+    """The words before the statement; an assumption below it is named."""
+    trace, below = answer.trace, answer.trace.ancestors(answer.conclusion)
+    assumed = {c.id for c in trace if c.id in below and c.level is Level.ASSUMED}
+    roots = [name for name in assumed if not trace.ancestors(name) & assumed]
+    if answer.standing is Level.ASSUMED and roots:
+        return f"Assuming {', '.join(sorted(roots))}:"
+    return WORDING[answer.standing].opener
+
+
+def _failing(answer: Answer) -> Iterator[str]:
+    """The proof and the further claims that do not hold."""
     standing = answer.proof_standing
     if standing is not None and not standing.holds:
         yield f"the proof {_FAILS[standing]}"
@@ -154,8 +166,8 @@ def _why(answer: Answer, line: str) -> list[str]:
 
 
 def proof_lines(answer: Answer) -> tuple[str, ...]:
-    """For a terminal: whether the proof stands, or the first statement of it that does not hold,
-    with its witness. Nothing if no proof was given."""
+    """For a terminal: that the proof stands, or its first statement that does not hold, with the
+    witness. Nothing if no proof was given."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:
         return ()
@@ -170,7 +182,7 @@ def proof_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def further_lines(answer: Answer) -> tuple[str, ...]:
-    """What else is claimed of the outputs, each in a line, and why it does not hold."""
+    """The further claims about the outputs, each in a line; the witness if one does not hold."""
     lines = []
     for claim in answer.further:
         level = answer.trace.standing(claim.id)
@@ -181,7 +193,7 @@ def further_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
-    """That the proof stands, and how strongly if that is less than proved."""
+    """The statement that the proof stands; if it is weaker than proved, the claim that is weak."""
     line = plain(sentence(claim.statement))
     weak = [name for name in claim.rests_on if answer.trace.standing(name) is standing]
     if not standing < Level.PROVED or not weak:
@@ -207,7 +219,7 @@ def envelope(answer: Answer) -> dict[str, Any]:
 
 
 def _proof(answer: Answer) -> dict[str, Any] | None:
-    """The second verdict as data."""
+    """The verdict on the proof, as data."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:
         return None
@@ -216,7 +228,7 @@ def _proof(answer: Answer) -> dict[str, Any] | None:
 
 
 def in_notebook(answer: Answer) -> str:
-    """For Jupyter: what a terminal says, mathematics between dollars, and the table.
+    """For Jupyter: the text for a terminal, with mathematics between dollars, and the table.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -225,9 +237,9 @@ def in_notebook(answer: Answer) -> str:
     """
     parts, statement = parts_of(answer), answer.statement
     why = _why(answer, plain(sentence(statement)))
-    first = [f"**{WORDING[answer.standing].opener}**", *map(_dollars, [sentence(statement), *why])]
-    if answer.holds and (but := next(_but(answer), None)):
-        whole = f"{sentence(statement).removesuffix('.')} ({answer.standing.value}), but {but}."
+    first = [f"**{opener(answer)}**", *map(_dollars, [sentence(statement), *why])]
+    if answer.holds and (failing := next(_failing(answer), None)):
+        whole = f"{sentence(statement).removesuffix('.')} ({answer.standing.value}), but {failing}."
         first = [_dollars(whole)]
     beside = (*proof_lines(answer), *further_lines(answer), *parts.more)
     lines = [" ".join(first), *map(_dollars, beside)]
@@ -242,7 +254,7 @@ def _rows(table: Table) -> str:
 
 
 def _dollars(text: str) -> str:
-    """Markdown with mathematics between dollars alone, which is Jupyter's form."""
+    """Markdown with mathematics between dollars, as Jupyter reads it."""
     return markdown(text).replace("$`", "$").replace("`$", "$")
 
 
@@ -252,7 +264,7 @@ def _page(answer: Answer, parts: PageParts, author: tuple[str, bytes] | None) ->
 
 
 def _hashed(author: tuple[str, bytes] | None) -> tuple[str, str] | None:
-    """The name of the file, and its SHA-256."""
+    """The name of the file and its SHA-256."""
     return author and (author[0], hashlib.sha256(author[1]).hexdigest())
 
 
@@ -267,13 +279,14 @@ def _timings(answer: Answer) -> dict[str, Any]:
 
 
 def _context(answer: Answer) -> dict[str, Any]:
-    """What every template may use."""
+    """The names that every template may use."""
     trace = answer.trace
     return {
         "answer": answer,
         "data": answer.data,
         "name": answer.data.name,
         "verdict": verdict(answer),
+        "opener": opener(answer),
         "proof_lines": (*proof_lines(answer), *further_lines(answer)),
         "proof_fails": answer.proof_standing is not None and not answer.proof_standing.holds,
         "level": answer.standing.value.capitalize(),

@@ -1,13 +1,12 @@
-"""Writing a report's folder: all of it or nothing, and never over files that are not its own.
+"""Write a report's folder: all of it or nothing, and never over files of anybody else.
 
-The files are written to a new folder beside the target, which then takes the target's place in one
-rename; what would end the process meanwhile (Ctrl-C, SIGTERM, SIGHUP) waits until that is done. A
-folder is ours, and may be replaced, if it holds nothing but files that reports have and its
-pages begin with our mark; any other folder with something in it is refused, and what is not ours is
-named.
+The files are written to a new folder beside the target, which then replaces the target in one
+rename; signals that would end the process (Ctrl-C, SIGTERM, SIGHUP) wait until that is done. A
+folder may be replaced if it holds only files that reports have and its pages begin with the mark of
+a report. Any other folder that is not empty is refused, and the strange file is named.
 
-What every report has beside its own files is added here: the page for a browser, and where there is
-a certificate, the checker (a folder), so that it can be judged without attncert.
+Every report also gets the page for a browser and, if there is a certificate, the checker, so that
+the certificate can be judged without attncert.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _SHOWN = 48  # characters of a name in a refusal
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raise InputError now rather than after minutes of work, if `path` could not be written."""
+    """Raise InputError now, rather than after minutes of work, if `path` cannot be written."""
     with path_errors("--out", _WRITABLE, path):
         target = _target(path)
         parent = next(p for p in target.parents if p.exists())
@@ -44,7 +43,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def command_of(path: str | os.PathLike[str]) -> str:
-    """The command whose report is in the folder `path`; "" where there is none that says so."""
+    """The command whose report is in the folder `path`; "" if no report says so."""
     try:
         answer = json.loads((Path(path) / "answer.json").read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -55,9 +54,9 @@ def command_of(path: str | os.PathLike[str]) -> str:
 def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     """Write the report to the folder `path`; returns the paths of its files, sorted.
 
-    Raises InputError where the folder holds anything else or cannot be written. Whatever stops it,
-    an interrupt included, leaves the old folder (or none), and no temporary one; only SIGKILL and
-    the like, which no program can delay, may leave a hidden one beside it.
+    Raises InputError if the folder holds anything else or cannot be written. An error or interrupt
+    leaves the old folder (or none), and no temporary one; only SIGKILL, which no program can delay,
+    may leave a hidden one beside it.
     """
     files = contents(report)
     with path_errors("--out", _WRITABLE, path), endings_wait():
@@ -75,7 +74,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
             os.replace(new, target)
             parents.clear()
         finally:
-            # Reached in every way out: the old folder returns if the new one is not in place.
+            # On every way out the old folder returns if the new one is not in place.
             if old.exists() and not target.exists():
                 os.replace(old, target)
             for leftover in (new, old):
@@ -98,7 +97,7 @@ def contents(report: Report) -> dict[str, bytes]:
 
 
 def strange(folder: Path) -> str:
-    """Why `folder` is not a report of ours and nothing else; "" where it is."""
+    """Why `folder` does not hold a report and nothing else; "" if it does."""
     for part in (folder, *(folder / name for name in _FOLDERS)):
         for entry in sorted(part.iterdir()) if part.is_dir() else ():
             if not _ours(entry, entry.relative_to(folder).as_posix()):
@@ -120,7 +119,7 @@ def _marked(page: Path) -> bool:
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """The folder that `path` means; InputError if it may not be written."""
+    """The folder that `path` names. Raises InputError if it must not be written."""
     if not os.fspath(path):
         raise InputError("--out", "the path of a folder", "empty")
     target = Path(os.path.realpath(path))
@@ -136,8 +135,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _free_names(target: Path) -> tuple[Path, Path]:
-    """Names beside `target` for the new folder and, for a moment, the old one. Chosen before
-    anything is made, so that whatever was made can be found and removed again."""
+    """Names beside `target` for the new folder and, for a moment, the old one. They are chosen
+    before anything is made, so that everything made can be found and removed again."""
     free = (
         path
         for k in count()

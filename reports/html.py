@@ -1,4 +1,4 @@
-r"""A report's page as one HTML file, made from its Markdown: the same text, and nothing to load.
+r"""A report's page as one HTML file, made from its Markdown: the same text, nothing to load.
 
 Mathematics is MathML, figures are embedded, and the proof graph is part of the page, so that its
 boxes are links. There are no scripts.
@@ -53,7 +53,7 @@ _Tokens = Sequence[Token]
 
 
 def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
-    """One file. files: of the report, by name; figures that the page shows are put inside.
+    """The page as one file. files: those of the report, by name; its figures are embedded.
 
     Equal Markdown and figures give equal bytes.
     """
@@ -87,7 +87,7 @@ def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
 
 
 def mathml(latex: str, block: bool = False) -> str:
-    r"""MathML; the LaTeX source as code where it cannot be read.
+    r"""MathML; the LaTeX source as code if it cannot be read.
 
     >>> mathml(r"\text{<b>}") == mathml(r"\text{&lt;b&gt;}") and "<b>" not in mathml(r"\text{<b>}")
     True
@@ -102,7 +102,7 @@ def _mathml(latex: str, block: bool) -> str:
     words = re.sub(r"\\mathrm\{([A-Za-z]{2,})\}", r"\\operatorname{\1}", latex)
     try:
         element = convert_to_element(words, display="block" if block else "inline")
-    except Exception:  # its errors have no common class; what it cannot read stays LaTeX
+    except Exception:  # the converter's errors have no common class
         return f"<code>{escape(latex)}</code>"
     if any(part.tag not in _MATHML for part in element.iter()):
         return f"<code>{escape(latex)}</code>"
@@ -112,7 +112,7 @@ def _mathml(latex: str, block: bool) -> str:
         for name in set(part.attrib) - _ATTRIBUTES:
             del part.attrib[name]
         if part.tag in ("mi", "mo") and len(part.text or "") > 1 and str(part.text).isalpha():
-            part.tag = "mo"  # a function by name: what follows stands a thin space away
+            part.tag = "mo"  # the name of a function: a thin space follows
             part.attrib |= {"lspace": "0em", "rspace": "0.17em"}
     return ElementTree.tostring(element, encoding="unicode", short_empty_elements=False)
 
@@ -131,7 +131,7 @@ def _contents(headings: list[tuple[str, str, str]]) -> str:
     return f'<nav aria-label="Contents">\n<ul>\n{listed}\n</ul>\n</nav>' if items else ""
 
 
-# --- Markdown, as our pages use it ---------------------------------------------------------------
+# --- The Markdown of our pages -------------------------------------------------------------------
 
 
 def _parser() -> MarkdownIt:
@@ -144,7 +144,7 @@ def _parser() -> MarkdownIt:
 
 def _math(tokens: _Tokens, k: int, env: Any) -> str:
     """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown. MathML is not broken
-    into lines: what is longer than one scrolls by itself."""
+    into lines, so a long formula scrolls."""
     shown = mathml(tokens[k].content.strip("`"))
     if len(_plain(tokens[k : k + 1])) <= _LINE:
         return shown

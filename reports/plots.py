@@ -13,8 +13,8 @@ from attncert.verify.claims.trace import ProofTrace
 
 class Plots:
     """A method for each figure of the report, and `graph` for what each claim rests on. Figures
-    are Matplotlib's, in the report's style and not the user's; a notebook shows them.
-    AttributeError, with the names that there are, for any other.
+    are Matplotlib's, in the report's style; a notebook shows them. Any other name raises
+    AttributeError, which lists the names.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -1,7 +1,7 @@
-"""What every report is: files for its folder, the same as data, sentences, exit status.
+"""The record of a report: files for its folder, the same as data, sentences, exit status.
 
-What a folder of ours may hold is listed here and nowhere else; from this `folder.py` knows what is
-ours. Nothing heavy is imported.
+The names of all files that a report's folder may hold are listed here alone. Nothing heavy is
+imported.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 from attncert.constructions.foreign import safe_name
 
-MARK = "<!-- attncert report/1 -->"  # with it every page begins
-HTML_MARK = f"<!doctype html>\n{MARK}"  # and with this, every page for a browser
+MARK = "<!-- attncert report/1 -->"  # the beginning of every page
+HTML_MARK = f"<!doctype html>\n{MARK}"  # the beginning of every page for a browser
 
-PAGE, HTML_PAGE = "report.md", "report.html"  # the file to read first; the same for a browser
+PAGE, HTML_PAGE = "report.md", "report.html"  # the page, and the same for a browser
 FILES = (
     PAGE, HTML_PAGE, "answer.json", "timings.json", "certificate.json",
     "certificate-every-labelling.json", "certificate-data.json", "certificate-data.npz",
-    "references.bib", "tables.tex",  # the last: of earlier reports
+    "references.bib", "tables.tex",  # tables.tex: of earlier reports
 )  # fmt: skip
 _AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
 FIGURES = (
@@ -52,9 +52,8 @@ def figure_file(name: str) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells, each a sentence in the form of `reports/words/text.py`. note: what stands
-    below.
-    """
+    """Rows of cells, each a sentence in the form of `reports/words/text.py`. note: the text below
+    the table."""
 
     title: str
     columns: tuple[str, ...]
@@ -66,10 +65,10 @@ class Table:
 class Report:
     """One report, ready to be written.
 
-    files:       contents by name, the page among them; ValueError for names that are not ours.
-    summary:     for `--json`: JSON-able.
+    files:       contents by name, with the page; ValueError for names that no report has.
+    summary:     for `--json`, JSON-able.
     sentences:   for a terminal, one on each line; the first is the answer.
-    exit_status: 0 it holds; 1 it does not; 3 undecided.
+    exit_status: 0 if the answer holds, 1 if it does not, 3 if it is undecided.
     """
 
     files: Mapping[str, bytes]
@@ -83,6 +82,6 @@ class Report:
     def __post_init__(self) -> None:
         strange = sorted(name for name in self.files if not is_report_file(name))
         if strange:
-            raise ValueError(f"not names of ours: {strange}")
+            raise ValueError(f"not names of a report's files: {strange}")
         if not self.files.get(PAGE, b"").startswith(MARK.encode()):
             raise ValueError(f"{PAGE} must begin with {MARK}")

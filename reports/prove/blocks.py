@@ -1,4 +1,4 @@
-"""What the report of a proof says of a network: its blocks, their formulas, its price."""
+"""The sections about a network: its blocks, their formulas, its size, its errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from attncert.verify.layer.error import interval
 
 _SHOWN = 20  # examples in a table
 MARGIN = (
-    "Margin: half of how much nearer, in squared distance, an output is to its own label than to "
-    "any other label of the data; for one-hot labels, how far the output at the label exceeds the "
-    "largest other one."
+    "Margin: half of the least difference between an output's squared distance to another label "
+    "and that to its own; for one-hot labels, the output at the label minus the largest other one."
 )
 
 
 def context(proof: Proof) -> dict[str, object]:
-    """What the template of blocks uses."""
+    """The names that the template of blocks uses."""
     network = proof.network
     seed = getattr(proof.question, "seed", None)
     return {
@@ -38,7 +37,7 @@ def context(proof: Proof) -> dict[str, object]:
 
 
 def exhibits(proof: Proof, rows: object) -> dict[str, object]:
-    """What answer.json shows of it beside its claims. rows: as in `context`."""
+    """The exhibits of answer.json. rows: the blocks, as in `context`."""
     return {
         "data": about(proof.data),
         "construction": proof.construction.name,
@@ -47,27 +46,27 @@ def exhibits(proof: Proof, rows: object) -> dict[str, object]:
 
 
 def idle(proof: Proof) -> tuple[str, ...]:
-    """What a terminal says of blocks and units that do nothing."""
-    said = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
-    return tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in said if x)
+    """Sentences for a terminal about blocks and units that do nothing."""
+    claims = (proof.trace.get(name) for name in (ids.IDLE_BLOCKS, ids.IDLE_UNITS))
+    return tuple(f"{x.statement.removesuffix('.')} ({x.level.value})." for x in claims if x)
 
 
 def _inputs(proof: Proof) -> str:
-    """What the words of the command are, beside the data."""
+    """The inputs of the command besides DATA."""
     if isinstance(proof.built, Retrieval):
-        return "Its distinct queries are the patterns; the SHA-256 is of these, as data."
+        return "Its distinct queries are the patterns; the SHA-256 is that of the patterns as data."
     return "WEIGHTS is the file of the network." if proof.question.command == "layer" else ""
 
 
 def _tables(proof: Proof) -> Iterator[Table]:
-    """Of errors, where the outputs are not compared for equality alone."""
+    """The errors, if the outputs are not only compared for equality."""
     if ids.LAYER_ERROR not in proof.trace:
         return
     errors = proof.trace[ids.LAYER_ERROR].numbers["errors"]
     margins = proof.claim.numbers.get("margins")
     size = [-Decimal(x[1]) for x in errors] if margins is None else [Decimal(x[0]) for x in margins]
     worst = sorted(range(len(errors)), key=lambda t: (size[t], t))
-    more = f" {len(worst) - _SHOWN} more stand in the JSON." if len(worst) > _SHOWN else ""
+    more = f" {len(worst) - _SHOWN} more are in the JSON." if len(worst) > _SHOWN else ""
     columns = {"example": range(len(errors)), "error": [interval(*x) for x in errors]}
     columns |= _of_patterns(proof)
     if margins is not None:
@@ -91,7 +90,7 @@ def _of_patterns(proof: Proof) -> dict[str, Sequence[object]]:
 
 
 def _formulas(proof: Proof) -> list[Any]:
-    """A row for each block: its formula, its sizes, and what it is for."""
+    """A row for each block: its formula with sizes, and its purpose."""
     network = proof.network
-    served = proof.construction.purposes_of(network) if network else ()
-    return list(formulas((block, purpose) for some, purpose in served for block in some))
+    purposes = proof.construction.purposes_of(network) if network else ()
+    return list(formulas((block, purpose) for some, purpose in purposes for block in some))

@@ -24,17 +24,17 @@ from attncert.verify.claims.words import counted
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 MOST_CELLS = (240, 480)  # heads × examples of the heat map that are drawn one by one
-MOST_MARKS = 600  # heads with marks of their own: those of more lie on one another
+MOST_MARKS = 600  # heads that are outlined; more outlines would overlap
 WIDTH = 8.0  # inches
 
 
 def graph_of(proof: Answer) -> dict[str, Picture]:
-    """What each claim rests on, by its name among the figures."""
+    """The graph of what each claim rests on, by its name among the figures."""
     return {"graph": Drawing(graph(proof.trace, proof.conclusion))}
 
 
 def draw(proof: Proof) -> dict[str, Picture]:
-    """Figures by name; that of the heads only if heads were built."""
+    """Figures by name; the heat map only if heads were built."""
     drawn = graph_of(proof)
     return drawn | {"saturation": saturation(proof.heads)} if proof.heads else drawn
 
@@ -42,9 +42,9 @@ def draw(proof: Proof) -> dict[str, Picture]:
 def saturation(heads: Sequence[HeadSummary]) -> Figure:
     """Heads × examples in the order of the groups: how far each head is from attending to one row.
 
-    Colour: -log2(1 - p_max), that is 1 - p_max on a log scale. Left of the outlined steps are the
-    examples of earlier groups, which the construction saturates; right of them the later ones,
-    which a head may treat as it likes. Large maps show the least saturated pair of each block.
+    Colour: -log2(1 - p_max), that is 1 - p_max on a log scale. Left of each outlined group are the
+    examples of earlier groups, which the construction saturates; right of it those of later groups,
+    which do not constrain the head. Large maps show the least saturated pair of each block.
     """
     order = [t for head in heads for t in head.group]
     ends = np.cumsum([len(head.group) for head in heads])
@@ -56,7 +56,7 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
 
 
 def heat_map(bits: FloatArray, examples: str) -> Figure:
-    """bits: -log2(1 - p_max), heads × examples; `examples` is what stands below them."""
+    """bits: -log2(1 - p_max), heads × examples. examples: the label of the x axis."""
     blocks = _least(bits)
     finite = blocks[blocks < BEYOND]
     H, T = bits.shape
@@ -68,7 +68,7 @@ def heat_map(bits: FloatArray, examples: str) -> Figure:
     if high > 64:
         norm = LogNorm(max(min(float(finite.min()), 1.0), 1e-3), high)
     if finite.size:
-        blocks = np.minimum(blocks, high)  # beyond floats: as dark as it gets
+        blocks = np.minimum(blocks, high)  # beyond floats: the darkest colour
     image = axes.imshow(
         blocks, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest",
         extent=(0, T, H + 0.5, 0.5),
@@ -93,7 +93,7 @@ def heat_map(bits: FloatArray, examples: str) -> Figure:
 
 
 def caption_saturation(heads: Sequence[HeadSummary]) -> str:
-    """What the heat map shows, in one sentence; names the blocks where cells are merged."""
+    """The meaning of a cell of the heat map; if cells are merged, the size of the blocks."""
     H, T = len(heads), len(heads[0].log2_off_peak)
     rows, columns = _block(H, MOST_CELLS[0]), _block(T, MOST_CELLS[1])
     if rows == columns == 1:
@@ -109,7 +109,7 @@ def _block(total: int, most: int) -> int:
 
 
 def _least(bits: FloatArray) -> FloatArray:
-    """Least value of each block, blocks as small as the picture allows."""
+    """The least value of each block, with the smallest blocks that the picture allows."""
     H, T = bits.shape
     rows = np.arange(0, H, _block(H, MOST_CELLS[0]))
     columns = np.arange(0, T, _block(T, MOST_CELLS[1]))

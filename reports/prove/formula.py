@@ -1,4 +1,4 @@
-r"""What a network computes, block by block, in LaTeX with the sizes of its matrices.
+r"""The formulas of a network, block by block, in LaTeX with the sizes of its matrices.
 
 $x_k$ is the query after block k, a row, and $X_k$ the matrix of the tokens, as rows.
 """
@@ -16,8 +16,8 @@ _ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathb
 
 
 def formulas(blocks: Iterable[tuple[Block, str]]) -> Iterator[tuple[str, str, str]]:
-    r"""Numbers, formula and purpose of each block; blocks in a row that differ in their numbers
-    alone share one.
+    r"""The number, formula and purpose of each block; consecutive blocks that differ only in their
+    numbers share a row.
 
     >>> from attncert import FeedForward
     >>> block = FeedForward(fmpq_mat(2, 3), fmpq_mat(1, 3), activation="relu")
@@ -59,9 +59,9 @@ def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
     sizes = [f"${x}_{h}$ {_size(getattr(y, of) for y in block.heads)}" for x, of in named.items()]
     mask = "; not every token is seen, by its mask" if block.mask else ""
     sizes.append(f"$O_{{{k}}}$ {_size([block.output])}")
-    return made, f"heads stand side by side, {', '.join(sizes)}{mask}"
+    return made, f"the heads are concatenated, {', '.join(sizes)}{mask}"
 
 
 def _size(matrices: Iterable[fmpq_mat]) -> str:
-    """Rows times columns, of all that differ."""
+    """The shapes that occur, rows × columns."""
     return " or ".join(dict.fromkeys(rf"${m.nrows()}\times{m.ncols()}$" for m in matrices))

@@ -1,6 +1,6 @@
-"""The report of `attncert prove`: what its page says in its own words.
+"""The report of `attncert prove`: the parts of its page.
 
-Those are in `templates/`, what its tables hold in `reports.prove.rows`; here the two meet.
+The words are in `templates/`, the rows of its tables in `reports.prove.rows`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KNOWN = (
 
 
 def page_parts(proof: Proof) -> PageParts:
-    """The same sections of every proof; what was built is a layer, or blocks."""
+    """The sections of every proof, and those of a layer or of blocks."""
     if proof.setup is None:
         own = blocks.context(proof)
         shown = blocks.exhibits(proof, own["blocks"])
@@ -44,7 +44,7 @@ def page_parts(proof: Proof) -> PageParts:
 
 
 def _instead(proof: Proof) -> tuple[str, ...]:
-    """Where a rank is the answer and nobody asked for one: why, and what else could be had."""
+    """Why a rank is the answer although --claim is auto, and what an exact readout costs."""
     asked = getattr(proof.question, "claim", "") != "auto"
     if asked or ids.READOUT not in proof.trace:
         return ()
@@ -78,7 +78,7 @@ def _saturation(proof: Proof) -> str:
 
 
 def _still_known(proof: Proof) -> list[tuple[str, str, str]]:
-    """Where nothing was built: what can be placed, and which limits hold for all weights."""
+    """If nothing was built: what can be placed, and which limits hold for all weights."""
     if proof.layer is not None:
         return []
     trace = proof.trace
@@ -93,6 +93,6 @@ def _left_out(proof: Proof) -> str:
 
 
 def _instead_of_a1(proof: Proof) -> bool:
-    """The answer holds where Assumption 1 is false: worth a sentence beside the verdict."""
+    """Whether the answer holds although Assumption 1 is false."""
     trace = proof.trace
     return proof.standing.holds and ids.A1 in trace and trace[ids.A1].level is Level.REFUTED

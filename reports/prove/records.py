@@ -1,4 +1,4 @@
-"""A proof as data: what answer.json shows of it beside its claims."""
+"""A proof as data: the exhibits of answer.json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_NUMBERS = 50_000  # pairs of a head and an example whose saturation answer.
 
 
 def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
-    """The data, what was built, each head's numbers, what fails and what is not proved."""
+    """The data, the setup, the numbers of each head, and the claims that fail or are not proved."""
     trace = proof.trace
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
@@ -33,12 +33,13 @@ def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
 
 
 def not_proved(proof: Answer) -> list[Claim]:
-    """Every claim that is not proved, on its own or through what it rests on."""
+    """Every claim that is not proved, on its own or because of what it rests on."""
     return [c for c in proof.trace if proof.trace.standing(c.id) < Level.PROVED]
 
 
 def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
-    """Per head: the largest log2(1 - p_max) over the examples of earlier groups; None without."""
+    """For each head the largest log2(1 - p_max) over the examples of earlier groups; None if there
+    are none."""
     earlier: list[int] = []
     out: list[float | None] = []
     for head in heads:
@@ -49,7 +50,7 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
 
 
 def certificate_sha256(proof: Answer) -> str | None:
-    """Of the bytes of certificate.json: keys sorted, no insignificant white space."""
+    """The hash of the bytes of certificate.json: keys sorted, no insignificant white space."""
     if proof.certificate is None:
         return None
     return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()

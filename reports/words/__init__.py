@@ -1,1 +1,1 @@
-"""How sentences, numbers, levels and witnesses are written in every report."""
+"""Sentences, numbers, levels and witnesses, as every report writes them."""

@@ -1,6 +1,6 @@
-"""Claims as the lines of a table: what every report of claims shows of each.
+"""Claims as the lines of a table.
 
-Witnesses are such that a reader can check them: a linear relation as an equation, else a list.
+A witness is shown such that a reader can check it: a linear relation as an equation, else a list.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 
 MOST_TERMS = 12
-MOST_DIGITS = 30  # of a coefficient that is written inside an equation
-MOST_WITNESS = 700  # characters of a witness that the page shows; the JSON has all of it
+MOST_DIGITS = 30  # of a coefficient inside an equation
+MOST_WITNESS = 700  # characters of a witness on the page; the JSON has all of them
 
 
 @dataclass(frozen=True)
 class ClaimLine:
-    """One claim as a page shows it; standing: with what it rests on."""
+    """One claim on a page; the standing includes what it rests on."""
 
     id: str
     standing: str
@@ -62,11 +62,11 @@ def evidence(claim: Claim) -> str:
 
 
 def readable(witness: Mapping[str, Any]) -> list[str]:
-    """Sentences (LaTeX between dollar signs), the reason and the equation first.
+    """The witness as sentences (LaTeX between dollar signs), the reason and the equation first.
 
-    Known forms: "coefficients" with "examples" or "queries" (a relation of queries), with "vectors"
-    (of those) or with "context" (of that context's rows, all of them or those in "rows"). Anything
-    else is listed as it is.
+    "coefficients" give an equation of queries (with "examples" or "queries"), of vectors (with
+    "vectors"), or of the rows of a context (with "context", and "rows" if not all). Other entries
+    are listed.
 
     >>> readable({"context": 1, "coefficients": ["2", "0", "-1/3"]})
     ['In context 1: $2\\\\,E^{(1)}_{0} - \\\\tfrac{1}{3}\\\\,E^{(1)}_{2} = 0$.']
@@ -85,7 +85,7 @@ def readable(witness: Mapping[str, Any]) -> list[str]:
 
 
 def _symbols(witness: Mapping[str, Any], length: int) -> tuple[list[str], str, tuple[str, ...]]:
-    """LaTeX name of each term, the words in front, and the keys that this uses up."""
+    """The LaTeX name of each term, the words in front, and the keys that are used."""
     context = witness.get("context")
     if context is not None:
         rows = witness.get("rows", list(range(length)))
@@ -100,7 +100,7 @@ def _symbols(witness: Mapping[str, Any], length: int) -> tuple[list[str], str, t
 
 
 def _relation(coefficients: Sequence[Any], names: Sequence[str]) -> str | None:
-    """The relation as an equation; None where it cannot be written as one."""
+    """The relation as an equation; None if it cannot be written as one."""
     if len(names) != len(coefficients):
         return None
     try:

@@ -1,4 +1,8 @@
-"""Figures as SVG with reproducible bytes, in a style of our own and no user's."""
+"""Figures as SVG with reproducible bytes: equal runs give equal files.
+
+The style is Matplotlib's default, not the user's, with a fixed salt for ids, no date or version,
+and text as paths from the bundled font.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ class Figure(figure.Figure):
 
 @dataclass(frozen=True, repr=False)
 class Drawing:
-    """A picture that is SVG from the start; a notebook shows it, as it shows a Figure."""
+    """A picture that is made as SVG; a notebook shows it, as it shows a Figure."""
 
     svg: bytes
 
@@ -40,7 +44,7 @@ def svgs(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Our own settings and no others, for drawing and for saving."""
+    """The settings of reports, for drawing and for saving."""
     ours = {
         "svg.hashsalt": "attncert", "svg.fonttype": "path", "font.size": 9.0,
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10.0,

@@ -1,4 +1,4 @@
-"""Records as JSON: what it can hold as it is, the rest as text, and the form that people read."""
+"""Records as JSON: values that JSON cannot hold become text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def readable_json(obj: Any) -> bytes:
 
 
 def jsonable(x: Any) -> Any:
-    """Plain JSON values; what JSON cannot hold becomes a string, never something wrong.
+    """Plain JSON values; a value that JSON cannot hold exactly becomes a string.
 
     >>> jsonable({"a": (1, float("-inf")), 2: Level.PROVED, "b": fmpz(7)})
     {'a': [1, '-inf'], '2': 'proved', 'b': '7'}
@@ -48,7 +48,7 @@ def jsonable(x: Any) -> Any:
 
 
 def about(data: Dataset) -> dict[str, Any]:
-    """A data set in numbers; of contexts of different lengths, each."""
+    """A data set in numbers; if contexts have different lengths, with each length."""
     tokens = {"tokens": [data.tokens(t) for t in range(data.T)]} if data.ragged else {}
     return {
         "name": data.name, "examples": data.T, "context": data.longest, **tokens, "width": data.d,

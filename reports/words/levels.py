@@ -1,7 +1,6 @@
 """How each evidence level is worded and coloured: one table for report, terminal and figures.
 
-The wording is the honest part of a report: no entry here calls evidence proved that is not, and a
-test reads every entry for that.
+No entry calls evidence proved that is not; a test reads every entry for that.
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ from attncert.verify.claims.evidence import Level
 
 @dataclass(frozen=True)
 class Wording:
-    """opener: what stands before the statement in the verdict.
-    meaning:  the legend's line.
-    gap:      what is missing for it to be proved (empty for PROVED).
-    fill, edge: colours (pale, and a tone of the same hue), told apart with any colour vision
-              because every box also carries the level as a word.
+    """opener: the words before the statement in the verdict.
+    meaning:  the line of the legend.
+    gap:      what is missing for a proof (empty for PROVED).
+    fill, edge: a pale colour, and a dark tone of the same hue; every box also names the level.
     """
 
     opener: str
@@ -29,9 +27,9 @@ class Wording:
 
 
 def legend(levels: Iterable[Level]) -> list[tuple[str, str]]:
-    """(word, meaning) of each of these levels, once, in the order of evidence."""
-    there = set(levels)
-    return [(x.value, WORDING[x].meaning) for x in Level if x in there]
+    """The name and meaning of each of these levels, in the order of evidence."""
+    present = set(levels)
+    return [(x.value, WORDING[x].meaning) for x in Level if x in present]
 
 
 WORDING: dict[Level, Wording] = {
@@ -68,7 +66,7 @@ WORDING: dict[Level, Wording] = {
         "Sampled only.",
         "tried on examples drawn at random or chosen; for random subsets the 95 % bound on the "
         "failing fraction is stated",
-        "says nothing certain about what was not tried",
+        "what was not tried may fail",
         "#fbe3b8",
         "#a86c00",
     ),
@@ -80,21 +78,21 @@ WORDING: dict[Level, Wording] = {
         "#857a00",
     ),
     Level.ASSUMED: Wording(
-        "Under an assumption:",
+        "Assumed:",
         "taken from the paper or the user",
         "nothing was checked",
         "#e6e6e6",
         "#666666",
     ),
     Level.REFUTED: Wording(
-        "Refuted, this is false:",
+        "Refuted:",
         "false: shown by the witness and what the claim rests on",
         "it is false: see the witness and what the claim rests on",
         "#f8cfb8",
         "#b34700",
     ),
     Level.UNDECIDED: Wording(
-        "Undecided, neither shown nor refuted:",
+        "Undecided:",
         "tried and not decided, or resting on something that does not hold",
         "it was tried and not decided",
         "#f3d5e7",

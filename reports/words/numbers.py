@@ -1,8 +1,7 @@
 """How numbers are written: short, and never more exact than they are.
 
-Every function returns a sentence in the form of `reports.words.text` (LaTeX between dollar signs).
-Integers of any size are taken through their bit lengths: nothing here prints all digits of a
-number with a million bits, nor trips over Python's limit on such strings.
+Every function returns text in the form of `reports.words.text` (LaTeX between dollar signs). Long
+integers are written from their bit lengths, without all their digits.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from attncert.constructions.numerals import fraction
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _LONG = 12  # digits of an integer that is written in full
-BEYOND = 10**200  # numbers above it are not drawn nor told: Matplotlib's ticks go on to 10^300
+BEYOND = 10**200  # larger numbers are not drawn or written: Matplotlib's ticks end at 10^300
 _SHOWN = 8  # items of a list that are written
 
 
@@ -38,7 +37,7 @@ def whole(x: int) -> str:
 
 
 def size(x: int) -> str:
-    """A number that counts something, such as bits: in full or to three digits.
+    """A count, such as bits: in full or to three digits.
 
     >>> size(1451), size(-(3**200))
     ('1,451', 'about $-2.66\\\\cdot 10^{95}$')
@@ -81,7 +80,7 @@ def real(x: float) -> str:
 
 
 def power_of_two(log2: float) -> str:
-    """2 to the log2, for numbers far outside the range of floats.
+    """2 to the power log2, also far outside the range of floats.
 
     >>> power_of_two(-3.0), power_of_two(-137000.2), power_of_two(float("-inf"))
     ('0.125', '$2^{-137000}$', '0')
@@ -99,7 +98,7 @@ def power_of_two(log2: float) -> str:
 
 
 def indices(values: Iterable[int], limit: int = _SHOWN) -> str:
-    """Increasing integers with runs folded; the others in the order given.
+    """Integers in the order given, with increasing runs folded.
 
     >>> indices([0, 1, 2, 5]), indices([3, 1]), indices([])
     ('0–2, 5', '3, 1', 'none')
@@ -118,7 +117,7 @@ def indices(values: Iterable[int], limit: int = _SHOWN) -> str:
 
 
 def tokens(data: Dataset) -> str:
-    """How many tokens a context has.
+    """The number of tokens of a context.
 
     >>> tokens(Dataset.of([[1]], [[1]])), tokens(Dataset.of([[[1]], [[1], [2]]], [[1], [2]]))
     ('$n = 1$', '$n_t = 1$ to $2$')
@@ -128,7 +127,7 @@ def tokens(data: Dataset) -> str:
 
 
 def percent(x: float) -> str:
-    """Rounded up, so that a bound stays one.
+    """A percentage, rounded up so that an upper bound stays one.
 
     >>> percent(0.000598968), percent(1.0), percent(0.0), percent(0.0438)
     ('0.060 %', '100 %', '0 %', '4.4 %')
@@ -141,7 +140,7 @@ def percent(x: float) -> str:
 
 
 def notation(x: Any) -> str:
-    """Whatever a claim carries in `numbers` or `witness`.
+    """Any value of a claim's `numbers` or `witness`.
 
     >>> notation({"rank": 3, "of": [1, 2, 4]}), notation("7/5"), notation(None), notation(True)
     ('rank: 3; of: 1, 2, 4', '7/5', 'none', 'yes')
@@ -163,7 +162,7 @@ def notation(x: Any) -> str:
 
 
 def words(key: Any) -> str:
-    """A key as words, or as the symbol that it names.
+    """A key as words, or as a symbol.
 
     >>> words("logit_bits"), words("d_h")
     ('logit bits', '$d_h$')

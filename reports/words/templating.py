@@ -1,7 +1,7 @@
-"""How every page is made from its template: nothing undefined, our mark in front.
+"""Pages from their templates.
 
-Everything that data or claims bring along goes through a filter (`md`, `code`), so its text
-stays text.
+All text from data or claims goes through a filter (`md`, `code`), so that it cannot become
+Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PAGES = re.compile(r"(?<![`/\w.])(?<!\]\()docs/[a-z-]+\.md")  # named in prose:
 
 
 class _Compiled(jinja2.BytecodeCache):
-    """Each template is compiled once in a process; Jinja sees to it that a changed one is again."""
+    """Each template is compiled once in a process, and again if it has changed."""
 
     def __init__(self) -> None:
         self._codes: dict[tuple[str, str], CodeType] = {}
@@ -52,11 +52,11 @@ _compiled = _Compiled()
 def page(
     template: str, context: Mapping[str, Any], folder: Path = TEMPLATES, **filters: Filter
 ) -> bytes:
-    """The template with these names, and more filters than those of all; `mark` is our mark.
+    """The page that the template makes of these names; `mark` is the mark of a report.
 
-    folder: of the template; the templates that it includes may be ours.
-    One blank line at most between blocks, no blanks at line ends, one newline at the end. An
-    undefined name is an error.
+    folder: the folder of the template, which may include templates of reports. filters: in addition
+    to those of all pages. The page has at most one blank line between blocks, no blanks at line
+    ends, and one newline at the end. An undefined name is an error.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
@@ -73,7 +73,7 @@ def page(
 
 
 def linked(text: str, home: str) -> str:
-    """With links to the pages of the repository that are named, where there is one.
+    """The text with links to the pages of the repository that it names, if `home` is known.
 
     >>> linked("(docs/width-one.md)", ""), linked("(docs/width-one.md)", "https://example.org/a")
     ('(docs/width-one.md)', '([docs/width-one.md](https://example.org/a/blob/main/docs/width-one.md))')

@@ -1,9 +1,9 @@
-"""One small language for sentences, two ways to write it.
+"""Sentences as GitHub Markdown and as plain text.
 
-Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). Everything that the
-reports say is put in that form first and then written as GitHub Markdown, or as plain text
-(terminal, figures). What is not mathematics is escaped for its target, so a data set called
-`a|b<c>` cannot change the structure of a table or smuggle in HTML.
+Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). All text of a report
+has that form first; it is then written as GitHub Markdown, or as plain text (terminal, figures).
+Prose is escaped for its target, so a data set called `a|b<c>` cannot change the structure of a
+table or smuggle in HTML.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _MATH = re.compile(r"\$([^$]+)\$")
 
 
 def markdown(text: str) -> str:
-    r"""For GitHub. Mathematics that Markdown could misread goes between $` and `$, which GitHub
-    documents for this (between plain dollars it drops the backslash of \{).
+    r"""Markdown for GitHub. Mathematics that Markdown could misread goes between $` and `$, which
+    GitHub documents for this (between plain dollars it drops the backslash of \{).
 
     >>> print(markdown(r"rank $Z = T$ for *all* of $\{1, 2\}$"))
     rank $Z = T$ for \*all\* of $`\{1, 2\}`$
@@ -28,12 +28,12 @@ def markdown(text: str) -> str:
     a&#124;b &lt;b&gt;
     """
     out = "".join(_math_markdown(p) if math else _prose_markdown(p) for math, p in pieces(text))
-    # What would start a list, a heading or a rule at the beginning of a line.
+    # At the beginning of a line these would start a list, a heading or a rule.
     return re.sub(r"^(\d+)(?=[.)]( |$))", r"\1\\", re.sub(r"^(?=[-+=])", r"\\", out))
 
 
 def code(text: str) -> str:
-    """As code, for Markdown: back-ticks where that is safe, entities otherwise.
+    """Code in Markdown: back-ticks if they are safe, else entities.
 
     >>> print(code("head.1.rank"), code("a`b"))
     `head.1.rank` <code>a&#96;b</code>
@@ -55,7 +55,7 @@ def plain(text: str) -> str:
 
 
 def sentence(text: str, capital: bool = True) -> str:
-    """With a capital in front, unless mathematics comes first, and one full stop at the end.
+    """The text with a capital, unless mathematics comes first, and one full stop.
 
     >>> sentence("rank $Z = T$"), sentence("$H < 2$.")
     ('Rank $Z = T$.', '$H < 2$.')
@@ -66,7 +66,7 @@ def sentence(text: str, capital: bool = True) -> str:
 
 
 def pieces(text: str) -> Iterator[tuple[bool, str]]:
-    """(is mathematics, piece), in order; a dollar without partner belongs to the prose."""
+    """Pieces in order, each with whether it is mathematics; an unpaired dollar is prose."""
     text, last = printable(text), 0
     for match in _MATH.finditer(text):
         yield False, text[last : match.start()]
@@ -91,14 +91,14 @@ def _prose_markdown(prose: str) -> str:
 
 
 # --- LaTeX to Unicode ---------------------------------------------------------------------------
-# By hand: pylatexenc leaves scripts as they are, unicodeit and flatlatex misread \ln, \hat, \text.
+# No library does this: pylatexenc leaves scripts, unicodeit and flatlatex misread \ln, \hat, \text.
 
 _LEFT, _RIGHT = "\ue000", "\ue001"  # private-use stand-ins for visible braces
 _NAMES = """
     le leq ge geq ne lt gt ll gg approx in notin subset subseteq cup cap setminus emptyset times pm
     perp mapsto Rightarrow iff forall sum prod alpha beta gamma delta Delta kappa lambda mu rho
     sigma Theta Omega omega pi ell lceil rceil lfloor rfloor vert Vert langle rangle prime
-"""  # which HTML has from TeX
+"""  # HTML has these names from TeX
 SIGNS = {f"\\{name}": html5[f"{name};"] for name in _NAMES.split()} | {
     r"\neq": "≠", r"\cdot": "·", r"\infty": "∞", r"\to": "→", r"\exists": "∃", r"\dots": "…",
     r"\ldots": "…", r"\cdots": "…", r"\top": "ᵀ", r"\varepsilon": "ε", r"\epsilon": "ε",
@@ -116,7 +116,7 @@ DOWN = dict(
 
 
 def _math_plain(math: str) -> str:
-    math = math.replace(r"\{", _LEFT).replace(r"\}", _RIGHT)  # braces that are meant to be seen
+    math = math.replace(r"\{", _LEFT).replace(r"\}", _RIGHT)  # visible braces
     math = re.sub(r"\\[,;:! ]", " ", math).replace(r"\|", "‖").replace("{,}", ",")
     math = re.sub(r"\\mathbb\s*\{?(\w)\}?", lambda m: BOARD.get(m[1], m[1]), math)
     word = r"\\(?:mathrm|mathbf|mathcal|operatorname\*?|text|texttt)\s*\{([^{}]*)\}"

@@ -1,13 +1,14 @@
-"""How far a layer is from its labels, enclosed rigorously: ball arithmetic (Arb).
+"""The error of a layer, enclosed rigorously: ball arithmetic (Arb).
 
-Floats are exact numbers (dyadic rationals), and so are the data; the only roundings are those of
-the evaluation itself, and a ball carries them along. So for weights in float64, and the softmax in
-base e, the error max_t |A(E⁽ᵗ⁾, e⁽ᵗ⁾) - y⁽ᵗ⁾| gets a lower and an upper bound that are theorems.
+Floats are exact numbers (dyadic rationals), and so are the data. The only roundings are those of
+the evaluation, and balls enclose them. So the error max_t |A(E⁽ᵗ⁾, e⁽ᵗ⁾) - y⁽ᵗ⁾| has a lower and an
+upper bound that are theorems, also for float64 weights and the softmax in base e.
 
 Derivation (ours). All logits are shifted by a midpoint of the largest (constructions/network/
 arithmetic.py): no exponential is much above 1, so logits of 10^5 do no harm. At b bits a logit of
 size Λ has a radius near Λ 2^-b, which becomes the relative radius of its weight; A - y then cancels
-most of the leading bits. How many is not known beforehand: b is doubled until it is decided.
+most of the leading bits. Their number is not known beforehand, so b is doubled until the claim is
+decided.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
 FIRST_BITS = 64  # working precision of the first attempt
-MAX_BITS = 16_384  # of the last
+MAX_BITS = 16_384  # working precision of the last attempt
 RELATIVE_WIDTH = fmpq(1, 2**10)  # of an error that counts as known
 DIGITS = 6  # of the decimal bounds, at least
-_DECIMAL_BITS = 1_000_000  # beyond 2^±this a bound is given as a power of ten
+_DECIMAL_BITS = 1_000_000  # bounds beyond 2^±this are written as a power of ten
 
 _ID = ids.ENCLOSURE_ERROR
 _SOURCE = "ours: ball arithmetic (verify/interpolation/enclosure.py)"
@@ -94,13 +95,13 @@ def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
     for row in differences.tolist():
         if all(x.is_finite() for x in row):
             bounds.append((max(x.abs_lower() for x in row), max(x.abs_upper() for x in row)))
-        else:  # too few bits: nothing known (a NaN would slip through the comparisons)
+        else:  # too few bits to know anything; a NaN would pass the comparisons
             bounds.append((arb(0), arb("inf")))
     return bounds
 
 
 def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
-    # Arb's comparisons are true only where they hold for all points of both balls.
+    # Arb's comparisons are true only if they hold for all points of both balls.
     if limit is None:
         return Level.ENCLOSED if high - low <= low * RELATIVE_WIDTH else Level.UNDECIDED
     if high <= limit:
@@ -109,7 +110,7 @@ def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
 
 
 def decimal(point: arb, *, up: bool) -> str:
-    """An exact point in `DIGITS` decimal digits or one more, rounded down or up.
+    """An exact point with `DIGITS` or one more decimal digits, rounded down or up.
 
     >>> decimal(arb(1) / 8, up=False), decimal(arb(2) ** 70, up=False), decimal(arb(0), up=True)
     ('0.125', '1.18059e+21', '0')
@@ -124,7 +125,7 @@ def decimal(point: arb, *, up: bool) -> str:
     if mantissa == 0:
         return "0"
     size = mantissa.bit_length() + exponent
-    if abs(size) > _DECIMAL_BITS:  # a far tail (or nothing known): a power of ten says it all
+    if abs(size) > _DECIMAL_BITS:  # far from 1, or nothing is known: a power of ten
         power = int(_DECIMAL_BITS * math.log10(2))
         tiny, huge = (f"1e-{power}", "0"), ("inf", f"1e+{power}")
         return (tiny if size < 0 else huge)[0 if up else 1]

@@ -5,8 +5,8 @@ Derivation. Let o be the output of an example and y its label. For another label
     |o - y'|² - |o - y|² = 2 ((y - y')·o - (|y|² - |y'|²) / 2).
 
 The least of (y - y')·o - (|y|² - |y'|²) / 2 over all these y' is the *margin* of the example: o is
-nearer to y than to any other label exactly if it is above 0. For one-hot labels it is how far the
-output at the label exceeds the largest other one, so nearest is argmax.
+nearer to y than to any other label if and only if it is above 0. For one-hot labels it is the
+output at the label minus the largest other one, so nearest is argmax.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.interpolation.enclosure import FIRST_BITS, MAX_BITS, RELATIVE_WIDTH
 
-_NARROW_BITS = 1024  # of balls that are no longer made narrower, only decided
+_NARROW_BITS = 1024  # from this precision on, balls are only decided and not made narrower
 
 
 @dataclass(frozen=True)
 class Margins:
-    """bounds: of the margin of each example, from below and above, exact numbers. levels: whether
-    it is above 0, or at least the bound that was asked for: enclosed (proved where the arithmetic
-    is exact), refuted, undecided. bits: of the balls; None where all is exact."""
+    """The margins of all examples.
+
+    bounds: a lower and an upper bound of each margin, exact numbers. levels: whether the margin is
+    above 0, or at least the bound in question: enclosed (proved if the arithmetic is exact),
+    refuted or undecided. bits: the precision of the balls; None if all is exact.
+    """
 
     bounds: list[tuple[Any, Any]]
     levels: list[Level]
@@ -40,7 +43,7 @@ class Margins:
 
     @property
     def level(self) -> Level:
-        """Of all examples together."""
+        """The level for all examples together."""
         for level in (Level.REFUTED, Level.UNDECIDED):
             if level in self.levels:
                 return level
@@ -48,21 +51,22 @@ class Margins:
 
     @property
     def least(self) -> int:
-        """The example that attains the least margin, by the bounds from below."""
+        """The example with the least lower bound."""
         return min(range(len(self.bounds)), key=lambda t: self.bounds[t][0])
 
 
 def margins(data: Dataset, outputs: fmpq_mat | arb_mat, bound: Fraction | None = None) -> Margins:
-    """Of all examples. outputs: T×m. bound: on the margins; None: that they are above 0.
+    """The margins of all examples. outputs: T×m. bound: the least margin that holds; None if
+    margins above 0 hold.
 
-    Arithmetic: that of the outputs, balls at the working precision. Raises InputError if all
-    labels are equal. Source: ours, above.
+    Arithmetic: exact, or balls at the working precision, as the outputs are. Raises InputError if
+    all labels are equal. Source: ours, above.
 
     >>> margins(Dataset.of([[1]], [[0], [1]], [0, 1]), fmpq_mat(2, 1, [0, 2])).bounds
     [(1/2, 1/2), (3/2, 3/2)]
     """
     unit, rows = data.labels.denominator, data.labels.numerators.tolist()
-    labels = [y for y, _ in groupby(sorted(rows))]  # in no set: hashes
+    labels = [y for y, _ in groupby(sorted(rows))]  # lists have no hashes
     if len(labels) == 1:
         raise InputError("labels", "not all equal, to ask which is nearest", "one alone")
     # With y = Y / unit, what is minimal over y' is (s - s') / (2 unit²), s = 2 unit Y·o - |Y|².
@@ -86,10 +90,10 @@ def enclosed_margins(
     bound: Fraction | None = None,
     max_bits: int = MAX_BITS,
 ) -> Margins:
-    """In balls, whose precision is doubled until all is decided, and without a bound until the
-    least margin is known to a relative width of 2^-10, too.
+    """The margins in balls. The precision is doubled until all levels are decided and, without a
+    bound, until the least margin is known to a relative width of 2^-10.
 
-    outputs: T×m at the working precision. Raises InputError as `margins`.
+    outputs: T×m at the working precision. Raises InputError as `margins` does.
     """
     bits = FIRST_BITS
     while True:
@@ -103,7 +107,7 @@ def enclosed_margins(
 
 
 def _decide(low: Any, high: Any, bound: Fraction | None) -> Level | None:
-    """None where it holds."""
+    """Refuted or undecided; None if the margin holds."""
     limit = fmpq(0) if bound is None else fmpq(bound.numerator, bound.denominator)
     if low > limit or (low >= limit and bound is not None):
         return None
@@ -111,7 +115,7 @@ def _decide(low: Any, high: Any, bound: Fraction | None) -> Level | None:
 
 
 def _ahead(own: Any, others: list[Any]) -> tuple[Any, Any]:
-    """By how much the score exceeds the largest other one, from below and above."""
+    """Bounds of the score minus the largest other score."""
     if isinstance(own, fmpq):
         return own - max(others), own - max(others)
     apart = [own - x for x in others]

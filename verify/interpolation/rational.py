@@ -10,8 +10,8 @@ Multiplying by the denominators δ_E of the contexts, δ_V of a column of V, δ_
 
     δ_y · Σ_h (Π_{g≠h} S_g) Σ_i 2^k_hi (δ_E E_i)(δ_V V_h)  =  (δ_y y) · δ_E δ_V · Π_h S_h.
 
-No fraction is ever reduced (with entries of 10^5 bits the gcds would cost more than all the rest);
-2^k is a shift; the sum over heads is taken in a balanced tree, so that long factors meet only once.
+No fraction is reduced (with entries of 10^5 bits the gcds would cost more than everything else);
+2^k is a shift; the sum over heads is a balanced tree, so that long factors meet only once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
-MAX_BITS = 20_000_000  # of one example's common denominator: some seconds an example
+MAX_BITS = 20_000_000  # of one example's common denominator: some seconds for each example
 
 _ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"
@@ -40,8 +40,8 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
 
     data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m. Returns the claim
     "interpolation.rational": *proved*, or *refuted* with the failing examples and the difference
-    A - y of the first; *undecided* where a logit is not an integer multiple of ln 2 (the output
-    need not be rational then) or where an example's common denominator is longer than `max_bits`.
+    A - y of the first; *undecided* if a logit is not an integer multiple of ln 2 (the output need
+    not be rational then) or if an example's common denominator is longer than `max_bits`.
     """
     columns = _values(data, *layer.readout)
     exponents = []
@@ -69,7 +69,7 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
 def _compare(
     data: Dataset, columns: list[tuple[fmpz_mat, fmpz]], exponents: list[list[list[fmpz]]]
 ) -> Claim:
-    """The verdict, from `_values` and the exponents [h][t][i] of the powers of two."""
+    """The claim, from `_values` and the exponents [h][t][i] of the powers of two."""
     labels, label_unit = data.labels.integer_matrix(), data.labels.denominator
     failing: list[int] = []
     first: dict[str, object] = {}
@@ -99,9 +99,9 @@ def _compare(
 
 
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:
-    """k_i - min k, [t][i] (a shift of all logits does not change the softmax).
+    """k_i - min k as a table [t][i]; a shift of all logits does not change the softmax.
 
-    Or, second, the first logit that is not whole: example, row, logit over ln 2.
+    If a logit is not whole, the second value is the first of them: example, row, logit over ln 2.
     """
     (key, key_unit), (query, query_unit) = head.key.numer_denom(), head.query.numer_denom()
     unit = key_unit * query_unit * data.contexts.denominator * data.queries.denominator
@@ -119,7 +119,7 @@ def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int
 
 
 def _values(data: Dataset, values: list[fmpq_mat], output: fmpq_mat) -> list[tuple[fmpz_mat, fmpz]]:
-    """Per label: V = value·output, cleared, d×H with a column for each head; and its δ_V."""
+    """For each label V = value·output, cleared, d×H with a column for each head; and its δ_V."""
     width, rows = int(values[0].ncols()), output.tolist()
     blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return [
@@ -136,7 +136,7 @@ def _integer_context(data: Dataset, t: int) -> fmpz_mat:
 
 
 def _sum_of_fractions(terms: Sequence[tuple[fmpz, fmpz]]) -> tuple[fmpz, fmpz]:
-    """Σ a/b as one unreduced fraction, by halves: the long products come last."""
+    """Σ a/b as one unreduced fraction, by halves, so that the long products come last."""
     if len(terms) == 1:
         return terms[0]
     half = len(terms) // 2

@@ -9,11 +9,11 @@ is a linear form in the symbols. A_t(y) = y_t as polynomials, for every t, says 
 of keys and queries memorizes *every* labelling. With z_tʰ = a_th/C_t and R = N/D over common
 denominators the identity is compared as Σ_h a_th · (N_h y) = C_t D y_t, in ℤ[y_1, ..., y_T].
 
-Labels in ℚ^m need no more: column c of A is Σ_h z_tʰ · (column c of V_h), so with V = R Y it is the
-same form at y = (column c of Y); one symbolic column stands for all of them. That the layer is such
-an instance is the second check: value·output = R Y, entry by entry.
+The same holds for labels in ℚ^m: column c of A is Σ_h z_tʰ · (column c of V_h), so with V = R Y it
+is the same form at y = (column c of Y), and one symbolic column stands for all of them. The second
+check is that the layer is such an instance: value·output = R Y, entry by entry.
 
-The logits are the expressions log(2)·(E_i K Qᵀ e); SymPy takes exp(k log 2) to 2^k.
+The logits are the expressions log(2)·(E_i K Qᵀ e); SymPy simplifies exp(k log 2) to 2^k.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def symbolic(
     data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; right_inverse: R,
     (H·d)×T, rows head by head, with Z R = I claimed and checked here. Returns the claim
     "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
-    identity fails, or the first entry where value·output is not R·Y; *undecided* where SymPy finds
-    a softmax weight that is not rational, or where `work` is above `limit` (ask `work` before).
+    identity fails, or the first entry where value·output is not R·Y; *undecided* if a softmax
+    weight is not rational, or if `work` is above `limit`.
     """
     values, output = layer.readout
     estimate = work(data, layer, right_inverse)
@@ -109,8 +109,8 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
     """Z as T rows of H·d rationals (domain QQ), through SymPy's log and exp.
 
-    A row is None where a softmax weight of its example is not rational. Heads that share their key
-    and query objects, as idle ones do, are worked out once.
+    A row is None if a softmax weight of its example is not rational. Heads that share their key
+    and query objects, as idle ones do, are computed once.
     """
     names = [(id(head.key), id(head.query)) for head in layer.heads]
     heads = {
@@ -145,7 +145,7 @@ def _softmax(coefficients: list[Any]) -> list[sympy.Expr]:
 def _readout_forms(
     right_inverse: fmpq_mat, polynomials: Any, labels: list[PolyElement]
 ) -> tuple[Any, list[PolyElement]]:
-    """D, and the linear forms D·(R y)_r over ℤ, one for each of the H·d rows."""
+    """D, and the linear form D·(R y)_r over ℤ for each of the H·d rows."""
     entries = [[QQ(int(x.p), int(x.q)) for x in row] for row in right_inverse.tolist()]
     unit = ZZ.one
     for row in entries:

@@ -1,6 +1,6 @@
 """Saturation on demand: every earlier example attends to its row with 1 - p < 2^-B, in every head.
 
-| route | arithmetic | what it confirms |
+| route | arithmetic | statement |
 | --- | --- | --- |
 | `rational.rational` | exact over ℚ, FLINT | 1 - p < 2^-B at the layer's own weights |
 | `symbolic.symbolic` | exact, SymPy, a symbol c | as c grows all weight goes to the row; the rate |
@@ -22,7 +22,7 @@ SOURCE = "ours: saturation on demand (docs/mathematics.md, section 4)"
 
 
 class SaturatedPair(NamedTuple):
-    """A head, counted from 0, and an earlier example that it is to saturate; row: its L_s."""
+    """A head, counted from 0, an earlier example that it must saturate, and its row L_s."""
 
     head: int
     example: int
@@ -38,13 +38,13 @@ def pairs(built: BuiltLayer) -> Iterator[SaturatedPair]:
 
 
 def moving_heads(built: BuiltLayer) -> Iterator[tuple[int, SteeringHead]]:
-    """Those with a term c·u vᵀ and earlier examples, with their numbers from 0."""
+    """The heads with a term c·u vᵀ and earlier examples, with their numbers from 0."""
     for h, record in enumerate(built.heads):
         if isinstance(record, SteeringHead) and record.selector is not None and record.earlier:
             yield h, record
 
 
 def in_words(built: BuiltLayer) -> str:
-    """The examples in words: "all 91 pairs of a head and an earlier example"."""
+    """The pairs in words: "all 91 pairs of a head and an earlier example"."""
     count = sum(1 for _ in pairs(built))
     return f"{counted(count, 'pair', 'all')} of a head and an earlier example"

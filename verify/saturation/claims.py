@@ -16,7 +16,7 @@ from attncert.verify.saturation.rational import rational
 
 
 def checks(data: Dataset, built: BuiltLayer, bits: int) -> list[Callable[[], Claim]]:
-    """The routes, and that c is the least."""
+    """The checks of both routes, and the check that c is the least."""
     from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
 
     return [

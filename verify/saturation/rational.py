@@ -4,9 +4,9 @@ Derivation (ours). In units of ln 2 the logits are integers k_i, so p = 2^k_L / 
 
     1 - p < 2^-B   ⟺   2^B·Σ_{i≠L} 2^k_i < Σ_i 2^k_i.
 
-Both sides are multiplied by 2^-min k. A row that is far behind is moved up to M = n(B + 1) bits
-below L, so that no power is longer: that cannot make the inequality true, and does not make it
-false (docs/certificate.md, "Saturation").
+Both sides are multiplied by 2^-min k. A row that is further behind than M = n(B + 1) bits is moved
+up to M bits below L, which bounds the length of the powers. That can make the inequality neither
+true nor false (docs/certificate.md, "Saturation").
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from attncert.verify.saturation import SOURCE, SaturatedPair, in_words, pairs
 
 
 def rational(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
-    """The claim "saturation.rational": *proved*, or *refuted* with the first pair that is not.
+    """The claim "saturation.rational": *proved*, or *refuted* with the first pair that fails.
 
     p is the weight of the example's row L_s. Exact. *Undecided* if a logit is not a whole
     multiple of ln 2.
@@ -76,7 +76,7 @@ def _logits(head: Head, data: Dataset) -> list[list[Any]]:
 
 
 def below(behind: Sequence[int], bits: int) -> bool:
-    """Whether 2^B·Σ 2^-δ < 1 + Σ 2^-δ, δ how far the other rows are behind (negative: ahead)."""
+    """Whether 2^B·Σ 2^-δ < 1 + Σ 2^-δ. behind: δ of the other rows, negative if they are ahead."""
     if min(behind) < 1:
         return False
     most = (len(behind) + 1) * (bits + 1)
@@ -85,7 +85,7 @@ def below(behind: Sequence[int], bits: int) -> bool:
 
 
 def _log2(behind: list[int]) -> float:
-    """log2(1 - p) in float64, for a table; 0 where the row does not lead."""
+    """log2(1 - p) in float64, for a table; 0 if the row does not lead."""
     least = min(behind)
     if least < 1:
         return 0.0

@@ -178,7 +178,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: 
         for shard in search.plan(0).shards():
             log.add(subject, shard, search(shard, general))
     printed = shell.runs(*words, "--subsets", "0").out
-    assert "Under an assumption: Every 4 of the 24 vectors are independent." in printed
+    assert "Assuming kruskal.records: Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
     assert "search of all sets of 4, 21 were taken from the log, and 1 of these" in report
