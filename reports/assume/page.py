@@ -9,14 +9,13 @@ import numpy as np
 
 from attncert.reports.answers import PageParts
 from attncert.reports.kruskal.page import stored
-from attncert.reports.words.numbers import percent, real
+from attncert.reports.words.numbers import real
 from attncert.verify.assume.assume import Assumed, counts
 from attncert.verify.assume.spectra import EPSILON, AgainstRounding, Spectrum
 from attncert.verify.claims import ids
 from attncert.verify.claims.words import counted
 
 Row = tuple[str, ...]
-SET_COLUMNS = ("sets", "independent, exactly", "level")
 ROUNDING_COLUMNS = (
     "sets", "number", "standing", "$\\sigma_{\\min}$", "rounding, at most",
     "$\\sigma_{\\min}/\\sigma_{\\max}$", "ε-rank",
@@ -29,7 +28,7 @@ def page_parts(answer: Assumed) -> PageParts:
     context = {
         "sentences": sentences(answer),
         "stored": stored(answer.data.queries),
-        "sets": (SET_COLUMNS, of_sets(answer)),
+        "samples": [sample.claim().statement for sample in answer.samples.values()],
         "rounding": (ROUNDING_COLUMNS, _rounding(answer)),
         "layer": (LAYER_COLUMNS, _layer(answer)),
         "epsilon": f"{EPSILON:g}",
@@ -42,34 +41,22 @@ def page_parts(answer: Assumed) -> PageParts:
 
 def sentences(answer: Assumed) -> tuple[str, ...]:
     """The answer in a few sentences, for a terminal and the head of the page."""
-    first, contexts = answer.trace[ids.A1], answer.trace[ids.CONTEXTS]
-    low, high = answer.interval.lower, answer.interval.upper
-    inputs, of, n = answer.data, answer.data.lengths, answer.data.tokens
-    contexts_given = counted(len(inputs.with_context), "context")
-    between = (
-        f"from {low.value:,} to {high.value:,}" if low.value < high.value else f"{low.value:,}"
-    )
-    every = f"A1, every {min(n, inputs.N):,} of {inputs.N:,} queries independent"
-    rank = f"their Kruskal rank is {between} (proved)."
-    text = [f"{every}: {first.level.value}; {rank}"]
-    if ids.A1_DISTINCT in answer.trace:
-        N, distinct = inputs.distinct.N, answer.trace[ids.A1_DISTINCT]
-        text = [
-            f"{every}: refuted, some are equal.",
-            f"Distinct queries: {N:,}; every {min(n, N):,} of them independent: "
-            f"{distinct.level.value}; {rank}",
-        ]
-    text += [
-        f"A2, rank {of} of contexts: {contexts.level.value}"
-        f"{' for' if contexts.level.holds else ', true of'} "
-        f"{contexts.numbers[f'of rank {of}']:,} of the {contexts_given} given.",
+    shown = (ids.A1, ids.A1_DISTINCT, ids.CONTEXTS, ids.GENERAL_POSITION)
+    low, high = answer.interval.lower.value, answer.interval.upper.value
+    between = f"{low:,}" if low == high else f"from {low:,} to {high:,}"
+    distinct = "distinct " if answer.data.repeats else ""
+    text = [
+        f"{claim.level.value.capitalize()}: {claim.statement}"
+        for claim in answer.trace
+        if claim.id in shown
     ]
+    text.insert(1, f"Proved: The Kruskal rank of the {distinct}queries is {between}.")
     if answer.placed:
-        most = max(answer.placed, key=lambda p: p.memorized)
+        most = max(placed.memorized for placed in answer.placed)
         text.append(
-            f"Every labelling of {counted(most.memorized, 'example')} is memorized by "
-            f"{counted(inputs.heads or 0, 'head')} (proved: partition certificate and A2)."
-            if most.memorized
+            f"Every labelling of {counted(most, 'example')} is memorized by "
+            f"{counted(answer.data.heads or 0, 'head')} (proved: partition certificate and A2)."
+            if most
             else "No example is proved to be memorized: no context of rank n is given."
         )
     return tuple(text)
@@ -104,35 +91,6 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
             for p in answer.placed
         ],
     }  # fmt: skip
-
-
-def of_sets(answer: Assumed) -> list[Row]:
-    """Random sets of n and of d queries, and the contexts, tested exactly."""
-    inputs, rows = answer.data, list[Row]()
-    if answer.k is None:
-        name = f"{counted(inputs.tokens, 'query')} (A1)"
-        rows.append((name, f"none: n exceeds d = {inputs.d}", "proved"))
-    sizes = {answer.most: "general position"} | {answer.k: "A1"}
-    for k in sorted(k for k in sizes if k is not None):
-        rows.append((f"{counted(k, 'query')} ({sizes[k]})", *_sampled(answer, k)))
-    if answer.contexts:
-        good = sum(1 for s in answer.contexts if s.rank == s.size)
-        rows.append(
-            (f"contexts, tokens: {inputs.lengths} (A2)",
-             f"{good:,} of {len(answer.contexts):,}", "proved, each")
-        )  # fmt: skip
-    return rows
-
-
-def _sampled(answer: Assumed, k: int) -> tuple[str, str]:
-    if k > answer.rank:
-        return f"none: all queries have rank {answer.rank:,}", "proved"
-    sample = answer.samples.get(k)
-    if sample is None:
-        return "–", "undecided"
-    bound = percent(sample.failing_at_most)
-    share = f"{sample.independent:,} of {sample.drawn:,}"
-    return f"{share}; at most {bound} of all are dependent (95 %)", "sampled"
 
 
 def _rounding(answer: Assumed) -> list[Row]:

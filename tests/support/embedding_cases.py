@@ -52,9 +52,6 @@ class FakeNetwork:
     provenance: Mapping[str, Any] = field(default_factory=lambda: {"model": "fake"})
     model: Any = field(default_factory=lambda: SimpleNamespace(config=CONFIG))
 
-    def require_tokens(self, tokens: np.ndarray) -> None:
-        assert tokens.max() < 10
-
     def states(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
         ids = batch["input_ids"]
         if (ids == self.spoiled).any():

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress, say, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
@@ -35,8 +35,6 @@ _MARGIN = 1.1  # searches for circuits end a little after their share
 _BY_LUCK = 0.01  # of the work, if it does not cover all sets
 _MOST = 10**7  # nominal seconds: no command line takes more
 
-Watch = Callable[[Interval], None]
-
 
 def close(
     vectors: Vectors,
@@ -45,14 +43,13 @@ def close(
     log: Log | None = None,
     cluster: Cluster | None = None,
     progress: StageProgress = silent,
-    watch: Watch = lambda interval: None,
 ) -> Interval:
     """The narrowest interval around the Kruskal rank within the question's work.
 
     question: with k (1 <= k <= min(N, d)) the search ends when `Interval.answers(k)` is known. Its
         seed decides which sets are met, never whether a bound is true.
     log, cluster: of the searches of all sets of one size.
-    progress: called as progress(stage, done, of); watch: called with each narrower interval.
+    progress: called as progress(stage, done, of); shows each narrower interval as a line.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> interval = close(vectors, Kruskal())
@@ -68,7 +65,7 @@ def close(
         for bound in method(search, interval):
             narrower = interval.tighten(bound)
             if narrower is not interval:
-                watch(narrower)
+                say(progress, narrower.line())
             interval = narrower
             if settled(interval, question.k):
                 break

@@ -8,13 +8,13 @@ search settles the question, subsets are drawn only where their number is stated
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 from attncert.constructions.errors import InputError
-from attncert.constructions.progress import StageProgress, say, silent
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.answers import answers
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims.answer import Answer
@@ -23,7 +23,7 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.installed import versions
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims, dependent_set
-from attncert.verify.kruskal.interval import Watch, close, known, settled
+from attncert.verify.kruskal.interval import close, known, settled
 from attncert.verify.kruskal.shards.jobs import sampling_job, untrue
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
@@ -57,7 +57,7 @@ def kruskal(
     ℚ), or enclosed (coherence); assumed if a log or Dask workers stand in for a search; without k
     it always holds. Random subsets are claims of their own, sampled. Source: docs/commands.md.
     Raises InputError, also for a log, or workers, that contradict what is computed here. Ctrl-C is
-    a KeyboardInterrupt that says what was proved, and what the log keeps.
+    a KeyboardInterrupt that says what the log keeps.
 
     >>> from attncert import Kruskal, kruskal
     >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]
@@ -73,9 +73,12 @@ def kruskal(
     with ExitStack() as stack:
         log = None if question.log is None else stack.enter_context(Log(question.log))
         cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
-        watch, start = stack.enter_context(_interrupted(log, progress)), time.monotonic()
+        start = time.monotonic()
         try:
-            outcome = search(vectors, question, progress, log=log, cluster=cluster, watch=watch)
+            outcome = search(vectors, question, progress, log=log, cluster=cluster)
+        except KeyboardInterrupt:
+            kept = "" if log is None else f"{log.count} finished shards are kept in {log.path}"
+            raise KeyboardInterrupt(kept) from None
         except Contradiction:
             if log is None and cluster is None:
                 raise
@@ -90,23 +93,6 @@ def _require(question: Kruskal, vectors: Vectors) -> None:
         sizes = f"min(N, d) = min({vectors.N}, {vectors.d})"
         raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
     choose_device(question.device)
-
-
-@contextmanager
-def _interrupted(log: Log | None, progress: StageProgress) -> Iterator[Watch]:
-    """Ctrl-C reports what was proved and what the log holds."""
-    proved = list[str]()
-
-    def watch(interval: Interval) -> None:
-        proved.append(interval.line())
-        say(progress, proved[-1])
-
-    try:
-        yield watch
-    except KeyboardInterrupt:
-        lines = [] if log is None else [f"{log.count} finished shards are kept in {log.path}"]
-        lines += [f"proved so far: {line}" for line in proved[-1:]]
-        raise KeyboardInterrupt("; ".join(lines)) from None
 
 
 def _answer(
@@ -139,11 +125,10 @@ def search(
     *,
     log: Log | None = None,
     cluster: Cluster | None = None,
-    watch: Watch = lambda interval: None,
 ) -> tuple[Interval, Samples | None]:
     """Close the interval, then draw the random subsets: of k vectors, or as many as the upper end
     allows."""
-    interval = close(vectors, question, log=log, cluster=cluster, progress=progress, watch=watch)
+    interval = close(vectors, question, log=log, cluster=cluster, progress=progress)
     size, count = question.k or interval.upper.value, question.drawn
     if not size or not count or (settled(interval, question.k) and question.subsets is None):
         return interval, None
@@ -152,10 +137,10 @@ def search(
     )
     records, assumed = sampling.run(cluster, progress=progress)
     sampled = sampling.work.summary(vectors, sampling.plan, records.values(), assumed)
-    return _tightened(interval, sampled, question.k, watch), sampled
+    return _tightened(interval, sampled, question.k), sampled
 
 
-def _tightened(interval: Interval, sampled: Samples, k: int | None, watch: Watch) -> Interval:
+def _tightened(interval: Interval, sampled: Samples, k: int | None) -> Interval:
     """The interval with a dependent set of the sample, which may answer what was open."""
     if sampled.witness is None:
         return interval
@@ -164,7 +149,6 @@ def _tightened(interval: Interval, sampled: Samples, k: int | None, watch: Watch
         return interval
     if settled(narrower, k) and narrower.lower.level is not Level.ASSUMED:
         narrower = replace(narrower, stopped=known(None if narrower.decided else k))
-    watch(narrower)
     return narrower
 
 

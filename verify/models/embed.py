@@ -41,8 +41,6 @@ def embed(
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)
     network = build(model, options)
-    if inputs.tokens is not None:
-        network.require_tokens(inputs.tokens)
     config = network.model.config
     _, tokens, width = network.states(inputs.batch(0, 1)).shape
     query = options.query or ("last" if config.model_type.startswith("gpt") else "first")

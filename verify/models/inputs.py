@@ -26,12 +26,11 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 @dataclass(frozen=True)
 class Inputs:
     """count: how many. batch(start, stop): arrays under the names by which models take them.
-    provenance: for the manifest, their hash among it. tokens: all of them, (N, n); None: images."""
+    provenance: for the manifest, with their hash."""
 
     count: int
     batch: Callable[[int, int], Mapping[str, AnyArray]]
     provenance: Mapping[str, Any]
-    tokens: IntArray | None = None
 
 
 def open_inputs(source: str, model: str, options: Embed) -> Inputs:
@@ -50,7 +49,7 @@ def open_inputs(source: str, model: str, options: Embed) -> Inputs:
         ids = _tokens(path) if array else _passages(path, model, options.length)
     digest = hashlib.sha256(f"{ids.shape} ".encode() + ids.tobytes()).hexdigest()
     provenance = {"inputs": "tokens" if array else "text", "tokens sha256": digest}
-    return Inputs(len(ids), lambda start, stop: {"input_ids": ids[start:stop]}, provenance, ids)
+    return Inputs(len(ids), lambda start, stop: {"input_ids": ids[start:stop]}, provenance)
 
 
 def _images(folder: Path, model: str) -> Inputs:

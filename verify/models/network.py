@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.arrays import AnyArray, IntArray
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError, extra
 from attncert.verify.questions.embed import Embed
 
@@ -39,15 +39,6 @@ class Network:
     layer: int
     provenance: Mapping[str, Any]
     absent: tuple[str, ...] = ()
-
-    def require_tokens(self, tokens: IntArray) -> None:
-        """Raises InputError for a token that is no word of the vocabulary."""
-        with foreign("one that takes tokens"):
-            words = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
-        lowest, highest = int(tokens.min()), int(tokens.max())
-        if words is not None and not 0 <= lowest <= highest < words:
-            must = f"of tokens from 0 to {words - 1}, the vocabulary of MODEL"
-            raise InputError("INPUTS", must, f"with {lowest if lowest < 0 else highest}")
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
         """The states (B, n, d) that enter block k + 1. Raises InputError for a model that has no

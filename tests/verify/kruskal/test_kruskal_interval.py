@@ -57,15 +57,11 @@ def test_with_little_work_the_interval_still_contains_the_truth(
 
 def test_a_planted_circuit_bounds_from_both_sides() -> None:
     vectors, members = planted(120, 12, 4)
-    narrower: list[Interval] = []
-    found = close(vectors, Kruskal(work=20.0), watch=narrower.append)
+    found = close(vectors, Kruskal(work=20.0))
     assert (found.lower.value, found.upper.value) == (3, 3)
     assert found.upper.dependency is not None
     assert found.upper.dependency.indices == members
     assert found.stopped == "The Kruskal rank is known."
-    assert len(narrower) == len(found.trail) - 2
-    lengths = [i.upper.value - i.lower.value for i in narrower]
-    assert lengths == sorted(lengths, reverse=True)
 
 
 @pytest.mark.slow
@@ -194,7 +190,6 @@ def test_an_interrupt_loses_the_shard_under_way(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, "")
     assert "no report was written; 2 finished shards are kept in" in done.stderr
-    assert "proved so far: 5 <= " in done.stderr
     assert not (tmp_path / "o").exists()
     assert [row[:3] for row in contents(Path(log))] == [
         ("all sets of 6", 0, 6),

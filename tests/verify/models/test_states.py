@@ -110,8 +110,7 @@ def test_a_model_of_one_layer_and_a_word_that_it_lacks(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["layer"] == 0
     for wrong in (40, -1):
         np.save(tmp_path / "t.npy", [[3, wrong]])
-        line = f"INPUTS: must be of tokens from 0 to 39, the vocabulary of MODEL, not with {wrong}"
-        with pytest.raises(InputError, match=line):
+        with pytest.raises(InputError, match="MODEL: must be one that turns such input_ids"):
             embed(str(tmp_path), str(tmp_path / "t.npy"), tmp_path / "no", Embed(random=True))
     assert not (tmp_path / "no").exists()
 

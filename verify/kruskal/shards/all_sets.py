@@ -53,9 +53,8 @@ class AllSets:
         return Plan(f"all sets of {self.k}", seed, count, max(1, int(size)))
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """What its shards depend on, besides the vectors."""
-        by_middle = middle.worth_trying(self.k, self.vectors, self.width)
-        return {"method": "middle" if by_middle else "quotients"}
+        """What its shards depend on, besides the version and the vectors."""
+        return {}
 
     @property
     def items(self) -> str:
