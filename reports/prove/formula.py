@@ -34,18 +34,20 @@ def formulas(blocks: Iterable[tuple[Block, str]]) -> Iterator[tuple[str, str, st
 
 
 def _formula(block: Block, k: str, before: str) -> str:
-    made, where = (
-        _attention(block, k, before) if isinstance(block, Attention) else _fed(block, k, before)
+    value, where = (
+        _attention(block, k, before)
+        if isinstance(block, Attention)
+        else _feed_forward(block, k, before)
     )
-    kept = f"x_{{{before}}} + " if block.residual else ""
-    tokens = f", and each row of $X_{{{k}}}$ alike" if block.of == "all" else ""
-    return f"$x_{{{k}}} = {kept}{made}${tokens}, where {where}"
+    residual = f"x_{{{before}}} + " if block.residual else ""
+    tokens = f", and each row of $X_{{{k}}}$ likewise" if block.of == "all" else ""
+    return f"$x_{{{k}}} = {residual}{value}${tokens}, where {where}"
 
 
-def _fed(block: FeedForward, k: str, before: str) -> tuple[str, str]:
+def _feed_forward(block: FeedForward, k: str, before: str) -> tuple[str, str]:
     row = rf"(x_{{{before}}},\,X_{{{before}}})" if block.of == "row" else f"x_{{{before}}}"
-    made = _ACTIVATIONS[block.activation].format(f"{row}W_{{{k}}} + b_{{{k}}}")
-    return made, f"$W_{{{k}}}$ is {_size([block.weights])}"
+    value = _ACTIVATIONS[block.activation].format(f"{row}W_{{{k}}} + b_{{{k}}}")
+    return value, f"$W_{{{k}}}$ is {_size([block.weights])}"
 
 
 def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
@@ -54,12 +56,12 @@ def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
     logits = rf"\ln 2\cdot {logits}" if block.unit == "ln 2" else logits
     logits = rf"{logits}/\sqrt{{{block.root}}}" if block.root != 1 else logits
     weights = f"({logits})" if block.rule == "linear" else rf"\mathrm{{{block.rule}}}({logits})"
-    made = rf"\big({weights}\,{X}V_{h}\big)_{{h=1}}^{{{len(block.heads)}}}\,O_{{{k}}}"
+    value = rf"\big({weights}\,{X}V_{h}\big)_{{h=1}}^{{{len(block.heads)}}}\,O_{{{k}}}"
     named = {"Q": "query", "K": "key", "V": "value"}
     sizes = [f"${x}_{h}$ {_size(getattr(y, of) for y in block.heads)}" for x, of in named.items()]
-    mask = "; not every token is seen, by its mask" if block.mask else ""
+    mask = "; a mask hides some tokens" if block.mask else ""
     sizes.append(f"$O_{{{k}}}$ {_size([block.output])}")
-    return made, f"the heads are concatenated, {', '.join(sizes)}{mask}"
+    return value, f"the heads are concatenated, {', '.join(sizes)}{mask}"
 
 
 def _size(matrices: Iterable[fmpq_mat]) -> str:

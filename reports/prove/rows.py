@@ -79,7 +79,7 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
     option = f" (--construction {notation(proof.question.construction)})"
     contexts = "one, shared by all examples" if data.shared else "one for each example"
     labels = f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"
-    rows = [
+    rows: list[Row] = [
         ("construction", f"{proof.construction.title or proof.construction.name}{option}"),
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: {tokens(data)} rows of width $d = {data.d}$"),
@@ -103,7 +103,7 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
     return rows
 
 
-def _sizes(proof: Proof, layer: Layer) -> list[tuple[str, str]]:
+def _sizes(proof: Proof, layer: Layer) -> list[Row]:
     """The bits of the longest numbers."""
     inner = [m for h in layer.heads for m in (h.key, h.query)]
     outer = [m for h in layer.heads for m in (h.value, layer.output) if m is not None]

@@ -105,7 +105,7 @@ HEADS = (Head(M(2, 1), M(3, 1), M(2, 4)), Head(M(2, 2), M(3, 2), M(2, 5)))
             r"$x_{1} = \big((x_{0}Q_{1,h}K_{1,h}^\top X_{0}^\top)\,X_{0}V_{1,h}\big)_{h=1}^{2}"
             r"\,O_{1}$, where the heads are concatenated, $Q_{1,h}$ $3\times1$ or $3\times2$, "
             r"$K_{1,h}$ $2\times1$ or $2\times2$, $V_{1,h}$ $2\times4$ or $2\times5$, "
-            r"$O_{1}$ $9\times3$; not every token is seen, by its mask",
+            r"$O_{1}$ $9\times3$; a mask hides some tokens",
         ),
         (
             Attention(HEADS[:1], M(4, 3), unit="1", root=2),

@@ -47,7 +47,7 @@ SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
 READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
 INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
-MULTIPRECISION_WORK = 10**5  # T·H·n exponentials of mpmath
+MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
 
 @dataclass(frozen=True)
