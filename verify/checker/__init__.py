@@ -1,8 +1,8 @@
 """The checker of certificates: python checker certificate.json [--json]
 
-Standard library only; nothing in a file is believed; docs/certificate.md says what is proved.
-To read: `claims.py` (the table of claims; `check_file`), `limits.py`, `reading.py`, `layer.py`,
-then a claim in the file of its name.
+It needs only the standard library and trusts nothing in a file; docs/certificate.md states what is
+proved. Read `claims.py` (the table of claims; `check_file`), `limits.py`, `reading.py`, `layer.py`,
+then each claim in the file of its name.
 """
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from typing import Any
 
 
 def package() -> Any:
-    """This folder, wherever it lies."""
+    """The package of this folder, wherever it is."""
     if __package__:
         return importlib.import_module(__package__)
-    sys.dont_write_bytecode = True  # a report's folder stays what it was
-    with suppress(OSError):  # this file's code is there before any of it is run
+    sys.dont_write_bytecode = True  # a report's folder is left as it is
+    with suppress(OSError):  # Python has cached this file before running it
         cached = importlib.util.cache_from_source(__file__)
         os.remove(cached)
         os.rmdir(os.path.dirname(cached))
@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
     line = json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}"
     try:
         print(line, flush=True)
-    except OSError:  # a full disk, a closed pipe: the status of an answer that nobody saw
+    except OSError:  # a full disk or a closed pipe: nobody saw the answer
         return int(checker.EXIT["unusable"])
     return int(checker.EXIT[verdict.status])
 

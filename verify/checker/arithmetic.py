@@ -1,8 +1,8 @@
 """The arithmetics in which `network.py` evaluates blocks: functions of vectors.
 
-Exactly, a vector is (integers, unit), the integers over one positive unit; in balls, with the true
-exponential, it is (centres, radii), as in `near.py`. `Mixed` has vectors of both kinds: what is
-computed from exact vectors is exact, unless a softmax is not rational or a number grows too long.
+An exact vector is (integers, unit), integers over one positive unit; a vector of balls, with the
+true exponential, is (centres, radii), as in `near.py`. `Mixed` has both kinds: results from exact
+vectors are exact, unless a softmax is not rational or a number grows too long.
 """
 
 if __name__ == "__main__":
@@ -21,7 +21,7 @@ from .near import Balls
 
 # Columns of integers over `unit`: a map of vectors, the last entry of each column a bias.
 Map = namedtuple("Map", "columns unit")
-LONGEST = 2**14  # bits of an exact number, where balls may take its place
+LONGEST = 2**14  # bits of an exact number, if balls may replace it
 
 
 class Exact:
@@ -30,7 +30,7 @@ class Exact:
         self.longest = longest
 
     def vector(self, entries: list[int], unit: int) -> Any:
-        """In lowest terms."""
+        """The vector in lowest terms."""
         bits = max(x.bit_length() for x in [unit, *entries])
         self.limits.allow(bits, len(entries))
         self.limits.divide(bits, bits)
@@ -50,7 +50,7 @@ class Exact:
         return [[self.times(x, unit // below) for x in row] for row, below in vectors], unit
 
     def joined(self, vectors: list[Any]) -> Any:
-        """One after the other."""
+        """The concatenation."""
         rows, unit = self.on_one_unit(vectors)
         return [x for row in rows for x in row], unit
 
@@ -59,7 +59,7 @@ class Exact:
         return self.vector([sum(column) for column in zip(*rows, strict=True)], unit)
 
     def products(self, vector: Any, rows: list[Any]) -> Any:
-        """Of one vector with each of the rows: the logits."""
+        """The products of one vector with each of the rows: the logits."""
         (x, unit), (table, below) = vector, self.on_one_unit(rows)
         return [self.dot(x, row) for row in table], self.times(unit, below)
 
@@ -69,7 +69,7 @@ class Exact:
         return self.vector([self.dot(w, c) for c in columns], self.times(unit, below))
 
     def softmax(self, logits: Any, in_ln_2: bool) -> Any:
-        """A softmax does not change when all logits are shifted: only differences must be whole."""
+        """A shift of all logits changes nothing, so only their differences must be integers."""
         (x, unit), low = logits, min(logits[0])
         above = [k - low for k in x]
         self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
@@ -128,7 +128,7 @@ class Enclosed:
         return self.balls.softmax(rows, [1] * len(rows))
 
     def hardmax(self, logits: Any) -> Any:
-        """A tie is not seen in balls: one logit must lead."""
+        """Balls cannot show a tie, so one logit must lead."""
         low = max(c - r for c, r in zip(*logits, strict=True))
         leads = [c + r >= low for c, r in zip(*logits, strict=True)]
         need(sum(leads) == 1, "which logit is the largest is not decided in balls", "over limit")
@@ -149,8 +149,8 @@ def pairs(balls: Any) -> Any:
 
 
 class Mixed:
-    """Exact vectors to `longest` bits, else balls of P bits. Balls of radius 0 are exact again, so
-    exact points decide ties and signs."""
+    """Exact vectors up to `longest` bits, otherwise balls of P bits. Balls of radius 0 become exact
+    again, so that exact points decide ties and signs."""
 
     def __init__(self, P: int, limits: Limits, longest: int = LONGEST) -> None:
         self.exact, self.P, self.limits, self.longest = Exact(limits, longest), P, limits, longest
@@ -160,9 +160,9 @@ class Mixed:
         return Enclosed(self.P, self.limits)
 
     def vector(self, entries: list[int], unit: int) -> Any:
-        return self.kept(self.exact.vector(entries, unit))
+        return self.shortened(self.exact.vector(entries, unit))
 
-    def kept(self, vector: Any) -> Any:
+    def shortened(self, vector: Any) -> Any:
         entries, unit = vector
         short = max(x.bit_length() for x in (unit, *entries)) <= self.longest
         return vector if short else self.balls.vector(entries, unit)
@@ -170,13 +170,13 @@ class Mixed:
     def enclosed(self, vector: Any) -> Any:
         return self.balls.vector(*vector) if is_exact(vector) else vector
 
-    def settled(self, vector: Any) -> Any:
+    def exact_points(self, vector: Any) -> Any:
         points = not is_exact(vector) and not any(vector[1])
         return self.vector(vector[0], self.balls.one) if points else vector
 
     def on_all(self, vectors: list[Any], operation: Callable[[Any, list[Any]], Any]) -> Any:
         if all(map(is_exact, vectors)):
-            return self.kept(operation(self.exact, vectors))
+            return self.shortened(operation(self.exact, vectors))
         return operation(self.balls, [self.enclosed(x) for x in vectors])
 
     def mapped(self, vector: Any, by: Map) -> Any:
@@ -197,20 +197,20 @@ class Mixed:
     def softmax(self, logits: Any, in_ln_2: bool) -> Any:
         if is_exact(logits):
             with suppress(Rejected):  # not rational, or too long
-                return self.kept(self.exact.softmax(logits, in_ln_2))
+                return self.shortened(self.exact.softmax(logits, in_ln_2))
         return self.balls.softmax(self.enclosed(logits), in_ln_2)
 
     def hardmax(self, logits: Any) -> Any:
-        return self.settled(self.on_all([logits], lambda on, x: on.hardmax(*x)))
+        return self.exact_points(self.on_all([logits], lambda on, x: on.hardmax(*x)))
 
     def relu(self, vector: Any) -> Any:
-        return self.settled(self.on_all([vector], lambda on, x: on.relu(*x)))
+        return self.exact_points(self.on_all([vector], lambda on, x: on.relu(*x)))
 
     def threshold(self, vector: Any) -> Any:
-        return self.settled(self.on_all([vector], lambda on, x: on.threshold(*x)))
+        return self.exact_points(self.on_all([vector], lambda on, x: on.threshold(*x)))
 
     def around(self, vector: Any) -> Any:
-        """Centres and radii, and the unit of both."""
+        """Centres, radii, and the unit of both."""
         if is_exact(vector):
             return vector[0], [0] * len(vector[0]), vector[1]
         return *vector, self.balls.one

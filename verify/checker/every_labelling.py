@@ -1,10 +1,10 @@
-"""The claim "every-labelling": for every labels there are weights.
+"""The claim "every-labelling": for all labels there are weights.
 
 Head h gives example t, with context E and query e, logits ln 2 * k with integers k = E K Q^T e, the
 softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p; label j is the sum over the heads of
 (V O)_j^T z. The layer's real weights are K, Q' = ln 2 * Q, V and O.
 
-The claim: FOR EVERY labels of these examples there are real weights of H heads of these widths
+The claim: FOR ALL labels of these examples there are real weights of H heads of these widths
 whose outputs are those labels. It is checked that
 
 (1) heads with equal K and Q have products V O that add up to 0. They have equal z; so all outputs
@@ -46,7 +46,7 @@ Parts = namedtuple("Parts", "layer heads prime labels values output")
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
-    """(1) is checked, and all but the rank."""
+    """Checks (1), and everything but the rank."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     need(cert["saturation"] is None, "saturation must be null")
     layer = attention(limits, cert)
@@ -96,7 +96,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def residues(limits: Limits, rows: Any, p: int) -> list[list[int]]:
-    """Modulo p, of integers in proportion to these that have no common factor."""
+    """The integers without their common factor, modulo p."""
     common = 0
     for x in chain(*rows):
         limits.divide(common.bit_length(), x.bit_length())
@@ -119,7 +119,7 @@ def derivatives(
     m: int,
     t: int,
 ) -> list[list[int]]:
-    """The m rows of example t modulo p; columns, times: of its context; logits: by head."""
+    """The m rows of example t modulo p. columns, times: of its context. logits: by head."""
     rows: list[list[int]] = [[] for _ in range(m)]
     columns, e = ([[x % p for x in column] for column in columns], [x % p for x in e])
     tokens = list(zip(*columns, strict=True))

@@ -17,8 +17,9 @@ from .reading import all_of, dims, numbers, typed
 
 
 def is_prime(p: int) -> bool:
-    """Of an odd p > 1, by Miller and Rabin's test: with these bases no composite below 3 * 10^23
-    passes it (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017)."""
+    """Whether an odd p > 1 is prime, by the test of Miller and Rabin. With these bases no composite
+    below 3 * 10^23 passes (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017).
+    """
     twos = (p - 1 & 1 - p).bit_length() - 1
     for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37):
         x = pow(a, p >> twos, p)
@@ -28,7 +29,7 @@ def is_prime(p: int) -> bool:
 
 
 def prime_of(limits: Limits, cert: Any, rows: int) -> int:
-    """The prime of a claim that so many rows are independent modulo it."""
+    """The prime of a claim that this many rows are independent modulo it."""
     rank = typed(cert["rank"], dict, "rank", "prime value")
     (p,), unit, _ = numbers(limits, [rank["prime"]], "rank.prime", 1)
     prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
@@ -39,8 +40,8 @@ def prime_of(limits: Limits, cert: Any, rows: int) -> int:
 
 
 def joins(row: list[int], pivots: list[tuple[int, list[int]]], p: int) -> bool:
-    """Whether the row is independent of those before it, modulo p; if so, it joins the pivots: a
-    column, and the row from there on, less multiples of those above, with leading 1."""
+    """Whether the row is independent of the earlier ones, modulo p; if so, it joins the pivots: a
+    column, and the row from there on, less multiples of the rows above, with leading 1."""
     for start, pivot in pivots:
         if factor := row[start] % p:
             row[start:] = [x - factor * y for x, y in zip(row[start:], pivot, strict=True)]
@@ -57,13 +58,13 @@ def dot_mod(x: Any, y: Any, p: int) -> int:
 
 
 def powers_mod(logits: Any, times: Any, p: int) -> list[int]:
-    """times * 2^k: 2^(p-1) = 1 modulo p."""
+    """times * 2^k modulo p, with 2^(p-1) = 1."""
     pairs = zip(logits, times, strict=True)
     return [often * pow(2, k % (p - 1), p) % p for k, often in pairs]
 
 
 def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
-    """The layer and the prime; all but the rank itself is checked."""
+    """The layer and the prime. Checks everything but the rank."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     layer = attention(limits, cert)
     numbers(limits, cert["data"]["labels"], "labels", T, m)

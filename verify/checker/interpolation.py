@@ -57,8 +57,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int], int]:
-    """The sum of fractions, each some numerators over one denominator; by halves, so that factors
-    are about as long."""
+    """The sum of fractions, each some numerators over one denominator; by halves, so that the
+    factors have similar lengths."""
     if len(terms) == 1:
         return terms[0]
     half, product = len(terms) // 2, limits.product

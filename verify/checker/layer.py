@@ -1,4 +1,4 @@
-"""A layer of attention, its logits and its saturation.
+"""An attention layer, its logits and its saturation.
 
 Head h gives example t, with context E (rows are tokens) and query e, the logits ln 2 * k, where
 k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
@@ -20,8 +20,8 @@ Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturati
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
-    """One context for all examples, or each with its own number of tokens. width: of the data, if
-    it is not the one in dims."""
+    """One context for all examples, or one for each, with its own number of tokens. width: of the
+    data, if it is not the one in dims."""
     T, n, d = dims(cert, "examples context width")
     d = width or d
     contexts, tokens = data["contexts"], cert["tokens"]
@@ -35,8 +35,8 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
 
 
 def width_of(cert: Any, data: Any) -> Any:
-    """The width of the data. The one in dims is the layer's: if there are blocks before it, the
-    data say their own, by the first query."""
+    """The width of the data. The width in dims is the layer's: if there are blocks before it, the
+    width of the data is that of the first query."""
     queries = data["queries"]
     if "heads" in cert["dims"] and type(cert["network"]) is list and len(cert["network"]) > 1:
         if hasattr(queries, "width"):  # a table of sequences
@@ -78,8 +78,8 @@ def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
 
 
 def shifts(limits: Limits, layer: Layer) -> Any:
-    """For each example: the columns of its context and how often each token stands there; by head,
-    logits / ln 2 less the smallest."""
+    """For each example: the columns of its context and the count of each token; by head, the values
+    of logits / ln 2, less the smallest."""
     divisor, dot = layer.divisor, limits.dot
     for t, e in enumerate(layer.queries):
         context, times = merged(layer.contexts[t if len(layer.contexts) > 1 else 0])
@@ -98,17 +98,17 @@ def shifts(limits: Limits, layer: Layer) -> Any:
 
 
 def merged(context: Any) -> tuple[list[Any], list[int]]:
-    """Tokens that are one object, once, and how often each stands in the context."""
+    """The distinct tokens (as objects), and how often each occurs in the context."""
     once, often = {id(token): token for token in context}, Counter(map(id, context))
     return [*once.values()], [often[key] for key in once]
 
 
 def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
-    """Where `saturation` is claimed: 1 - p < 2^-bits, p the largest weight, in the head of each
-    group for the examples of all groups before it; with `own` for those of the group, too.
+    """Checks `saturation`, if it is claimed: 1 - p < 2^-bits, p the largest weight, in the head of
+    each group for the examples of all groups before it; with `own` also for those of the group.
 
-    With S the sum of 2^-drop over the other rows, that is S * 2^bits < 1 + S; so if S < 2^-bits. Of
-    drops above n * (bits + 1) it does not matter by how much (docs/certificate.md).
+    With S the sum of 2^-drop over the other rows, this is S * 2^bits < 1 + S, and S < 2^-bits is
+    enough. Drops above n * (bits + 1) may be cut off there (docs/certificate.md).
     """
     if layer.saturation is None:
         return ""

@@ -1,7 +1,7 @@
-"""What a check may take: time, memory, the length of numbers.
+"""Limits of a check: time, memory, the length of numbers.
 
-Loops over examples, rows and numbers look at the deadline. What could grow long is allowed before
-it is computed. Above a limit the check ends and says nothing about the claim.
+Loops over examples, rows and numbers check the deadline. Numbers that could grow long are allowed
+before they are computed. Above a limit the check ends and leaves the claim open.
 """
 
 if __name__ == "__main__":
@@ -13,10 +13,10 @@ import time
 from operator import mul
 from typing import Any
 
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check; of numbers that are held at once
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check; of numbers held at once
 MAX_BITS = 2**24  # of a power, a product or a common denominator
-MAX_DIVISION = 2**42  # bits times bits of what Python divides in quadratic time: seconds
-SHORT = 2**10  # bits of numbers whose products need no look at the clock
+MAX_DIVISION = 2**42  # bits times bits of a division, which takes quadratic time: seconds
+SHORT = 2**10  # bits of numbers whose products need no check of the clock
 
 
 class Rejected(Exception): ...  # status and message
@@ -39,15 +39,15 @@ class Limits:
             self.over(f"above --limit-seconds {self.seconds:g}")
 
     def allow(self, bits: int, count: int = 1) -> None:
-        """`count` numbers of at most so many bits, held at once: 30 bits in four bytes, behind a
-        head. Every power, product and common denominator passes here."""
+        """`count` numbers of at most `bits` bits, held at once: 30 bits in four bytes, after a
+        header. Every power, product and common denominator passes here."""
         self.on_time()
         if bits > MAX_BITS:
             self.over(f"a number of over {MAX_BITS} bits")
         self.hold(count * (40 + bits / 7.5))
 
     def hold(self, size: float) -> None:
-        """So many bytes."""
+        """`size` bytes at once."""
         if not size <= self.mib * 2**20:
             self.over(f"above --limit-mib {self.mib:g}")
 
@@ -55,7 +55,7 @@ class Limits:
         raise Rejected("over limit", reason)
 
     def divide(self, a: int, b: int) -> None:
-        """A quotient of a bits by a divisor of b bits; or a greatest common divisor of both."""
+        """A division of a bits by b bits, or a greatest common divisor of both."""
         self.on_time()
         if a * b > MAX_DIVISION:
             self.over(f"a division of over {MAX_DIVISION} bits times bits")

@@ -4,9 +4,9 @@ Head h gives example t, with context E
 (n tokens, width d) and query e, the logits E @ key @ query.T @ e; softmax is the true one, base e.
 
 The claim: within `radius` of the weights in the file, in the maximum norm, there are real weights
-whose outputs EQUAL the labels. Only the N = examples * labels weights in `unknowns` move. Let f(u)
+whose outputs EQUAL the labels. Only the N = examples * labels weights in `unknowns` vary. Let f(u)
 be the outputs less the labels as functions of these, u0 their values in the file, r the radius,
-B the box |u - u0| <= r, and A the N x N matrix `inverse` (of which nothing is presumed).
+B the box |u - u0| <= r, and A the N x N matrix `inverse` (about which nothing is assumed).
 
 Theorem. If for every row i there are eta_i >= |A f(u0)|_i and kappa_i >= sum_j |I - A f'(u)|_ij for
 all u in B, with kappa_i < 1 and eta_i + kappa_i r <= r, then f has exactly one zero in B.
@@ -16,8 +16,8 @@ Proof. Let g(u) = u - A f(u), so g' = I - A f'. By the mean value theorem, coord
 Banach it has one fixed point, where A f = 0. A f'(u0) differs from I by less than 1 in norm, so it
 is invertible, so A is, and f = 0 there. QED
 
-To read: `judge`, then `evaluated` (the layer and its derivatives, in balls), then `exp_bounds` and
-the balls.
+Read `judge`, then `evaluated` (the layer and its derivatives, in balls), then `exp_bounds` and the
+balls.
 """
 
 if __name__ == "__main__":
@@ -72,9 +72,10 @@ class Balls:
     def exp_bounds(self, X: int) -> tuple[int, int]:
         """Integers around 2^P exp(X / 2^P), for X <= 0.
 
-        With y = |X| / 2^(P+s) < 1, exp(X / 2^P) = exp(-y)^(2^s). The terms of exp(y) are rounded
-        down one from the other: term k errs by less than error_(k-1) y / k + 1 < 2. The first that
-        is 0 here is then below 2, and those after it add up to less than (1/2 + 1/6 + ...) 2 < 2.
+        With y = |X| / 2^(P+s) < 1, exp(X / 2^P) = exp(-y)^(2^s). Each term of exp(y) is computed
+        from the previous one and rounded down: term k errs by less than error_(k-1) y / k + 1 < 2.
+        The first term that is 0 here is then below 2, and the later ones add up to less than
+        (1/2 + 1/6 + ...) 2 < 2.
         """
         P = self.P
         if -X >= P << P:
@@ -94,7 +95,7 @@ class Balls:
 
     def softmax(self, logits: list[tuple[int, int]], times: Any) -> tuple[Any, Any]:
         """exp(l_i) / sum_k exp(l_k) grows with l_i and falls with every other l_k. A shift of all
-        logits, here by the largest end, changes nothing."""
+        logits, here by the largest upper end, changes nothing."""
         P, top = self.P, max(c + r for c, r in logits)
         lows = [self.exp_bounds(c - r - top)[0] for c, r in logits]
         highs = [self.exp_bounds(c + r - top)[1] for c, r in logits]
@@ -112,7 +113,7 @@ class Balls:
 
 
 def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = None) -> Any:
-    """For each example: balls of the outputs; with `unknowns` also of their derivatives by these.
+    """For each example: balls of the outputs, and with `unknowns` of their derivatives by these.
 
     p = softmax(E w) with w = key q, q = query.T e. Label j depends on the logits by s = E (value
     output_j) alone: its derivative by logit i is g_i = p_i (s_i - p.s), by w it is E.T g =: gamma.
@@ -207,7 +208,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     P, b_p = GUARD + (q // p).bit_length(), max(p, q).bit_length()
 
-    # No ball has more bits than b: a value is a sum of products of at most two entries of the
+    # No ball has more than b bits: a value is a sum of products of at most two entries of the
     # context, one of the query and three weights.
     b_w = max((p // q).bit_length(), *(table.bits for table in tables))
     b_w += (n * d * d_h * d_v).bit_length()
@@ -262,8 +263,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 def contraction(
     limits: Limits, parts: Parts, P: int, f: Any, spread: Any, rows: Any, widths: Any
 ) -> float:
-    """The largest kappa, where Newton's map carries the box into itself. f, spread: the errors over
-    2^P; rows, widths: the derivatives over 2^COARSE, and how far those of a row are off in all."""
+    """The largest kappa, if Newton's map carries the box into itself. f, spread: the errors over
+    2^P. rows, widths: the derivatives over 2^COARSE, and for each row the sum of their radii."""
     (p, q), (A, unit_a, _) = parts.radius, parts.inverse
     columns, one, dot = list(zip(*rows, strict=True)), unit_a << COARSE, limits.dot
     largest = 0.0

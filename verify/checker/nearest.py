@@ -3,13 +3,13 @@
 Let o be the output of an example and y its label. For another label y' of the data,
     |o - y'|^2 - |o - y|^2 = 2 ((y - y').o - (|y|^2 - |y'|^2) / 2).
 The least of (y - y').o - (|y|^2 - |y'|^2) / 2 over all these y' is the margin of the example: o is
-nearer to y than to any other label exactly if it is above 0. For one-hot labels it is how far the
-output at the label exceeds the largest other one.
+nearer to y than to any other label exactly if it is above 0. For one-hot labels the margin is the
+output at the label less the largest other output.
 
-The labels are Y / u and the margin that is claimed p / q, in integers; each entry of o is within
-r / w of c / w. Times 2 q u^2 w, the margin is at least p / q for all such o if, for every Y',
+The labels are Y / u and the claimed margin is p / q, in integers; each entry of o is within r / w
+of c / w. Times 2 q u^2 w, the margin is at least p / q for all such o if, for every Y',
     2 q u ((Y - Y').c - |Y - Y'|.r) >= w (q (|Y|^2 - |Y'|^2) + 2 p u^2).
-These are integers: nothing is rounded. Exactly, r is 0.
+These are integers, so nothing is rounded. For exact outputs r is 0.
 """
 
 if __name__ == "__main__":
@@ -60,10 +60,6 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
             need(possible, f"the margin of example {t} is smaller", "wrong")
             undecided = f"balls of {P} bits do not decide the margin of example {t}"
             need(product(scale, middle - spread) >= least, undecided, "over limit")
-    return sentence(cert)
-
-
-def sentence(cert: Any) -> str:
     return (
         f"the outputs of {all_of(cert['dims']['examples'])} are nearer to their labels than "
         f"to any other, by a margin of {cert['nearest']['margin']:.40}"

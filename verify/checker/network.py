@@ -1,9 +1,9 @@
-"""The claims "network" and "outputs-within": what blocks in a row make of each example.
+"""The claims "network" and "outputs-within": the outputs of a sequence of blocks.
 
-The state of an example is its tokens and its query, vectors. A block makes another state of it, and
-the output is the query after the last. To read: `judge`, then `changed` (what a block makes of a
-vector), then `arithmetic.py`: exact as far as numbers are rational, else in balls with the true
-exponential.
+The state of an example is its tokens and its query, which are vectors. A block maps a state to
+another, and the output is the query after the last block. Read `judge`, then `changed` (a block
+applied to a vector), then `arithmetic.py`: exact as far as numbers are rational, otherwise in balls
+with the true exponential.
 """
 
 if __name__ == "__main__":
@@ -99,7 +99,7 @@ def mask_of(mask: Any) -> Any:
 
 
 def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix that says its own size."""
+    """A matrix of any size, which is not in dims."""
     if hasattr(rows, "integers"):
         return Table(*rows.integers(where))
     need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
@@ -114,8 +114,8 @@ def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
 
 
 def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
-    """Of tokens and query behind the blocks, for n tokens; what does not fit is unusable, whatever
-    the numbers are."""
+    """The widths of tokens and query after the blocks, for n tokens. Weights that do not fit are
+    unusable, whatever their numbers."""
     token = query = wide
     for one in blocks:
         every = one.of == "all"
@@ -143,7 +143,7 @@ def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
 
 
 def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -> Any:
-    """What the block makes of the vector; mask: which tokens it attends to, None: all."""
+    """The block applied to the vector. mask: the tokens it attends to; None: all."""
     if type(one) is FeedForward:
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
         new = new if one.activation == "identity" else getattr(on, one.activation)(new)
@@ -162,7 +162,7 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
 
 
 def before(on: Any, blocks: Any, tokens: Any) -> Any:
-    """For each block the tokens before it, and the keys of its heads; then the tokens at last."""
+    """For each block the tokens before it and the keys of its heads; then the final tokens."""
     for one in blocks:
         attends, n = type(one) is Attention, len(tokens)
         keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
@@ -198,8 +198,8 @@ def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
-    """An output c / w, off by r / w at most, is within p / q of y / u exactly if that is so of all
-    it may be: |c u - y w| + r u <= w u p / q. It is not if |c u - y w| - r u is above that."""
+    """An output within r / w of c / w is certainly within p / q of y / u if |c u - y w| + r u <=
+    w u p / q, and certainly is not if |c u - y w| - r u is above that."""
     blocks, contexts, queries, labels, within = parts
     T, (p, q), u = cert["dims"]["examples"], within or (0, 1), labels.unit
     P = GUARD + (q // p if p else 0).bit_length()
@@ -219,8 +219,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 class Derived:
-    """Contexts and queries behind the blocks before the last, as `numbers` takes them from
-    elsewhere than JSON: evaluated when they are first read, behind the groups."""
+    """Contexts and queries after all blocks but the last, in a form that `numbers` accepts instead
+    of JSON. They are evaluated when they are first read, after the groups."""
 
     def __init__(self, cert: Any, limits: Limits) -> None:
         self.cert, self.data, self.limits = cert, cert["data"], limits
@@ -228,7 +228,7 @@ class Derived:
 
     @cached_property
     def behind(self) -> dict[str, Any]:
-        """Rows of rows, their unit and the bits of the longest number."""
+        """The rows, their unit and the bits of the longest number."""
         data, (T, d) = self.data, dims(self.cert, "examples width")
         wide = width_of(self.cert, data)
         queries = numbers(self.limits, data["queries"], "queries", T, wide)

@@ -1,4 +1,4 @@
-"""Where the data come from: rounded from others; all of a domain; read from a file of their own."""
+"""The origin of the data: rounded from others, all of a domain, or read from another file."""
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
@@ -19,7 +19,7 @@ DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
 
 def origin(cert: Any, limits: Limits) -> str:
-    """What holds of the data besides, by `kind`."""
+    """The further statement about the data, by `kind`."""
     claim = cert["origin"]
     if claim is None:
         return ""
@@ -32,8 +32,8 @@ def origin(cert: Any, limits: Limits) -> str:
 
 
 def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
-    """Each number of contexts and queries is the multiple of `grid` nearest to the number before,
-    of two equally near the even one; labels are unchanged."""
+    """Each number of contexts and queries is the multiple of `grid` nearest to the original number
+    (ties to even); labels are unchanged."""
     before = typed(claim["data"], dict, "origin.data", "contexts queries labels")
     T, d = cert["dims"]["examples"], width_of(cert, data)
     two = [claim["grid"], claim["largest_change"]]
@@ -68,7 +68,7 @@ def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
 
 def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
     """The examples are all pairs of one of these contexts and one of these queries, each once: two
-    lists of pairs, sorted, are equal, and nothing stands twice in them."""
+    sorted lists of pairs are equal, and no pair occurs twice."""
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
@@ -106,10 +106,10 @@ def flat(nested: Any) -> Any:
 
 
 def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: Any) -> Any:
-    """`data`, from the file that is named, in the folder of the certificate.
+    """`data`, from the named file in the folder of the certificate.
 
-    Size and SHA-256 are compared before anything in it is read. tables: reads integers from an
-    .npz (the fast check). keys: those that such data must have.
+    Size and SHA-256 are compared before its contents are read. tables: a reader of integers from an
+    .npz (the fast check). keys: a function that returns the keys the data must have.
     """
     name, size = cert["data_file"]["name"], typed(cert["data_file"]["bytes"], int, "bytes")
     plain: Any = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))

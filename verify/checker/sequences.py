@@ -1,6 +1,6 @@
 """Token sequences: the context of an example is a sequence up to a place, its query the last token.
 
-A sequence is read once. Contexts are lists of its rows: without positions, equal symbols are one
+A sequence is read once. Contexts are lists of its rows; without positions, equal symbols are one
 object, which `merged` in `layer.py` counts.
 """
 
@@ -18,7 +18,7 @@ KEYS = "embedding positions sequences examples labels"
 
 
 class Rows:
-    """A table, as `numbers` takes it from elsewhere than JSON."""
+    """A table in a form that `numbers` accepts instead of JSON."""
 
     def __init__(self, rows: Any, like: Table, width: int) -> None:
         self.table, self.width = (rows, like.unit, like.bits), width
