@@ -1,7 +1,7 @@
-"""Arrays from NumPy's own files, .npy and .npz: what a file claims is checked before it is read.
+"""Arrays from .npy and .npz files: the claims of a file are checked before it is read.
 
-Nothing is unpickled. An array has integers, floats of at most 64 bits, or booleans, which whatever
-reads it takes as 0 and 1 or refuses.
+Nothing is unpickled. An array has integers, floats of at most 64 bits, or booleans, which a caller
+converts to 0 and 1 or refuses.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ MAX_HEADER_BYTES = 2**12  # of one array in an .npz; NumPy writes 118
 MAX_DIRECTORY_BYTES = 2**12  # of the archive's list of members; NumPy writes under 200
 
 _NPZ = "an .npz archive as numpy.savez writes it"
-_LOCAL = 30  # bytes before the name of a member, where it stands in the archive
+_LOCAL = 30  # bytes before the name in the local header of a member
 
 
 def read_npy(file: BinaryIO, source: str) -> AnyArray:
-    """The array in an .npy file, with the limits and the care of `read_arrays`."""
+    """The array in an .npy file, with the limits and checks of `read_arrays`. Raises InputError."""
     with _refused(source, "an .npy array as numpy.save writes it"):
         header = _header(file, source)
         if header.bytes > MAX_ARRAY_BYTES:
@@ -50,10 +50,10 @@ def read_arrays(
     check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
     limit: int = MAX_ARRAY_BYTES,
 ) -> dict[str, AnyArray]:
-    """Some arrays of an .npz archive, by name: those that `choose` picks from the names in it.
+    """The arrays of an .npz archive that `choose` picks from the names in it. Raises InputError.
 
-    Headers first: sizes, shapes (judged by `check`) and dtypes are compared with each other, with
-    the archive's own list and with the limits before any array is read.
+    Headers come first: sizes, shapes (judged by `check`) and dtypes are compared with each other,
+    with the archive's own list and with the limits before any array is read.
     """
     with _refused(source, _NPZ):
         _require_short_directory(file)
@@ -82,9 +82,9 @@ def read_arrays(
 
 
 def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
-    """All arrays of an .npz that is stored and not compressed, read-only and not in memory.
+    """All arrays of an uncompressed .npz, mapped read-only and not loaded.
 
-    With the care of `read_arrays`; integers of int8 to int64 alone, in C order. Raises InputError.
+    The checks are those of `read_arrays`; only int8 to int64 in C order. Raises InputError.
     """
     with _refused(source, f"{_NPZ}, uncompressed"):
         _require_short_directory(file)
@@ -110,7 +110,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
 
 @contextmanager
 def _refused(source: str, must: str) -> Iterator[None]:
-    """Whatever a file made by anyone leads its readers to, as InputError."""
+    """Turn the errors of reading a malformed file into InputError."""
     try:
         yield
     except InputError:
@@ -120,10 +120,10 @@ def _refused(source: str, must: str) -> Iterator[None]:
 
 
 def _require_short_directory(file: BinaryIO) -> None:
-    """zipfile reads the whole list of members at once, so look at its length first.
+    """Limit the list of members, which zipfile reads at once.
 
     The end record must be the last 22 bytes, without comment or 64-bit extension: NumPy needs
-    neither below 2 GiB, and zipfile then goes by exactly this record.
+    neither below 2 GiB, and zipfile then uses exactly this record.
     """
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - 42))
@@ -132,14 +132,14 @@ def _require_short_directory(file: BinaryIO) -> None:
     if len(end) < 22 or not end.startswith(b"PK\5\6") or not end.endswith(b"\0\0"):
         raise zipfile.BadZipFile("no end record in its last 22 bytes")
     if tail[:-22].startswith(b"PK\6\7"):
-        raise zipfile.BadZipFile("it is as large as 2 GiB: store smaller integers")
+        raise zipfile.BadZipFile("it has 2 GiB or more: store smaller integers")
     if int.from_bytes(end[12:16], "little") > MAX_DIRECTORY_BYTES:
         raise zipfile.BadZipFile(f"its directory is over {MAX_DIRECTORY_BYTES} bytes")
 
 
 @dataclass(frozen=True)
 class _Header:
-    """What an array claims to be. start: bytes before its numbers."""
+    """The header of an array. start: bytes before its numbers."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -155,7 +155,7 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 def _header(member: IO[bytes], key: str) -> _Header:
-    """As NumPy reads it, of a few bytes: what it claims of others is not believed here."""
+    """The header, as NumPy reads it from the first bytes. Raises InputError, BadZipFile."""
     start = io.BytesIO(member.read(MAX_HEADER_BYTES))
     try:
         with warnings.catch_warnings():
@@ -163,7 +163,7 @@ def _header(member: IO[bytes], key: str) -> _Header:
             shape, fortran, dtype = _HEADERS[npy.read_magic(start)](start)
         if any(size < 0 for size in shape):
             raise ValueError("a negative size")
-    except Exception:  # whatever a header made by anyone leads NumPy to
+    except Exception:  # NumPy raises many types for a malformed header
         raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it") from None
     if dtype.kind not in "iufb" or dtype.itemsize > 8:
         raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {dtype.str!r}")
@@ -171,5 +171,5 @@ def _header(member: IO[bytes], key: str) -> _Header:
 
 
 def _array(member: IO[bytes]) -> AnyArray:
-    """The array of a header that was looked at."""
+    """The array, whose header was checked."""
     return npy.read_array(member, allow_pickle=False)

@@ -1,8 +1,8 @@
-"""Numbers as people write them -> integers over one common denominator, with nothing rounded.
+"""Numbers of any exact type as integers over one common denominator; nothing is rounded.
 
-Integers, fractions and decimals are taken as they are: 0.1 in a text is 1/10. A float, in an array
-or in Python, is the dyadic rational that it stores: m·2^e with an integer m of at most 53 bits.
-What is no finite exact number is refused, by place.
+Integers, fractions and decimals are exact: 0.1 in a text is 1/10. A float, in an array or in
+Python, is the dyadic rational that it stores: m·2^e with an integer m of at most 53 bits. Any other
+entry is refused with its place.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ MAX_DIGITS = 4_300  # of a number in JSON; Python's own default limit
 
 
 class Longest(NamedTuple):
-    """digits: of p and of q in a string "p/q"; bits: of the common denominator, by which every
-    numerator grows."""
+    """The largest number of digits of p and of q in a string "p/q", and of bits of the common
+    denominator, by which every numerator grows."""
 
     digits: int
     bits: int
 
 
 OF_DATA = Longest(MAX_DIGITS, 2**18)
-OF_WEIGHTS = Longest(500_000, 2**21)  # a readout is often so long; as the checker reads
+OF_WEIGHTS = Longest(500_000, 2**21)  # long readouts; the limits of the checker
 MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
@@ -51,7 +51,7 @@ Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers
 def from_lists(argument: str, values: Any, longest: Longest = OF_DATA) -> Exact:
     """Nested lists (or tuples, arrays) of int, float, Decimal, Fraction, "p/q", and the like.
 
-    Raises InputError, with the place, where they are ragged or an entry is no finite number.
+    Raises InputError, with the place, if they are ragged or an entry is no finite number.
 
     >>> from_lists("labels", [1, 0.5, "-2/3"])
     (array([ 6,  3, -4]), 6)
@@ -97,7 +97,7 @@ def from_array(argument: str, array: AnyArray) -> Exact:
 
 
 def from_floats(argument: str, array: AnyArray) -> Exact:
-    """Floats (one axis or more, at most 64 bits) over the smallest power of two that serves all."""
+    """Floats (one axis or more, at most 64 bits) over their smallest common power of two."""
     low, high = 0, 0  # all entries are integers times 2^low, and below 2^high
     for part in _chunks(array):
         if not np.isfinite(part).all():
@@ -124,9 +124,9 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
 
 
 def on_host(values: Any, argument: str) -> Any:
-    """An array of PyTorch, CuPy or another library of the array API as NumPy's, with the same
-    numbers; anything else as it is. Raises InputError if it cannot be transferred."""
-    if isinstance(values, np.ma.MaskedArray):  # what is hidden would be read as numbers
+    """An array of PyTorch, CuPy or another library of the array API as a NumPy array; any other
+    value unchanged. Raises InputError if the array cannot be transferred."""
+    if isinstance(values, np.ma.MaskedArray):  # masked entries would be read as numbers
         raise InputError(argument, "a dense array", "a MaskedArray")
     if isinstance(values, (np.ndarray, np.generic, list, tuple)):
         return values
@@ -138,13 +138,13 @@ def on_host(values: Any, argument: str) -> Any:
             return np.asarray(values.get())
         if hasattr(values, "__array_namespace__"):
             return np.asarray(np.from_dlpack(values))
-    except Exception:  # sparse, quantized, without numbers: whatever its library says
+    except Exception:  # sparse, quantized, without data: the type depends on the library
         raise InputError(argument, "a dense array", f"a {type(values).__name__}") from None
     return values
 
 
 def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> IntegerArray:
-    """Python integers as int64 where they and their differences fit, else as objects."""
+    """Python integers as int64 if they and their differences fit, else as objects."""
     if min(flat, default=0) >= -_INT64 and max(flat, default=0) <= _INT64:
         return np.array(flat, dtype=np.int64).reshape(shape)
     return objects([int(x) for x in flat], shape)
@@ -158,12 +158,12 @@ def objects(flat: Sequence[int], shape: tuple[int, ...]) -> ObjectArray:
 
 
 def place(argument: str, index: int, shape: tuple[int, ...]) -> str:
-    """Where entry `index` of the flattened array is: 'contexts[3][0][1]'."""
+    """The place of entry `index` of the flattened array: 'contexts[3][0][1]'."""
     return argument + "".join(f"[{i}]" for i in np.unravel_index(index, shape))
 
 
 def describe(content: Any) -> str:
-    """A value that is no number, in a few words."""
+    """A value that is no number, in a few words, for an error."""
     if content is None or isinstance(content, bool):
         return {None: "null", True: "true", False: "false"}[content]
     if isinstance(content, (list, tuple)) and not content:
@@ -206,7 +206,7 @@ def _length(length: int | None) -> str:
 
 
 def _ratio(x: Any, digits: int) -> tuple[int, int] | None:
-    """Numerator and denominator in lowest terms; None for what is no finite exact number."""
+    """Numerator and denominator in lowest terms; None unless x is a finite exact number."""
     if isinstance(x, str):
         if len(x) > 2 * digits + 2 or not NUMBER.fullmatch(x):
             return None

@@ -152,12 +152,11 @@ class Dataset:
         """Data set from nested lists, arrays or tensors of int, float, Fraction or "p/q".
 
         contexts may be (n, d), shared by all, or nested lists of different numbers of tokens;
-        labels may be (T,), and booleans, false for 0 and true for 1; None: there are none. Floats
-        are taken exactly.
+        labels may be (T,); None: there are none. Floats are taken exactly.
         """
         tables, counts = filled_up(_on_host(contexts, "contexts"))
         E, e = _exact(tables, "contexts"), _exact(queries, "queries")
-        y = None if labels is None else _exact(_numbers(_on_host(labels, "labels")), "labels")
+        y = None if labels is None else _exact(labels, "labels")
         full = full_shapes(E.shape, e.shape, None if y is None else y.shape)
         stated = y if y is None or full[2] is None else y.reshape(full[2])
         return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name, counts)
@@ -450,20 +449,3 @@ def require_room(numbers: int) -> None:
     if numbers > MOST_NUMBERS:
         must = f"of at most {MOST_NUMBERS:,} numbers, each context as long as the longest"
         raise InputError("contexts", must, f"of {numbers:,}")
-
-
-def _numbers(labels: Any) -> Any:
-    """Booleans, where all labels are, as 0 and 1.
-
-    >>> _numbers([True, False]), _numbers([[True], [2]]), _numbers(np.array([True])).tolist()
-    ([1, 0], [[True], [2]], [1])
-    """
-    if isinstance(labels, np.ndarray):
-        return labels.astype(np.int8) if labels.dtype.kind == "b" else labels
-    if not isinstance(labels, (list, tuple)) or not labels:
-        return labels
-    flat = all(isinstance(y, (list, tuple)) for y in labels)
-    entries = [x for y in labels for x in y] if flat else labels
-    if not all(isinstance(x, (bool, np.bool_)) for x in entries):
-        return labels
-    return [[int(x) for x in y] for y in labels] if flat else [int(x) for x in labels]

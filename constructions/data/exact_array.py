@@ -1,7 +1,7 @@
 """Exact rational arrays: integer numerators over one common denominator.
 
-Small integers keep the dtype they came in, so that a data set of 10^8 bytes stays one of 10^8
-bytes; what is wider than 64 bits becomes Python integers. Either way nothing is rounded.
+Small integers keep their dtype, so that a data set of 10^8 bytes stays one of 10^8 bytes; integers
+of more than 64 bits become Python integers. Nothing is rounded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from attncert.constructions.numerals import numeral
 
 __all__ = ["ExactArray", "narrow"]
 
-_SMALL = 2**20  # arrays of fewer entries are widened once and for all
+_SMALL = 2**20  # arrays of fewer entries are widened to int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class ExactArray:
 
     stored: the numerators, of any shape, in a signed integer dtype (above -2^63, so that they can
     be negated) or as Python integers in an object array. For arithmetic take `numerators`, which
-    is never narrower than int64: int8 would overflow in silence.
+    is never narrower than int64: int8 would overflow silently.
 
     >>> ExactArray.of([["1/2", 3], [0.25, -1]]).strings()
     [['1/2', '3'], ['1/4', '-1']]
@@ -57,9 +57,9 @@ class ExactArray:
 
     @classmethod
     def of(cls, values: Any, argument: str = "values", longest: Longest = OF_DATA) -> ExactArray:
-        """Exact array of nested lists of int, float (taken as dyadic), Fraction or "p/q", or of a
-        NumPy array, a PyTorch tensor, or the like. Raises InputError, naming the `argument` and the
-        place in it."""
+        """The exact array of nested lists of int, float (a dyadic rational), Fraction or "p/q", or
+        of a NumPy array, a PyTorch tensor, or the like. Raises InputError, which names the
+        `argument` and the place in it."""
         values = on_host(values, argument)
         if not isinstance(values, np.ndarray):
             return cls(*from_lists(argument, values, longest))
@@ -70,14 +70,14 @@ class ExactArray:
 
     @classmethod
     def of_matrix(cls, matrix: fmpq_mat) -> ExactArray:
-        """The entries of a FLINT rational matrix."""
+        """The exact array of the entries of a FLINT rational matrix."""
         whole, denominator = matrix.numer_denom()
         flat = [int(x) for x in whole.entries()]
         return cls(narrow(flat, (matrix.nrows(), matrix.ncols())), int(denominator))
 
     @property
     def numerators(self) -> IntegerArray:
-        """int64 or object. A copy where they are stored narrower: slice large arrays first."""
+        """The numerators as int64 or object; a copy if they are stored narrower, so slice first."""
         wide = self.stored.dtype.itemsize == 8
         return self.stored if wide else self.stored.astype(np.int64)
 
@@ -122,7 +122,7 @@ class ExactArray:
         return _nest(self.stored, numeral if self.stored.dtype == object else str)
 
     def json(self) -> str:
-        """The JSON of `strings()`, without white space; one-byte integers are looked up."""
+        """The JSON of `strings()`, without white space; one-byte integers by a table."""
         if self.denominator > 1 or self.stored.dtype.itemsize > 1:
             return json.dumps(self.strings(), separators=(",", ":"))
         low, high = int(self.stored.min()), int(self.stored.max())
@@ -149,7 +149,7 @@ def _nest(array: IntegerArray, leaf: Callable[[int], Any]) -> Any:
 
 
 def _joined(cells: AnyArray) -> bytes:
-    """Of texts that end in a comma, filled up with NUL."""
+    """A JSON list of cells that end in a comma and are padded with NUL."""
     if cells.ndim == 1:
         return b"[" + cells.tobytes().translate(None, b"\0")[:-1] + b"]"
     return b"[" + b",".join(map(_joined, cells)) + b"]"

@@ -1,7 +1,7 @@
-"""Data sets for tests, examples and attacks: seeded, exact, and with their properties stated.
+"""Data sets for examples, benchmarks and tests: seeded, exact, and with their properties stated.
 
-`random` promises nothing. `family` gives contexts of rank n (A2 holds) and queries of a named kind,
-most of them hard in some way. The same arguments and seed give the same data set.
+`random` promises nothing. `family` gives contexts of rank n (A2 holds) and queries of a named kind.
+The same arguments and seed give the same data set.
 """
 
 from __future__ import annotations
@@ -67,16 +67,10 @@ def family(
     contexts: a key of CONTEXTS
         random    entries in [-bound, bound]
         permuted  one matrix, its rows in another order for every example
-        scaled    random, times 10^k with k from 0 to 12, drawn for every example
-        sparse    one or two entries in a row are not 0
     queries: a key of QUERIES
-        random          entries in [-bound, bound]
-        near-collinear  1000·bound times one vector, plus random
-        moment-curve    (1, t, …, t^(d-1)) at T distinct integers t: every d are independent
-        one-subspace    a moment curve in a subspace of dimension min(n, d):
-                        every n are independent, no n + 1 are
-        sparse          one or two entries are not 0
-    Needs n ≤ d. Raises InputError where no context of rank n was met (bound too small).
+        random        entries in [-bound, bound]
+        moment-curve  (1, t, …, t^(d-1)) at T distinct integers t: every d are independent
+    Needs n ≤ d. Raises InputError if no context of rank n was drawn (bound too small).
 
     >>> family(4, 2, 3, contexts="permuted", queries="moment-curve").queries.strings()[3]
     ['1', '1', '1']
@@ -121,29 +115,8 @@ def _permuted_contexts(
     return np.stack([matrix[rng.permutation(n)] for _ in range(count)])
 
 
-def _scaled_contexts(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
-    scale = 10 ** rng.integers(0, 12, (count, 1, 1), endpoint=True)
-    return _random_contexts(rng, count, n, d, bound) * scale
-
-
-def _sparse_contexts(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
-    # Triangular up to the order of rows and columns, so of rank n.
-    out = np.zeros((count, n, d), dtype=np.int64)
-    for matrix in out:
-        columns = rng.permutation(d)
-        for i, row in enumerate(rng.permutation(n)):
-            matrix[row, columns[rng.integers(0, i + 1)]] = rng.integers(-bound, bound + 1)
-            matrix[row, columns[i]] = _nonzero(rng, bound)
-    return out
-
-
 def _random_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
     return rng.integers(-bound, bound, (T, d), endpoint=True)
-
-
-def _collinear_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
-    direction: IntArray = 1000 * bound * _full_rank(rng, 1, d, bound)
-    return direction + _random_queries(rng, T, n, d, bound)
 
 
 def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
@@ -152,34 +125,10 @@ def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int
     return powers
 
 
-def _subspace_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
-    curve = _moment_queries(rng, T, n, n, bound)
-    return curve @ _full_rank(rng, n, d, bound).astype(object)
-
-
-def _sparse_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
-    out = np.zeros((T, d), dtype=np.int64)
-    for row in out:
-        for _ in range(2):
-            row[rng.integers(d)] = _nonzero(rng, bound)
-    return out
-
-
 Maker = Callable[[np.random.Generator, int, int, int, int], IntegerArray]
 
-CONTEXTS: dict[str, Maker] = {
-    "random": _random_contexts,
-    "permuted": _permuted_contexts,
-    "scaled": _scaled_contexts,
-    "sparse": _sparse_contexts,
-}
-QUERIES: dict[str, Maker] = {
-    "random": _random_queries,
-    "near-collinear": _collinear_queries,
-    "moment-curve": _moment_queries,
-    "one-subspace": _subspace_queries,
-    "sparse": _sparse_queries,
-}
+CONTEXTS: dict[str, Maker] = {"random": _random_contexts, "permuted": _permuted_contexts}
+QUERIES: dict[str, Maker] = {"random": _random_queries, "moment-curve": _moment_queries}
 
 
 def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) -> IntArray:
@@ -188,7 +137,3 @@ def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) ->
         if fmpz_mat(matrix.tolist()).rank() == rows:
             return matrix
     raise InputError("bound", f"large enough for {rows}×{columns} matrices of full rank", bound)
-
-
-def _nonzero(rng: np.random.Generator, bound: int) -> int:
-    return int(rng.integers(1, bound, endpoint=True) * rng.choice((-1, 1)))

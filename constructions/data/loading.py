@@ -1,17 +1,15 @@
 """Data sets from files: JSON or .npz, read exactly, or refused in one line.
 
-JSON: {"contexts": ..., "queries": ..., "labels": ...}, and "name" if wanted. Numbers are integers,
-decimals (taken as they are written: 0.1 is 1/10) or strings "p" or "p/q". Contexts are (T, n, d),
-or (n, d) when shared by all examples, and in JSON contexts may differ in their numbers of tokens;
-queries (T, d); labels (T,) or (T, m). In the place of contexts and queries JSON may have
-`sequences` and `embedding` (sequences.py). An .npz archive holds arrays of the same names and
-shapes, of integers or of floats of at most 64 bits, each the dyadic rational that it stores. Labels
-may be booleans: false is 0, true is 1. A certificate is read as the data in it. The name "-" means
-standard input, where the first bytes tell which format it is.
+JSON: {"contexts": ..., "queries": ..., "labels": ...}, with an optional "name". Numbers are
+integers, decimals (0.1 is 1/10) or strings "p" or "p/q". Contexts are (T, n, d), or (n, d) when
+shared by all examples, and in JSON contexts may differ in their numbers of tokens; queries (T, d);
+labels (T,) or (T, m). Instead of contexts and queries JSON may have `sequences` and `embedding`
+(sequences.py). An .npz archive holds arrays of the same names and shapes, of integers or of floats
+of at most 64 bits, each the dyadic rational that it stores. A certificate is read as the data in
+it. The name "-" means standard input, whose first bytes show its format.
 
-Nothing here trusts a file: what it claims is compared with the limits below before it is read.
-`archives.py` states those on arrays, `conversion.py` those on digits, denominators and memory of
-the numbers themselves.
+No file is trusted: its claims are compared with the limits below before it is read. `archives.py`
+states those on arrays, `conversion.py` those on digits, denominators and memory of the numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +36,6 @@ from attncert.constructions.errors import InputError, NoSuchFile, odd_key
 
 MAX_JSON_BYTES = 2**26  # 64 MiB; larger data belong in an .npz
 MAX_EXAMPLES = 10**6
-MAX_MATRIX = 2**24  # entries of a matrix in a text, which may leave out those that are 0
 
 BUNDLED = {"digits": digits}
 
@@ -48,19 +45,19 @@ STDIN = "standard input"
 _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # in no name of a column
-_FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{", "mtx": b"%%MatrixMarket"}
-_SHORT = 600  # characters of an integer that int() reads under any limit of the environment
+_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # in no column name
+_FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{"}
+_SHORT = 600  # digits that int() reads whatever limit the environment sets
 
 
 def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
-    """The data set in an .npz or JSON file, or the bundled one of that name where no such file is.
+    """The data set in an .npz or JSON file, or the bundled one if no file of that name exists.
 
     Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m): exact, decimals in JSON as
-    they are written, floats in an .npz as the rationals they are. A certificate counts as the data
-    that it holds. unlabelled: whether labels may be missing. The data set is named after the file,
-    unless JSON names it. Raises InputError, and nothing else, for whatever is no data set; what the
-    file claims is checked before memory is taken for it. Source: docs/commands.md.
+    written, floats in an .npz as the rationals they are. A certificate is read as the data that it
+    holds. unlabelled: whether labels may be missing. The data set is named after the file, unless
+    JSON names it. Raises InputError, and nothing else, if the file is no data set; its claims are
+    checked before memory is allocated. Source: docs/commands.md.
 
     >>> load("digits").T
     1782
@@ -78,16 +75,17 @@ def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
 
 
 def bundled(source: str | os.PathLike[str]) -> str | None:
-    """The name of bundled data that `source` is, where no file of that name exists."""
+    """The name of the bundled data that `source` means; a file of that name takes precedence."""
     return str(source) if str(source) in BUNDLED and not os.path.lexists(source) else None
 
 
 def read_source(
     source: str | os.PathLike[str], readers: Readers[_Read], must: str = _FILE
 ) -> _Read:
-    """What the reader for its format makes of a file, or of standard input ("-"): a function of
-    (file, name, what error lines call it), chosen by the suffix, or there by the first bytes.
-    Other suffixes are read as JSON. must: what error lines say the file must be."""
+    """Read a file, or standard input ("-"), with the reader for its format.
+
+    readers: functions of (file, name, its title in errors) by suffix; the first bytes decide for
+    standard input, and other suffixes are read as JSON. must: what errors say the file must be."""
     path, title = Path(source), str(source) or "''"
     try:
         if title == "-":
@@ -107,11 +105,11 @@ def read_source(
 
 
 def standard_input() -> bytes:
-    """All of standard input, up to the limit of a JSON text. Raises InputError, also where it is
-    empty: read already, for another argument."""
+    """All of standard input, up to the limit of a JSON text. Raises InputError, also if it is empty
+    because another argument has read it."""
     try:
         content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
-    except OSError as error:  # a folder, or open for writing alone
+    except OSError as error:  # a folder, or opened for writing only
         raise InputError(STDIN, "one that can be read", error.strerror or error) from None
     if not content:
         raise InputError(STDIN, "a file, for one argument alone", "empty")
@@ -121,14 +119,11 @@ def standard_input() -> bytes:
 
 
 def _format(content: bytes, readers: Mapping[str, object]) -> str:
-    """Which format these bytes begin: archive, array, object, or else lines of numbers.
+    """The format of data that begin with these bytes.
 
     >>> [_format(x, ("npz", "json", "npy", "csv")) for x in (b"PK", b"\\x93NUMPY", b" {", b"1,2")]
     ['npz', 'npy', 'json', 'csv']
     """
-    header = int.from_bytes(content[:8], "little")  # its length, and no text's: that is longer
-    if "safetensors" in readers and content[8:9] == b"{" and header < len(content):
-        return "safetensors"
     start = content[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
     for key, first in _FIRST.items():
         if key in readers and start.startswith(first):
@@ -137,10 +132,10 @@ def _format(content: bytes, readers: Mapping[str, object]) -> str:
 
 
 def json_value(text: bytes, source: str, exact: bool = False) -> Any:
-    """The value of a JSON text (UTF-8), no key twice; invalid numbers stay texts.
+    """The value of a JSON text (UTF-8) without duplicate keys; invalid numbers stay strings.
 
     exact: whether decimals are `Decimal`, as in all data and weights, or floats, as in settings.
-    Raises InputError. `source` is what error lines call it.
+    source: its title in errors. Raises InputError.
     """
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"JSON of at most {MAX_JSON_BYTES} bytes", "longer")
@@ -166,7 +161,7 @@ def json_value(text: bytes, source: str, exact: bool = False) -> Any:
 def parse_json(
     text: bytes | BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
 ) -> Dataset:
-    """The data set in a JSON text (UTF-8). `source` is what error lines call it."""
+    """The data set in a JSON text (UTF-8). source: its title in errors. Raises InputError."""
     content, title = parse_object(text, name, source)
     content = {key: x for key, x in content.items() if key != "labels" or x is not None}
     if "sequences" in content:
@@ -189,8 +184,8 @@ def _of_sequences(content: dict[str, Any], title: str, source: str) -> Dataset:
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
-    """The object in a JSON text, without its "name", and that name (or the one given). Of a
-    certificate: its data."""
+    """The object in a JSON text, without its "name", and that name (or the one given); the data of
+    a certificate. Raises InputError."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
     content = json_value(text, source, exact=True)
     if not isinstance(content, dict):
@@ -204,8 +199,8 @@ def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[s
 
 
 def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
-    """Without labels where zeros stand in the place of labels that there were not: the format has
-    no optional keys, and full-rank is claimed without labels, too."""
+    """The data of a certificate. Its format has no optional keys, so zeros stand for missing labels
+    of the claim full-rank: these are left out."""
     data = certificate.get("data")
     if not isinstance(data, dict):
         raise InputError(
@@ -220,7 +215,7 @@ def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
 def read_npz(
     file: BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
 ) -> Dataset:
-    """The data set in an .npz archive. `source` is what error lines call it."""
+    """The data set in an .npz archive. source: its title in errors. Raises InputError."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         _require_keys(source, keys, unlabelled)
@@ -235,68 +230,29 @@ def read_npz(
 
 
 def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
-    """The rows of a CSV file (UTF-8, commas, or tabs if its first line has no comma), cells as JSON
-    would have them: integers, decimals, "p/q". A first row without any number is a header, left
-    out; so are empty lines."""
-    text = _text(file, source, "CSV")
-    tabs = "\t" in (first := text.partition("\n")[0]) and "," not in first
+    """The rows of a CSV file (UTF-8, commas), cells as in JSON: integers, decimals, "p/q".
+
+    A first row without any number is a header, left out; so are empty lines. Raises InputError.
+    """
+    text = file.read(MAX_JSON_BYTES + 1)
+    if len(text) > MAX_JSON_BYTES:
+        raise InputError(source, f"CSV of at most {MAX_JSON_BYTES} bytes", "longer")
     try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",")
+        lines = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))
         rows = [[_cell(cell.strip()) for cell in row] for row in lines if any(row)]
-    except csv.Error as error:
-        raise InputError(source, "CSV", f"unreadable ({error})") from None
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(source, "CSV in UTF-8", f"unreadable ({error})") from None
     named = rows and all(isinstance(x, str) and not _NUMBERS.search(x) for x in rows[0])
     return rows[1:] if named else rows
 
 
-def read_mtx(file: BinaryIO, source: str) -> list[list[Any]]:
-    """The rows of a Matrix Market file, cells as `read_csv` has them: dense (array, column by
-    column) or sparse (coordinate, 0 where there is no entry, 1 for an entry of a pattern). Raises
-    InputError, also for symmetric and complex matrices, whose entries stand for others."""
-    words = [line.split() for line in _text(file, source, "Matrix Market").splitlines()]
-    head, *rest = words or [[]]
-    (dense, kind, form), body = ("", "", ""), [row for row in rest if row and row[0][0] != "%"]
-    if len(head) == 5 and head[:2] == ["%%MatrixMarket", "matrix"]:
-        dense, kind, form = (word.lower() for word in head[2:])
-    must = "a Matrix Market file of a general matrix: real, integer or pattern"
-    if form != "general" or kind not in ("real", "double", "integer", "pattern"):
-        raise InputError(source, must, f"with the head {' '.join(head)[:80]!r}")
-    sparse, parts = dense != "array", 2 * (dense != "array") + (kind != "pattern")
-    try:
-        (N, d, *entries), cells = map(int, body[0]), body[1:]
-        if sparse:
-            places = [(int(i) - 1, int(j) - 1) for i, j, *_ in cells]
-        else:
-            places = [(i, j) for j in range(d) for i in range(N)] if N * d == len(cells) else []
-        each_once = len(set(places)) == len(cells) and entries == [len(cells)] * sparse
-        whole = each_once and all(len(row) == parts for row in cells) and N * d <= MAX_MATRIX
-        if not whole or not all(0 <= i < N and 0 <= j < d for i, j in places):
-            raise ValueError
-    except (ValueError, IndexError):
-        raise InputError(source, must, "one whose sizes and places do not fit") from None
-    rows: list[list[Any]] = [[0] * d for _ in range(N)]
-    for (i, j), row in zip(places, cells, strict=True):
-        rows[i][j] = 1 if kind == "pattern" else _cell(row[-1])
-    return rows
-
-
-def _text(file: BinaryIO, source: str, kind: str) -> str:
-    text = file.read(MAX_JSON_BYTES + 1)
-    if len(text) > MAX_JSON_BYTES:
-        raise InputError(source, f"{kind} of at most {MAX_JSON_BYTES} bytes", "longer")
-    try:
-        return text.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(source, f"{kind} in UTF-8", f"unreadable ({error})") from None
-
-
 def _cell(text: str) -> Any:
-    """A decimal as it is written; all else stays a text, which is judged where it stands."""
+    """A decimal, exactly; any other text stays a string, which the conversion judges by place."""
     return _decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
 class _Literal(str):
-    """A JSON number that is no finite float or short integer: its text, judged where it stands."""
+    """The text of a JSON number that is no finite float or short integer."""
 
 
 class _Duplicate(Exception):

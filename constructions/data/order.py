@@ -1,4 +1,4 @@
-"""The order of the tokens of contexts in which a row of `Dataset.contexts` is several tokens."""
+"""The order of tokens in contexts where one row of `Dataset.contexts` is several tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Order:
     """Which row each token is: `order[t][i]` is the row of token i of example t.
 
     sequences: of rows, each stored once. examples: for each example a sequence and a number of
-    tokens; its context is so many tokens from the beginning of that sequence.
+    tokens, counted from the beginning of that sequence; these are its context.
 
     >>> order = Order((np.array([0, 1, 0]),), ((0, 2), (0, 3)))
     >>> order[0].tolist(), order[1].tolist(), order.counts(2).tolist()
@@ -28,7 +28,7 @@ class Order:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> Order:
-        """Of examples that share no sequence."""
+        """The order of examples that share no sequence."""
         sequences = tuple(np.array(x, dtype=np.int64) for x in rows)
         return cls(sequences, tuple((s, len(x)) for s, x in enumerate(sequences)))
 
@@ -42,7 +42,7 @@ class Order:
     def counts(self, n: int) -> IntArray:
         """How often each of n rows is a token, (T, n).
 
-        A prefix has the tokens of the next shorter one and some more: of one sequence, the counts
+        A prefix has the tokens of the next shorter one and some more, so the counts of one sequence
         are the sums of these steps.
         """
         members = defaultdict[int, list[int]](list)

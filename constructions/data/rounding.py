@@ -11,10 +11,10 @@ from attncert.constructions.data.exact_array import ExactArray, narrow
 
 
 def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Fraction]:
-    """Contexts and queries as the nearest multiples of `grid`, of two as near the even multiple;
-    and the largest change of any number.
+    """Contexts and queries as the nearest multiples of `grid` (ties to the even multiple), and the
+    largest change of any number.
 
-    Labels stay as they are: they enter the readout alone, where long numbers cost little.
+    Labels are unchanged: they enter the readout only, where long numbers cost little.
 
     >>> data = Dataset.of([[0.3, 1], [0, -0.25]], [[0.75, 2.6]], [0.1])
     >>> short, change = rounded(data, Fraction(1, 2))

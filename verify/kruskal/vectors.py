@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -124,8 +124,8 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
 
     .npz: the array "vectors", else "queries", else the only one; booleans are 0 and 1.
     JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
-    integers, decimals, or "p/q". .npy, .mtx: the vectors as a matrix. .csv, .tsv: one vector in
-    each line. "-" is standard input. Raises InputError for unusable input.
+    integers, decimals, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line. "-"
+    is standard input. Raises InputError for unusable input.
 
     >>> v = load_vectors("digits")
     >>> v.N, v.d, v.array.dtype
@@ -138,9 +138,7 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
         "npz": _from_npz,
         "json": _from_json,
         "npy": lambda file, name, label: Vectors.of(archives.read_npy(file, label), name),
-        "csv": partial(_from_text, loading.read_csv),
-        "tsv": partial(_from_text, loading.read_csv),
-        "mtx": partial(_from_text, loading.read_mtx),
+        "csv": _from_csv,
     }
     return loading.read_source(source, readers)
 
@@ -157,10 +155,8 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
     return Vectors.of(array, name)
 
 
-def _from_text(
-    read: Callable[[BinaryIO, str], Any], file: BinaryIO, name: str, source: str
-) -> Vectors:
-    return Vectors.of(ExactArray.of(read(file, source), "vectors"), name)
+def _from_csv(file: BinaryIO, name: str, source: str) -> Vectors:
+    return Vectors.of(ExactArray.of(loading.read_csv(file, source), "vectors"), name)
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:

@@ -34,7 +34,7 @@ class Kruskal(Question):
 
     command = "kruskal"
     example = "attncert kruskal digits --k 4"
-    data = ".json, .npz, .npy, .csv, .tsv, .mtx of vectors, -, or: digits"
+    data = ".json, .npz, .npy, .csv, of vectors, -, or: digits"
 
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "only ask: is every set of k independent?"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import sys
 import time
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.data_files import A_NUMBER, archive, as_json, each, json_text
-from support.shell import Shell
 from support.strategies import floats, numbers, raw_data
 
 from attncert.constructions.data import loading
@@ -231,37 +229,3 @@ def test_denominators_of_one_hash() -> None:
     with pytest.raises(InputError, match="common denominator of at most"):
         parse_json(json.dumps({"contexts": [[entries]], "queries": [], "labels": []}).encode())
     assert time.process_time() - start < 5
-
-
-# --- labels that are booleans -------------------------------------------------------------------
-
-EYE = [[1, 0], [0, 1]]
-QUERIES = [[1, 2], [3, 1], [1, 1]]
-BOOLEANS = [True, False, True]
-
-
-def test_boolean_labels_and_their_sha256(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
-) -> None:
-    """In JSON, in .npz, from a pipe: the same data as 0 and 1, by the number that reports state."""
-    right = Dataset.of(EYE, QUERIES, [1, 0, 1]).sha256
-    content = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
-    (tmp_path / "x.json").write_text(json.dumps(content))
-    np.savez(tmp_path / "x.npz", **{key: np.array(value) for key, value in content.items()})
-    for source in (tmp_path / "x.json", tmp_path / "x.npz"):
-        sizes, digest = shell.runs("explain", source).out.splitlines()
-        assert sizes.startswith("x: 3 examples, ") and digest == f"SHA-256: {right}"
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
-        lines = shell.runs("explain", "-").out.splitlines()
-        assert lines == [sizes.replace("x", "stdin", 1), digest]
-
-
-@pytest.mark.parametrize("argument", ["contexts", "queries"])
-def test_booleans_are_labels_alone(argument: str, tmp_path: Path, shell: Shell) -> None:
-    content: dict[str, Any] = {"contexts": EYE, "queries": QUERIES, "labels": BOOLEANS}
-    np.savez(
-        tmp_path / "x.npz",
-        **{k: np.array(v, dtype=bool if k == argument else None) for k, v in content.items()},
-    )
-    line = shell.refuses("explain", tmp_path / "x.npz")
-    assert f"{argument}: must be integers, or floats" in line

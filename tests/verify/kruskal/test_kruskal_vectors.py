@@ -8,15 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.io
-import scipy.sparse
 from support.data_files import VALID, as_json
 from support.shell import Shell
 
 from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
-
-MTX = "%%MatrixMarket matrix"
 
 
 def saved(folder: Path, **arrays: Any) -> Path:
@@ -109,8 +105,6 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
     ("name", "text"),
     [
         ("v.csv", "0.1, 0.3\n+.3,9e-1\n"),
-        ("v.tsv", "0.1\t0.3\n+.3\t9e-1\n"),
-        ("v.mtx", f"{MTX} array real general\n2 2\n0.1\n.3\n+0.3\n9e-1"),
         ("v.json", '{"vectors": [[0.1, 0.3], [0.3, 0.9]]}'),
         ("v.json", '{"queries": [[0.1, 0.3], ["3/10", 9e-1]]}'),
     ],
@@ -136,20 +130,14 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
     np.save(tmp_path / "f.npy", np.asfortranarray(values * 0.5))
     (tmp_path / "v.csv").write_text("a,b,c\n1,0,2\n\n0,1,-3\n")
     (tmp_path / "f.csv").write_text("1/2,0,1e0\n0,.5,-1.5\n")
-    (tmp_path / "v.tsv").write_text("a\tb\tc\n1\t0\t2\n0\t1\t-3\n")
     (tmp_path / "v.json").write_text('{"points": [[1, 0, 2], [0, 1, -3]]}')
     np.savez(tmp_path / "v.npz", points=values)
-    scipy.io.mmwrite(tmp_path / "v.mtx", values)
-    scipy.io.mmwrite(tmp_path / "sparse.mtx", scipy.sparse.coo_matrix(values))
-    every = (f"v.{kind}" for kind in ("npy", "csv", "tsv", "json", "npz", "mtx"))
-    for name in (*every, "sparse.mtx"):
+    for name in ("v.npy", "v.csv", "v.json", "v.npz"):
         assert load_vectors(tmp_path / name).array.tolist() == values.tolist()
     assert load_vectors(tmp_path / "f.npy").array.tolist() == (values * 0.5).tolist()
     assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # over 1/2
     np.save(tmp_path / "b.npy", values > 0)
-    (tmp_path / "b.mtx").write_text(f"{MTX} coordinate pattern general\n% x\n2 3 3\n1 1\n1 3\n2 2")
-    for name in ("b.npy", "b.mtx"):
-        assert load_vectors(tmp_path / name).array.tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert load_vectors(tmp_path / "b.npy").array.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -162,19 +150,6 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
         ("x.csv", b"1,\xff\n"),
         ("x.csv", b""),
         ("x.csv", b"1,nan\n"),
-        ("x.tsv", b"1\t2\n3\n"),
-        ("x.mtx", b""),
-        ("x.mtx", b"%%MatrixMarket matrix array real symmetric\n1 1\n1\n"),
-        ("x.mtx", b"%%MatrixMarket matrix array real general\n-1 -1\n1\n"),
-        ("x.mtx", b"%%MatrixMarket matrix array real general\n1 2\n1\n"),
-        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 2 1\n"),
-        ("x.mtx", b"%%MatrixMarket matrix coordinate pattern general\n1000000000 1000000000 0\n"),
-        # cut short, an entry without its number or twice, numbers side by side, a dense pattern
-        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n"),
-        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1\n"),
-        ("x.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1\n1 1 2\n"),
-        ("x.mtx", b"%%MatrixMarket matrix array real general\n1 1\n1 2\n"),
-        ("x.mtx", b"%%MatrixMarket matrix array pattern general\n1 1\n2\n"),
         ("x.csv", b"nan,-inf\n1,2\n"),  # no header
     ],
 )
