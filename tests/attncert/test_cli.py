@@ -267,7 +267,7 @@ def test_options_stand_under_the_headings_of_their_groups(shell: Shell) -> None:
     sections = re.split(r"\n(?=\S)", shell.runs("prove", "--help").out)
     headings = {part.partition(":")[0]: set(re.findall(r"^  (--[a-z0-9-]+)", part, re.MULTILINE))
                 for part in sections[1:]}  # fmt: skip
-    assert list(headings) == ["Arguments", "Options", "Weights", "Data", "Limits", "Output"]
+    assert list(headings) == ["Arguments", "Options", "Weights", "Data", "Output"]
     for name, option in options(Prove).items():
         assert flag(name) in headings[option.group.capitalize() or "Options"]
     assert headings["Output"] == {"--out", "--json"}

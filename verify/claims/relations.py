@@ -1,12 +1,12 @@
-"""Relations: what a statement of a proof comes down to, and how each of them is decided.
+"""Relations, of which the statements of a proof consist, and how each is decided.
 
 A statement yields tuples. `(a, op, b, *where)` compares two values, with one of ==, !=, <, <=, >=
-and >; `(a, "mod", p, *where)` says that a residue is not 0. What follows says where the relation
-stands: an example, a head, a token. The author writes no level; it follows from the numbers:
+and >; `(a, "mod", p, *where)` says that a residue is not 0. The rest of a tuple names the place: an
+example, a head, a token. The author writes no level; it follows from the numbers:
 
     rational numbers                     decided exactly: proved, or refuted
     a residue that is not 0 modulo p     proved: the number is not 0; a residue 0 shows nothing
-    `AtLeast(x)`, a lower bound          decided exactly where the bound is enough, else undecided
+    `AtLeast(x)`, a lower bound          decided exactly if the bound is enough, else undecided
     balls (Arb)                          enclosed if certainly true, refuted if certainly false,
                                          else undecided
     floating point                       numerical if true, else undecided
@@ -41,19 +41,19 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 MODULO = "mod"
-MOST = 10**7  # relations of one statement; a function that yields more does not end
+MOST = 10**7  # relations of one statement
 _SHOWN = 12  # failures that a witness lists
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 _MATRICES = (fmpq_mat, fmpz_mat, arb_mat, np.ndarray)
 
 
 class NoRelation(TypeError):
-    """A statement yielded something else; str() says what, half a sentence."""
+    """A statement yielded something that is no relation; str() says what, in half a sentence."""
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A number of which only a lower bound is known, such as a rank over ℚ by a rank modulo p.
+    """A number with a known lower bound, such as a rank over ℚ from a rank modulo p.
 
     Source: ours; a rank modulo a prime never exceeds the rank over ℚ.
 
@@ -66,15 +66,14 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the relations of one statement came to.
+    """The outcome of the relations of one statement.
 
-    level: as the module says. relations: how many there were. arithmetic: what decided them, in
-    words. witness: for what does not hold, where, and the numbers that show it. numbers: figures
-    that the statement yielded beside its relations, in dictionaries.
+    level: as the module says. arithmetic: what decided the relations, in words. witness: if the
+    statement does not hold, the places and numbers that show it. numbers: figures that the
+    statement yielded in dictionaries.
     """
 
     level: Level
-    relations: int = 0
     witness: Mapping[str, Any] | None = None
     numbers: Mapping[str, Any] = field(default_factory=dict)
     arithmetic: str = ""
@@ -84,15 +83,15 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     """The weakest of the levels of all relations; the first failures are the witness.
 
     where: names of the values that follow a relation, for the witness. Arithmetic: that of the
-    values. Raises NoRelation for anything that is no relation, and what the iterable raises, except
-    `Inexact`, which leaves the statement undecided.
+    values. Raises NoRelation for an item that is no relation. An error of the iterable passes
+    through, except `Inexact`, which leaves the statement undecided.
 
     >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
     {'examples': [1], 'relation': '3 == 4 at example 1'}
     >>> decide([]).level
     <Level.VACUOUS: 'vacuous'>
     """
-    count, numbers, kinds = 0, dict[str, Any](), set[str]()
+    numbers, kinds = dict[str, Any](), set[str]()
     refuted, undecided = list[_Failure](), list[_Failure]()
     reason = ""
     try:
@@ -105,7 +104,6 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
             verdict, kind, failure = _judged(*_parts(item))
             if kind is None:
                 continue
-            count += 1
             kinds.add(kind)
             if failure is not None:
                 (refuted if verdict is False else undecided).append(failure)
@@ -116,16 +114,16 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     arithmetic = _arithmetic(kinds)
     if refuted:
         witness = _witness(refuted, where)
-        return Decision(Level.REFUTED, count, witness, numbers, arithmetic)
+        return Decision(Level.REFUTED, witness, numbers, arithmetic)
     if reason or undecided:
         witness = _witness(undecided[:_SHOWN], where) | ({"reason": reason} if reason else {})
-        return Decision(Level.UNDECIDED, count, witness, numbers, arithmetic)
-    return Decision(_level(count, kinds), count, None, numbers, arithmetic)
+        return Decision(Level.UNDECIDED, witness, numbers, arithmetic)
+    return Decision(_level(kinds), None, numbers, arithmetic)
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """A relation that is false, or open, as text, and where it stands."""
+    """A relation that is false or open, as text, and its place."""
 
     text: str
     where: tuple[Any, ...]
@@ -144,8 +142,8 @@ def _parts(item: Any) -> tuple[Any, str, Any, tuple[Any, ...]]:
 def _judged(
     left: Any, op: str, right: Any, where: tuple[Any, ...]
 ) -> tuple[bool | None, str | None, _Failure | None]:
-    """Whether it is true, or open (None); the kind of its numbers, None without entries; the first
-    entry that fails."""
+    """Whether the relation is true, None if it is open; the kind of its numbers, None if there are
+    no entries; the first entry that fails."""
     if _at_once(left, op, right):
         return True, "rational", None
     verdict: bool | None = True
@@ -164,60 +162,36 @@ def _judged(
 
 
 def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Where an entry stands. One list of names that is as long as needed names the rows."""
+    """The place of an entry. A single list of names, one for each row, names the rows."""
     if len(where) == 1 and isinstance(where[0], Sequence | np.ndarray) and place:
         return (where[0][place[0]], *place[1:])
     return (*where, *place)
 
 
 def _at_once(left: Any, op: str, right: Any) -> bool:
-    """Whether a relation of whole matrices over ℚ, or of whole arrays of integers, is seen to be
-    true in one step."""
+    """Whether a relation of matrices over ℚ, or of integer arrays, is found true in one step."""
     if op == "==" and type(left) in (fmpq_mat, fmpz_mat) and type(right) is type(left):
         return bool(left == right) and left.nrows() * left.ncols() > 0
-    if op not in COMPARISONS:
-        return False
-    if isinstance(left, list):
-        return _flat(left, op, right)
-    if type(left) is not np.ndarray or left.dtype.kind not in "ib":
+    if op not in COMPARISONS or type(left) is not np.ndarray or left.dtype.kind not in "ib":
         return False  # a masked array hides entries from a comparison
     other = np.asarray(right)
     fits = left.size and other.dtype.kind in "ib" and other.shape in ((), left.shape)
     return bool(fits) and bool(COMPARISONS[op](left, other).all())
 
 
-_EXACT = frozenset({bool, int, fmpq, fmpz})
-
-
-def _flat(left: list[Any], op: str, right: Any) -> bool:
-    """The same of lists of exact numbers, which compare themselves; an empty one is not judged."""
-    if not left or not _EXACT.issuperset(map(type, left)):
-        return False
-    if isinstance(right, list):
-        fits = len(left) == len(right) and _EXACT.issuperset(map(type, right))
-        return fits and all(map(COMPARISONS[op], left, right))
-    return type(right) in _EXACT and all(COMPARISONS[op](x, right) for x in left)
-
-
 def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
     """Pairs of numbers with their places. Raises NoRelation for shapes that do not fit."""
     a, b = _nested(left), _nested(right)
-    if isinstance(a, list) and isinstance(b, list):
-        yield from _zipped(a, b, ())
-    elif isinstance(a, list):
-        yield from ((place, x, b) for place, x in _leaves(a, ()))
-    elif isinstance(b, list):
-        yield from ((place, a, x) for place, x in _leaves(b, ()))
-    else:
-        yield (), a, b
+    if isinstance(a, list) and not isinstance(b, list):
+        b = _filled(a, b)
+    elif isinstance(b, list) and not isinstance(a, list):
+        a = _filled(b, a)
+    yield from _zipped(a, b, ())
 
 
-def _leaves(nested: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
-    if not isinstance(nested, list):
-        yield place, nested
-        return
-    for k, x in enumerate(nested):
-        yield from _leaves(x, (*place, k))
+def _filled(nested: Any, number: Any) -> Any:
+    """The same number in the place of each entry."""
+    return [_filled(x, number) for x in nested] if isinstance(nested, list) else number
 
 
 def _zipped(a: Any, b: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
@@ -247,7 +221,7 @@ _KINDS = ("float", "ball", "residue", "bound", "rational")  # the weakest first
 
 
 def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
-    """Whether it is true; None: open."""
+    """Whether the comparison is true, None if it is open; and the kind of its numbers."""
     if op == MODULO:
         return _nonzero(a, b), "residue"
     if isinstance(a, AtLeast):
@@ -262,7 +236,7 @@ def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
 
 
 def _of_floats(a: float, op: str, b: float) -> bool:
-    """Whether it is true of two numbers; of NaN nothing is, not even !=."""
+    """Whether the comparison is true. Nothing is true of NaN, not even !=."""
     return not (math.isnan(a) or math.isnan(b)) and bool(COMPARISONS[op](a, b))
 
 
@@ -278,7 +252,7 @@ def _of_balls(a: arb, op: str, b: arb) -> bool | None:
 
 
 def _nonzero(residue: Any, p: Any) -> bool | None:
-    """Whether a rational number is seen not to be 0 modulo the prime p; else nothing is known."""
+    """True if a rational number is not 0 modulo the prime p; else nothing is known."""
     number, prime = _rational(residue), p
     if not isinstance(p, Integral | fmpz) or (prime := int(p)) < 2:
         raise NoRelation(f"a relation modulo {p!r}, which is no prime")
@@ -308,7 +282,7 @@ def _rational(x: Any) -> fmpq:
 
 
 def _float(x: Any) -> float:
-    """The nearest one, of a ball that of its midpoint; an infinity for a number beyond all."""
+    """The nearest float, for a ball that of its midpoint; infinite for numbers out of range."""
     if isinstance(x, arb):
         return float(x.mid())
     return float(x if _kind(x) == "float" else arb(_rational(x)))
@@ -337,8 +311,8 @@ def _number(x: Any) -> str:
 
 
 def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, Any]:
-    """The first failure in words, and the places of all, by their first name. Places that have no
-    name are entries."""
+    """The first failure in words, and the places of all failures. Places without a name are
+    entries."""
     if not failures:
         return {}
     first = failures[0]
@@ -359,8 +333,8 @@ def _jsonable(x: Any) -> int | str:
     return int(x) if isinstance(x, int | np.integer | fmpz) else str(x)
 
 
-def _level(count: int, kinds: set[str]) -> Level:
-    if not count:
+def _level(kinds: set[str]) -> Level:
+    if not kinds:
         return Level.VACUOUS
     if "float" in kinds:
         return Level.NUMERICAL

@@ -25,7 +25,7 @@ from attncert.verify.questions.values import (
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
-_WEIGHTS, _DATA, _LIMITS = "weights", "data", "limits"
+_WEIGHTS, _DATA = "weights", "data"
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,25 +42,22 @@ class Prove(Question):
     command = "prove"
     example = "attncert prove digits --examples 25 --heads 8 --head-width 4"
 
-    construction: str = option(
-        "paper",
-        text(*OURS),
-        " | ".join((*OURS, OWN)),
-        group=_WEIGHTS,
-    )
+    construction: str = option("paper", text(*OURS), " | ".join((*OURS, OWN)), group=_WEIGHTS)
     heads: int | None = option(
-        None, SIZE, "heads H; default: the fewest the theorem needs", group=_WEIGHTS
+        None, SIZE, "number of heads H; default: the fewest that the theorem needs", group=_WEIGHTS
     )
-    head_width: int | None = option(None, SIZE, "d_h; default: n for paper, else 1", group=_WEIGHTS)
-    value_width: int | None = option(None, SIZE, "d_v; default: m", group=_WEIGHTS)
+    head_width: int | None = option(
+        None, SIZE, "width d_h; default: n for paper, else 1", group=_WEIGHTS
+    )
+    value_width: int | None = option(None, SIZE, "d_v, of the values; default: m", group=_WEIGHTS)
     beta: str | None = option(
-        None, exact(), "retrieval: β above 0, of the softmax; default: 1", group=_WEIGHTS
+        None, exact(), "for retrieval: β > 0 of the softmax; default: 1", group=_WEIGHTS
     )
     claim: ClaimChoice = option("auto", one_of(*_CLAIMS), " | ".join(_CLAIMS))
     saturate: int | None = option(
         None,
         whole(1, _MOST_BITS),
-        "BITS: earlier examples attend to one row each, 1-p below 2^-BITS",
+        "BITS: each earlier example attends to one row, with 1-p < 2^-BITS",
         group=_WEIGHTS,
     )
     round: str | None = option(
@@ -72,17 +69,16 @@ class Prove(Question):
     before: str | None = option(
         None,
         path("mean"),
-        "a block before the layer: mean (added to each token) or a network.json",
+        "a block before the layer: mean (added to each token), or a network.json",
         group=_DATA,
     )
     data_file: bool = option(
-        False, SWITCH, "the data in a file beside the certificate", group=_DATA
+        False, SWITCH, "write the data to a file beside the certificate", group=_DATA
     )
     device: DeviceChoice = option(
         "auto",
         DEVICES,
         "auto | cpu | cuda: where the rank of a large layer is computed",
-        group=_LIMITS,
         repeats=False,
     )
     seed: int = option(0, SEED, "random seed of the searches")
@@ -93,8 +89,6 @@ class Prove(Question):
             raise InputError("before", "given without round", f"with round {self.round}")
         if self.before and self.data_file:
             raise InputError("before", "given without data_file", "with it")
-        if self.beta is not None and self.construction != RETRIEVAL:
-            raise InputError("beta", f"given with construction {RETRIEVAL}", self.construction)
 
     @property
     def unlabelled(self) -> bool:

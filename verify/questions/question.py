@@ -1,7 +1,7 @@
-"""What every question is: a frozen record in which each option of its command stands once.
+"""Questions: frozen records, each with the options of its command.
 
-From it derive the options and the help of the command (attncert/terminal/options.py), the settings
-in JSON, and the command line that gives the same answer again. `embed` asks nothing about data: it
+The options and the help of the command (attncert/terminal/options.py), the settings in JSON and the
+command line that gives the same answer derive from the record. `embed` asks nothing about data, and
 has the record of options alone.
 """
 
@@ -17,9 +17,10 @@ from attncert.verify.questions.values import Rule, whole
 
 @dataclass(frozen=True)
 class Option:
-    """help: one line. default: None where the data decide. group: its heading in the help.
+    """One option of a command.
 
-    repeats: whether the command line that repeats a run names it: an answer depends on it.
+    help: one line. default: None if the data decide. group: its heading in the help. repeats:
+    whether an answer depends on it, so that the command line that repeats a run names it.
     """
 
     rule: Rule
@@ -29,7 +30,7 @@ class Option:
     repeats: bool
 
     def read(self, name: str, entry: Any) -> Any:
-        """The value that was given, None where the default is. Raises InputError."""
+        """The value of an entry; None for the default None. Raises InputError."""
         if entry is None and self.default is None:
             return None
         return self.rule.checked(name, entry)
@@ -47,10 +48,10 @@ def option(
 class Options:
     """The options of a command. Its docstring's first line is the help of the command.
 
-    command: its name. example: a command line, for its help. parameters: its arguments, in their
-    order; a class variable of that name says what each is, "" where the command takes none;
-    optional: whether they may be left out. folder: what --out is; needs_folder: whether it must be
-    given. Raises InputError, which names the field, for a value that an option does not take.
+    command: its name. example: a command line, for its help. parameters: its arguments in order; a
+    class variable of the same name describes each, "" if the command does not take it. optional:
+    whether they may be left out. folder: describes --out; needs_folder: whether it must be given.
+    Raises InputError, which names the field, for a value that an option does not take.
     """
 
     command: ClassVar[str]
@@ -105,12 +106,12 @@ class Question(Options):
         }
 
     def of(self, data: Any) -> Any:
-        """The data that it is asked of: the first `examples`, where that is said."""
+        """The data that the question is about: the first `examples`, if that option is set."""
         return data if self.examples is None else data.take(self.examples)
 
     def line(self, bare: bool = False) -> str:
-        """The command line that gives the same answer again, without paths: what differs from the
-        defaults. bare: where it was asked of nothing.
+        """The command line that gives the same answer again, without paths and defaults. bare:
+        without data.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
@@ -127,12 +128,12 @@ class Question(Options):
 
 
 def arguments(record: type[Options]) -> tuple[str, ...]:
-    """What the command is asked of, in the order of the command line."""
+    """The arguments of the command, in the order of the command line."""
     return tuple(name for name in record.parameters if getattr(record, name))
 
 
 def options(record: type[Options]) -> Mapping[str, Option]:
-    """By name, those of all questions about data last."""
+    """The options by name; the one of all questions about data is last."""
     own = {x.name: x.metadata["option"] for x in fields(record)}
     examples = own.pop("examples", None)
     return own | {"examples": examples} if "data" in arguments(record) else own
@@ -148,13 +149,13 @@ def flag(name: str) -> str:
 
 
 def _word(name: str, setting: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
-    """What a report says of the value: a path is none of its business."""
+    """The value in a report: the name of the option instead of a path."""
     foreign = rule.file and setting is not None and setting not in rule.choices
     return name.upper() if foreign else word(setting)
 
 
 def written(setting: Any) -> str:
-    """As a command line takes it: floats without an exponent.
+    """The value for a command line: floats without an exponent.
 
     >>> written(20.0), written(1e6), written(0.00001), written("1/64")
     ('20', '1000000', '0.00001', '1/64')

@@ -1,4 +1,4 @@
-"""What the value of an option must be: read once, whether it came from Python or a command line."""
+"""Rules for the values of options, the same for Python and for a command line."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ _EXACT = re.compile(
 
 @dataclass(frozen=True)
 class Rule:
-    """must: what the value must be, for an error. fits: whether it is that. kind: as what a command
-    line hands it over. choices: values that it completes. file: whether other values are paths,
-    which no printed command names. read: from what was given to the value; may raise ValueError."""
+    """The rule for one option.
+
+    must: what the value must be, for an error. fits: whether it is that. kind: its type on the
+    command line. choices: values that the shell completes. file: whether other values are paths,
+    which no printed command names. read: from the entry to the value; may raise ValueError.
+    """
 
     must: str
     fits: Callable[[Any], bool]
