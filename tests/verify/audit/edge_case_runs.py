@@ -12,16 +12,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from support.tightness_cases import adversarial_layers
-
-from attncert.constructions import paper
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.features import rank_of
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.limits import label_rank
 from attncert.verify.tightness.relations.rows import row_bound
 from attncert.verify.tightness.universal import universal
 
@@ -98,32 +93,9 @@ def _labels(data: Dataset) -> str:
     return " ".join([claim.level.value, *(str(sign * x) for x in gap)])
 
 
-def _uniform(data: Dataset) -> str:
-    """The rank of the features with all weights zero."""
-    zero = next(layer for name, layer in adversarial_layers(data, 1, 0) if name == "zero heads")
-    return f"rank {rank_of(data, zero)[0]}"
-
-
-def _later_ties(data: Dataset) -> str:
-    """(head, example) for which E⁽ᵗ⁾u has no unique maximum or minimum, t placed later."""
-    pairs, placed = [], set[int]()
-    for number, head in enumerate(paper.build(data).heads, start=1):
-        placed |= set(head.group)
-        if getattr(head, "separator", None) is None:
-            continue
-        for t in sorted(set(range(data.T)) - placed):
-            entries = sorted((data.context(t) * head.separator).entries())
-            if entries[-1] == entries[-2] or entries[0] == entries[1]:
-                pairs.append((number, t))
-    return str(pairs)
-
-
 RUNS: dict[str, Callable[..., str]] = {
     "paper": partial(_proof, "paper"),
     "width-one": partial(_proof, "width-one"),
     "weights": _universal,
     "labels": _labels,
-    "label-rank": lambda data, **options: label_rank(data, **options).level.value,
-    "uniform": _uniform,
-    "later-ties": _later_ties,
 }
