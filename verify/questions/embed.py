@@ -24,17 +24,23 @@ class Embed(Options):
     needs_folder = True
 
     layer: int | None = option(
-        None, whole(0, 10**4), "states after so many layers, 0: raw; default: 1 (of one layer: 0)"
+        None,
+        whole(0, 10**4),
+        "states after this many layers (0: raw); default: 1, or 0 of one layer",
     )
     query: str | None = option(
-        None, one_of("first", "last"), "first | last; default: last of a GPT, else first (CLS)"
+        None,
+        one_of("first", "last"),
+        "query token: first | last; default: last for a GPT, else first",
     )
-    random: bool = option(False, SWITCH, "random weights, of a configuration alone")
-    contexts: int = option(200, whole(0, _COUNT), "most contexts that are kept, evenly spread")
-    length: int | None = option(None, whole(1, _COUNT), "tokens of a passage, for a text")
-    batch: int = option(32, whole(1, _COUNT), "inputs at a time, and in a shard")
+    random: bool = option(False, SWITCH, "draw random weights for the model's configuration")
+    contexts: int = option(
+        200, whole(0, _COUNT), "maximum number of contexts to keep, evenly spread"
+    )
+    length: int | None = option(None, whole(1, _COUNT), "number of tokens in a passage of text")
+    batch: int = option(32, whole(1, _COUNT), "number of inputs in a batch and in a shard")
     dtype: str = option(
-        "float32", one_of("float32", "float64"), "the model's arithmetic: float32 | float64"
+        "float32", one_of("float32", "float64"), "arithmetic of the model: float32 | float64"
     )
-    memory: int = option(4096, whole(1, 2**31), "MiB that the weights may take")
+    memory: int = option(4096, whole(1, 2**31), "maximum memory for the weights, in MiB")
     seed: int = option(0, SEED, "random seed of the weights")

@@ -37,16 +37,16 @@ class Kruskal(Question):
     data = ".json, .npz, .npy, .csv, of vectors, -, or: digits"
 
     k: int | None = option(
-        None, whole(1, 2**63 - 1, "2^63 - 1"), "only ask: is every set of k independent?"
+        None, whole(1, 2**63 - 1, "2^63 - 1"), "decide only whether every set of k is independent"
     )
     subsets: int | None = option(
         None,
         whole(0, 10**9),
-        "random subsets of k vectors, or of the upper end; default: 1000, 0 if it is settled",
+        "number of random subsets, of size k or the upper end; default: 1000, 0 if that is settled",
     )
     work: float = option(60.0, WORK, "limit on counted work, in seconds of two cores")
     device: DeviceChoice = option(
-        "auto", DEVICES, "for the subsets: auto | cpu | cuda", group=_MACHINES, repeats=False
+        "auto", DEVICES, "device for the subsets: auto | cpu | cuda", group=_MACHINES, repeats=False
     )
     dask: str | None = option(
         None, TEXT, "address of a Dask scheduler", group=_MACHINES, repeats=False
@@ -54,7 +54,7 @@ class Kruskal(Question):
     log: str | None = option(
         None,
         TEXT,
-        "SQLite file that keeps finished shards; goes on from it",
+        "SQLite file of finished shards, from which the same command resumes",
         group=_MACHINES,
         repeats=False,
     )
@@ -80,11 +80,15 @@ class Assume(Question):
     example = "attncert assume digits --heads 8 --head-width 4"
     data = "folder of attncert embed, .npz or .json of data, or: digits"
 
-    heads: int | None = option(None, SIZE, "H; default: as the manifest says", group=_LAYER)
-    head_width: int | None = option(None, SIZE, "d_h; default: the manifest's", group=_LAYER)
-    tokens: int | None = option(
-        None, whole(1, 2**31 - 1), "n, where DATA is vectors without contexts", group=_LAYER
+    heads: int | None = option(
+        None, SIZE, "number H of heads; default: from the manifest", group=_LAYER
     )
-    subsets: int = option(5000, _COUNT, "random subsets of n queries, exactly", group=_TESTS)
-    work: float = option(1.0, WORK, "counted work of the search for circuits", group=_TESTS)
+    head_width: int | None = option(
+        None, SIZE, "head width d_h; default: from the manifest", group=_LAYER
+    )
+    tokens: int | None = option(
+        None, whole(1, 2**31 - 1), "number n of tokens, if DATA has no contexts", group=_LAYER
+    )
+    subsets: int = option(5000, _COUNT, "number of random subsets of n queries", group=_TESTS)
+    work: float = option(1.0, WORK, "limit on counted work for circuits", group=_TESTS)
     seed: int = option(0, SEED, "random seed of subsets and bases")

@@ -26,36 +26,39 @@ class LayerQuestion(Question):
     weights = ".npz, .safetensors, .pt, JSON, network.json, a model's folder, or - (stdin)"
 
     format: str = option(
-        "auto", TEXT, "of the file: auto, or one of docs/models-and-layers.md", group=_WEIGHTS
+        "auto",
+        TEXT,
+        "format of the file: auto, or one of docs/models-and-layers.md",
+        group=_WEIGHTS,
     )
     prefix: str | None = option(
-        None, TEXT, "of the layer's arrays, in a file of several layers", group=_WEIGHTS
+        None, TEXT, "prefix of the layer's arrays, in a file of several layers", group=_WEIGHTS
     )
     heads: int | None = option(
-        None, SIZE, "number of heads, where the file does not say", group=_WEIGHTS
+        None, SIZE, "number of heads, if the file does not give it", group=_WEIGHTS
     )
     scale: str | None = option(
         None,
         one_of(*SCALES),
-        f"of the logits: {' | '.join(SCALES)}; default: what is read",
+        f"scale of the logits: {' | '.join(SCALES)}; default: from the file",
         group=_ATTENTION,
     )
     logit_unit: str | None = option(
         None,
         one_of(*UNITS),
-        f"{' | '.join(UNITS)}; default: what the file says, else e",
+        f"unit of the logits: {' | '.join(UNITS)}; default: from the file, else e",
         group=_ATTENTION,
     )
     mask: str = option(
         "none",
         path("none", "causal"),
-        "none | causal | FILE, shape (T, n): 1 or true where a row is seen",
+        "none | causal | FILE of shape (T, n), with 1 or true for a row that is seen",
         group=_ATTENTION,
     )
     tolerance: str | None = option(
         None,
         exact(),
-        "largest error; default: whole labels: nearer to its own than to another; "
-        "else 1 % of their spread",
+        "largest allowed error; default: nearer to its own label than to any other for whole "
+        "labels, else 1 % of their spread",
         group=_VERDICT,
     )

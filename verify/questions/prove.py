@@ -44,12 +44,12 @@ class Prove(Question):
 
     construction: str = option("paper", text(*OURS), " | ".join((*OURS, OWN)), group=_WEIGHTS)
     heads: int | None = option(
-        None, SIZE, "number of heads H; default: the fewest that the theorem needs", group=_WEIGHTS
+        None, SIZE, "number H of heads; default: the fewest that the theorem needs", group=_WEIGHTS
     )
     head_width: int | None = option(
-        None, SIZE, "width d_h; default: n for paper, else 1", group=_WEIGHTS
+        None, SIZE, "head width d_h; default: n for paper, else 1", group=_WEIGHTS
     )
-    value_width: int | None = option(None, SIZE, "d_v, of the values; default: m", group=_WEIGHTS)
+    value_width: int | None = option(None, SIZE, "value width d_v; default: m", group=_WEIGHTS)
     beta: str | None = option(
         None, exact(), "for retrieval: β > 0 of the softmax; default: 1", group=_WEIGHTS
     )
