@@ -86,7 +86,7 @@ WORDING: dict[Level, Wording] = {
     ),
     Level.REFUTED: Wording(
         "Refuted:",
-        "false: shown by the witness and what the claim rests on",
+        "the statement is false, as the witness and what the claim rests on show",
         "it is false: see the witness and what the claim rests on",
         "#f8cfb8",
         "#b34700",
