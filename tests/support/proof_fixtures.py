@@ -1,7 +1,7 @@
-"""Proofs of every kind, for the tests of the reports: small real ones.
+"""Small proofs of every kind, for the tests of the reports.
 
-What no small run gives is a real proof with some claims changed: wrong weights, weak evidence, text
-that means to break a page, hundreds of heads. That they are not true does not matter here.
+If no small run gives a kind, a real proof has some claims changed: wrong weights, weak evidence,
+text meant to break a page, hundreds of heads. These claims need not be true.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Change = Callable[[Claim], Claim]
 def paper_proof(
     heads: int = 2, head_width: int = 2, n: int = 3, d: int = 3, claim: ClaimChoice = "auto"
 ) -> Proof:
-    """By the paper's construction, of as many examples as it places."""
+    """A proof by the paper's construction, with all examples that it places."""
     T = heads * (min(n, head_width) - 1) + 1
     data = generators.family(T, n, d, shared=True, queries="moment-curve", seed=1)
     question = Prove(heads=heads, head_width=head_width, claim=claim)
@@ -44,7 +44,7 @@ def paper_proof(
 
 
 def changed(proof: Proof, change: Change) -> Proof:
-    """Each claim by itself."""
+    """The proof with each claim changed."""
     return replace(proof, trace=ProofTrace(map(change, proof.trace)))
 
 
@@ -108,7 +108,7 @@ def large() -> Proof:
 
 
 def moved(claim: Claim, head: int, last: int = 2) -> Claim:
-    """The same of this head, in the place of the `last` one."""
+    """The same claim about this head instead of the `last` one."""
 
     def to(name: str) -> str:
         name = name.replace(f"head.{last}.", f"head.{head}.")
@@ -149,9 +149,7 @@ def hostile() -> Proof:
 
 KINDS: dict[str, Callable[[], Proof]] = {
     "small": paper_proof,
-    "three-heads": lambda: paper_proof(3, 4, 4, 6),
     "nine-heads": lambda: paper_proof(9, 3, 3, 6, "full-rank"),
-    "wide-groups": lambda: paper_proof(2, 8, 8, 8, "full-rank"),
     "single": lambda: paper_proof(1, 1, 1, 1),
     "full-rank": full_rank,
     "enclosed": lambda: weak(Level.ENCLOSED),
@@ -161,16 +159,14 @@ KINDS: dict[str, Callable[[], Proof]] = {
     "undecided": undecided,
     "wrong-weights": wrong_weights,
     "sampled": lambda: weak(Level.SAMPLED),
-    "numerical": lambda: weak(Level.NUMERICAL),
     "assumed": lambda: weak(Level.ASSUMED),
-    "argued": lambda: weak(Level.ARGUED),
     "hostile": hostile,
 }
 
 
 def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
     """A proof by name, "large" included, and its report; made once for all tests, and once more
-    for those that have figures drawn."""
+    for tests that draw the figures."""
     return _rendered(kind, drawing.FigureCanvasSVG)
 
 
