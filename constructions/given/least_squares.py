@@ -72,34 +72,6 @@ class Descent:
         )
 
 
-@dataclass(frozen=True)
-class Units:
-    """Powers of two near the sizes of contexts, queries and labels."""
-
-    E: float
-    e: float
-    y: float
-
-    @classmethod
-    def of(cls, contexts: Array, queries: Array, labels: Array) -> Units:
-        xp = array_namespace(queries)
-        return cls(*(_unit(xp, array) for array in (contexts, queries, labels)))
-
-    def scaled(self, contexts: Array, queries: Array, labels: Array) -> tuple[Array, Array, Array]:
-        return contexts / self.E, queries / self.e, labels / self.y
-
-    def factors(self, shape: Shape) -> FloatArray:
-        """What weights for scaled data are multiplied by to do the same on the data as they were:
-        keys over E, queries over e, values times y / E."""
-        factors = np.ones(shape.parameters)
-        by_head = factors[: shape.attention].reshape(shape.heads, -1)
-        keys, queries, _ = shape.sizes
-        by_head[:, :keys] = 1 / self.E
-        by_head[:, keys : keys + queries] = 1 / self.e
-        by_head[:, keys + queries :] = self.y / self.E
-        return factors
-
-
 def descend(
     contexts: Array,
     queries: Array,
@@ -121,9 +93,9 @@ def descend(
     proved by it.
     """
     xp, place = array_namespace(queries), device(queries)
-    units = Units.of(contexts, queries, labels)
-    contexts, queries, labels = units.scaled(contexts, queries, labels)
-    factors = xp.asarray(units.factors(shape), device=place)
+    E, e, y = (_unit(xp, array) for array in (contexts, queries, labels))
+    contexts, queries, labels = contexts / E, queries / e, labels / y
+    factors = xp.asarray(_factors(shape, E, e, y), device=place)
     seeded = isinstance(begin, int)
     x = xp.asarray(start(shape, begin), device=place) if seeded else begin / factors
     free, count = shape.free, labels.shape[0] * shape.m
@@ -171,7 +143,7 @@ def descend(
             False,
             "in the scale of the data the weights are beyond the range of float64",
         )
-    return Descent(shape, weights, converged, error * units.y, tuple(steps), why)
+    return Descent(shape, weights, converged, error * y, tuple(steps), why)
 
 
 def start(shape: Shape, seed: int) -> FloatArray:
@@ -185,6 +157,15 @@ def start(shape: Shape, seed: int) -> FloatArray:
         values = shape.split(weights)[2]  # a view
         values[:, :, shape.m :] = 0  # never used
     return weights
+
+
+def _factors(shape: Shape, E: float, e: float, y: float) -> FloatArray:
+    """The factors by which weights for the scaled data become weights for the data: 1/E for keys,
+    1/e for queries, y/E for values."""
+    factors = np.ones(shape.parameters)
+    keys, queries, values, _ = shape.split(factors)  # views
+    keys[:], queries[:], values[:] = 1 / E, 1 / e, y / E
+    return factors
 
 
 def smaller(J: Array) -> Array:

@@ -34,12 +34,10 @@ BOUNDS = (3, 30, 999)  # of the integers drawn: short numbers first, then ones t
 
 @dataclass(frozen=True)
 class Zero:
-    """layer: its outputs are 0 on every input. sets: its heads, by common key and query. groups:
-    the examples, as the construction places them; all in one where it does not."""
+    """layer: its outputs are 0 on every input. sets: its heads, by common key and query."""
 
     layer: Layer
     sets: Groups
-    groups: Groups
 
     @property
     def heads(self) -> int:
@@ -113,7 +111,7 @@ def draw_groups(
         sets.append(tuple(range(start, start + k)))
         start += k
     output = fmpq_mat(integers.to_flint(np.vstack(outputs)))
-    return Zero(Layer(tuple(heads), output), tuple(sets), (tuple(range(data.T)),))
+    return Zero(Layer(tuple(heads), output), tuple(sets))
 
 
 def draw_layer(

@@ -11,8 +11,7 @@ as unknowns of their own every equation has its own carry, hardly longer than S_
     x ≡ Z⁻¹ (r - Σ_h c/S),   w ≡ (c + Σ_i 2^k_i a_i)/S   mod p,
     c ← (c + Σ_i 2^k_i (a_i - w))/p,   r ← (r - Σ_h w)/p                          one digit of x, w.
 
-All heads that attend uniformly at t share S = n, and share one carry. A digit costs T² products of
-residues, T·n·d·H small ones and one pass over the carries.
+A digit costs T² products of residues, T·n·d·H small ones and one pass over the carries.
 
 From x mod p^K, the common denominator D is that of a random combination of the entries (rational
 reconstruction, by FLINT's LLL); the numerators are D·x mod p^K. That these solve the system is then
@@ -25,26 +24,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from gmpy2 import gcd, mpz
 
-from attncert.constructions.arrays import DigitArray, IntArray, IntegerArray
+from attncert.constructions.arrays import (
+    AnyArray,
+    DigitArray,
+    FloatArray,
+    IntArray,
+)
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
 from attncert.constructions.progress import Progress, silent
-from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
+LIMB = 28  # bits of a digit of the lifting
+PRIME = 268435399  # its base: the largest prime below 2^LIMB
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
 _FIRST = 1.5  # first attempt, in multiples of the predicted bits of x; then in steps of
 _FURTHER = 0.08
 _CHUNK = 256  # digits between two calls of `progress`
 _SMALL = lcm(*range(1, 64))
+
+
+class System(NamedTuple):
+    """The equations as flat arrays, and the state of the lifting.
+
+    inverse (T, T): of Z at the pivots, mod p.
+    contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
+    Term q = t·H + h is head h at example t. shifts, powers (T·H, n): the exponents k and 2^k mod p;
+    sum_inverses: 1/S mod p; limbs[offsets[q]:offsets[q+1]] (int32): the carry c_q; limb_powers:
+    2^(LIMB k) mod p; carries_mod: c_q mod p.
+    residuals (T,): of the rows Σ_h w_th = y.
+    """
+
+    inverse: DigitArray
+    contexts: FloatArray
+    heads: IntArray
+    columns: IntArray
+    shifts: IntArray
+    powers: IntArray
+    sum_inverses: IntArray
+    offsets: IntArray
+    limbs: AnyArray
+    limb_powers: IntArray
+    carries_mod: IntArray
+    residuals: IntArray
 
 
 @dataclass(frozen=True)
@@ -62,24 +92,15 @@ def lifted(
     bits: int,
     progress: Progress = silent,
 ) -> Solution | None:
-    """The solution of Z[:, C] x = right (T integers), exact; None where this method does not apply.
+    """The solution of Z[:, C] x = right (T integers), exact; None if this method does not apply.
 
-    bits: about how many x has; a bad guess only costs time.
+    bits: an estimate for the numbers of x; a bad guess only costs time.
     """
-    state = _start(construction, data, right)
-    return None if state is None else _solve(state, data.T, bits, progress)
+    start = _start(construction, data, right)
+    return None if start is None else _solve(*start, data.T, bits, progress)
 
 
-@dataclass(frozen=True)
-class _State:
-    """The system so far, and `beyond`: bits that both sides of a row, times Π_h S_th, have at most
-    beyond those of x."""
-
-    system: System
-    beyond: int
-
-
-def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | None:
+def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -> Solution | None:
     from attncert.constructions.readout.lifting_compiled import lift
 
     rng = np.random.default_rng(0)
@@ -90,12 +111,12 @@ def _solve(state: _State, T: int, bits: int, progress: Progress) -> Solution | N
         for start in range(len(digits), count, _CHUNK):
             progress(start, count)
             further.append(np.zeros((min(_CHUNK, count - start), T), dtype=np.uint32))
-            if not lift(further[-1], state.system):
+            if not lift(further[-1], system):
                 return None
         digits = np.vstack(further)
         denominator = _denominator(digits, rng.integers(1, 2**16, T))
         if denominator is not None:
-            solution = _numerators(digits, denominator, state.beyond)
+            solution = _numerators(digits, denominator, beyond)
             if solution is not None:
                 return solution
         count += int(_FURTHER * bits) // LIMB + 16
@@ -177,31 +198,20 @@ def _pairs(digits: DigitArray) -> IntArray:
     return low
 
 
-def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> _State | None:
-    """The state before the first digit; None where the prime or the sizes do not allow it."""
+def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[System, int] | None:
+    """The system before the first digit, and by how many bits both sides of a row, times Π_h S_th,
+    may exceed x; None if the prime or the sizes do not allow this method."""
     p = PRIME
     T, n, heads = data.T, data.n, construction.heads
     numerators = data.contexts.numerators
     largest = integers.largest(numerators)
     scaled = [y * data.contexts.denominator for y in right]
-    if data.ragged or largest * p * data.d * max(len(heads), n) >= _EXACT or n > 64:
+    if data.ragged or largest * p * data.d * n >= _EXACT or n > 64:
         return None
     if max(map(abs, scaled), default=0) >= 2**50:
         return None
-    first, head_of, shifts = [0], list[int](), list[list[int]]()
-    tables = [
-        integer_logits(layer_head, data)
-        for layer_head, _ in zip(construction.layer.heads, heads, strict=False)
-    ]
-    for t in range(T):
-        rows = [[k - min(table[t]) for k in table[t]] for table in tables]
-        own = [h for h, row in enumerate(rows) if any(row)]
-        if len(own) < len(rows):
-            head_of.append(-1)
-            shifts.append([0] * n)
-        head_of += own
-        shifts += [rows[h] for h in own]
-        first.append(len(head_of))
+    tables = [integer_logits(head, data) for head in construction.layer.heads[: len(heads)]]
+    shifts = [[k - min(table[t]) for k in table[t]] for t in range(T) for table in tables]
     if max(map(max, shifts)) >= 2**31:
         return None
     exponents = np.array(shifts, dtype=np.int64)
@@ -211,63 +221,43 @@ def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> _State 
         return None
     inverses = np.array([pow(int(s), -1, p) for s in sums], dtype=np.int64)
     ranges = exponents.max(axis=1)
-    growth = (4 * n * (largest * data.d * len(heads) + 2)).bit_length()
+    growth = (4 * n * (largest * data.d + 2)).bit_length()
     sizes = np.maximum((ranges + growth) // LIMB, ranges // LIMB + 1) + 2
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     limb_powers = np.array([pow(2, LIMB * k, p) for k in range(int(sizes.max()))], np.int64)
     owner = np.array([h for h, head in enumerate(heads) for _ in head.pivots])
     columns = np.array([j for head in heads for j in head.pivots])
-    weights = powers * inverses[:, None] % p
-    inverse = _inverse_of_features(weights, first, head_of, numerators, owner, columns, p)
+    softmax = (powers * inverses[:, None] % p).reshape(T, len(heads), n)
+    table = np.zeros((T, T), dtype=np.int64)
+    for i in range(n):
+        table += softmax[:, owner, i] * (numerators[:, i, columns] % p) % p
+    inverse = _inverse(table % p, p)
     if inverse is None:
         return None
-    row_of = np.repeat(np.arange(T), np.diff(first))
-    row_bits = np.bincount(row_of, ranges + n.bit_length(), T)
     system = System(
         inverse,
         numerators.astype(np.float64),
         owner,
         columns,
-        np.array(first),
-        np.array(head_of),
         exponents,
         powers,
         inverses,
         offsets,
         np.zeros(int(offsets[-1]), dtype=np.int32),
         limb_powers,
-        np.zeros(len(head_of), dtype=np.int64),
+        np.zeros(len(shifts), dtype=np.int64),
         np.array(scaled, dtype=np.int64),
     )
+    row_bits = (ranges + n.bit_length()).reshape(T, -1).sum(axis=1)
     labels = max(map(abs, scaled), default=0)
     beyond = int(row_bits.max()) + largest.bit_length() + labels.bit_length() + T.bit_length() + 2
-    return _State(system, beyond)
+    return system, beyond
 
 
-def _inverse_of_features(
-    weights: IntArray,
-    first: list[int],
-    head_of: list[int],
-    contexts: IntegerArray,
-    owner: IntArray,
-    columns: IntArray,
-    p: int,
-) -> DigitArray | None:
-    """Z[:, C]⁻¹ mod p, (T, T) uint32; None if there is none."""
-    T = len(first) - 1
-    table = np.zeros((T, T), dtype=np.int64)
-    uniform = pow(contexts.shape[1], -1, p)
-    for t in range(T):
-        context = contexts[t if len(contexts) > 1 else 0] % p
-        by_head = np.full((int(owner.max()) + 1, contexts.shape[1]), uniform, dtype=np.int64)
-        for q in range(first[t], first[t + 1]):
-            if head_of[q] >= 0:
-                by_head[head_of[q]] = weights[q]
-        for i in range(contexts.shape[1]):
-            table[t] = (table[t] + by_head[owner, i] * context[i, columns]) % p
-    matrix = nmod_mat(T, T, table.ravel().tolist(), p)
+def _inverse(table: IntArray, p: int) -> DigitArray | None:
+    """The inverse mod p, uint32; None if there is none."""
     try:
-        inverse = matrix.inv()
+        inverse = nmod_mat(*table.shape, table.ravel().tolist(), p).inv()
     except ZeroDivisionError:
         return None
-    return np.array([int(x) for x in inverse.entries()], dtype=np.uint32).reshape(T, T)
+    return np.array([int(x) for x in inverse.entries()], dtype=np.uint32).reshape(table.shape)

@@ -1,7 +1,7 @@
 """The inner loop of constructions/readout/lifting.py, compiled: digits of the solution, base PRIME.
 
-Limbs have LIMB bits, the prime p is below 2^LIMB: a product of two residues stays below 2^56, and
-128 of them add up in 64 bits. Both are constants here, so that no remainder costs a division.
+Limbs have LIMB bits, and the prime p is below 2^LIMB: a product of two residues stays below 2^56,
+and a sum of 128 fits in 64 bits. Both are constants here, so that no remainder costs a division.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from attncert.constructions.arrays import DigitArray
-from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
+from attncert.constructions.readout.lifting import LIMB, PRIME, System
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
 _MASK = (1 << LIMB) - 1
@@ -21,28 +21,27 @@ _TERMS = 128  # products of residues added up before they are reduced
 def lift(digits: DigitArray, system: System) -> bool:
     """Fill `digits` (K, T) with the next K digits of x; the state in `system` is updated in place.
 
-    False where a carry was wider than its room (then nothing can be trusted).
+    False if a carry was wider than its room: then the digits are not valid.
     """
-    inverse, contexts, heads, columns, first, head_of, shifts, powers = system[:8]
-    sum_inverses, offsets, limbs, limb_powers, carries_mod, residuals = system[8:]
+    inverse, contexts, heads, columns, shifts, powers, sum_inverses = system[:7]
+    offsets, limbs, limb_powers, carries_mod, residuals = system[7:]
     p = PRIME
     T = len(residuals)
     count, n, d = contexts.shape
-    H = heads.max() + 1
+    H = len(shifts) // T
     right = np.zeros(T, dtype=np.uint32)
     x = np.zeros((d, H))
     moved = np.zeros((n, H))
-    uniform = np.zeros(n)
     widest = 1
-    for q in range(len(head_of)):
+    for q in range(len(shifts)):
         widest = max(widest, offsets[q + 1] - offsets[q])
     room = np.zeros(widest, dtype=np.int64)
     for step in range(len(digits)):
         for t in range(T):  # right = y - Σ c/S mod p
             total = np.int64(0)
-            for q in range(first[t], first[t + 1]):
-                total += sum_inverses[q] * carries_mod[q]
-                if (q - first[t]) % _TERMS == _TERMS - 1:
+            for h in range(H):
+                total += sum_inverses[t * H + h] * carries_mod[t * H + h]
+                if h % _TERMS == _TERMS - 1:
                     total %= p
             right[t] = np.uint32((residuals[t] - total % p) % p)
         for j in range(T):  # x = Z⁻¹ right mod p
@@ -64,22 +63,12 @@ def lift(digits: DigitArray, system: System) -> bool:
                     entry = context[i, k]
                     for h in range(H):
                         moved[i, h] += entry * x[k, h]
-                total_f = 0.0
-                for h in range(H):
-                    total_f += moved[i, h]
-                uniform[i] = total_f
-            # Heads with a term of their own do not attend uniformly here.
-            for q in range(first[t], first[t + 1]):
-                if head_of[q] >= 0:
-                    for i in range(n):
-                        uniform[i] -= moved[i, head_of[q]]
             spent = np.int64(0)
-            for q in range(first[t], first[t + 1]):
-                h = head_of[q]
+            for h in range(H):
+                q = t * H + h
                 residue = np.int64(carries_mod[q])
                 for i in range(n):
-                    a = np.int64(moved[i, h]) if h >= 0 else np.int64(uniform[i])
-                    residue += (a % p) * powers[q, i]
+                    residue += (np.int64(moved[i, h]) % p) * powers[q, i]
                     if i % _TERMS == _TERMS - 2:
                         residue %= p
                 w = (residue % p) * sum_inverses[q] % p
@@ -89,8 +78,7 @@ def lift(digits: DigitArray, system: System) -> bool:
                 for k in range(size):
                     room[k] = limbs[begin + k]
                 for i in range(n):
-                    a = np.int64(moved[i, h]) if h >= 0 else np.int64(uniform[i])
-                    a -= w
+                    a = np.int64(moved[i, h]) - w
                     at, by = shifts[q, i] // LIMB, shifts[q, i] % LIMB
                     room[at] += (a & _MASK) << by
                     room[at + 1] += (a >> LIMB) << by

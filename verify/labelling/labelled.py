@@ -226,9 +226,8 @@ def labelling_certificate(
         "every-labelling", data, zero.layer,
         unit="ln 2", construction=GROUPS, provenance=produced_by,
     )  # fmt: skip
-    groups = [list(group) for group in zero.groups]
     rank = {"prime": numeral(prime), "value": data.T * data.m}
-    return sealed(body | {"groups": groups, "rank": rank})
+    return sealed(body | {"groups": [list(range(data.T))], "rank": rank})
 
 
 def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...]:

@@ -98,17 +98,18 @@ def test_a_wrong_digit_is_noticed() -> None:
     """
     data, built = case("digits")
     right = [int(y) for y in data.labels.numerators[:, 0]]
-    state = lifting._start(built, data, right)
-    assert state is not None
+    start = lifting._start(built, data, right)
+    assert start is not None
+    system, beyond = start
     from attncert.constructions.readout.lifting_compiled import lift
 
     table = np.zeros((2 * predicted_bits(built, data) // 27 + 40, data.T), dtype=np.uint32)
-    assert lift(table, state.system)
+    assert lift(table, system)
     denominator = lifting._denominator(table, np.arange(1, data.T + 1))
     assert denominator is not None
-    assert lifting._numerators(table, denominator, state.beyond) is not None
+    assert lifting._numerators(table, denominator, beyond) is not None
     table[len(table) // 3, 5] ^= 1
-    assert lifting._numerators(table, denominator, state.beyond) is None
+    assert lifting._numerators(table, denominator, beyond) is None
     assert lifting._denominator(table, np.arange(1, data.T + 1)) is None
 
 
