@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import pytest
 import statements
@@ -145,75 +142,3 @@ def test_one_head_cannot_meet_two_signs() -> None:
 def test_random_small_cases(target: str) -> None:
     tried, failures = statements.attack(target, 12 if target == "pairs-shared" else 6)
     assert tried and not failures
-
-
-# Mistakes that the random cases must notice.
-
-
-def one_more(right: Callable[..., int]) -> Callable[..., int]:
-    """The bound, one too high where many examples share one context."""
-    return lambda groups, *rest: right(groups, *rest) + (len(groups) == 1 and len(groups[0]) > 20)
-
-
-def all_alone(right: Callable[..., int]) -> Callable[..., int]:
-    """The bound of all examples together, without any subset."""
-
-    def wrong(groups: Any, *rest: int) -> int:
-        examples = [x for group in groups for x in group]
-        return min(len(examples), law(Span.of(examples), *rest))
-
-    return wrong
-
-
-def always(right: Callable[..., Any]) -> Callable[..., Any]:
-    """Proposition 5' without independent sets."""
-    return lambda *_: True
-
-
-def looser(right: Callable[..., Any]) -> Callable[..., Any]:
-    """The capacity of the data, with its least bound one too high."""
-
-    def wrong(*arguments: Any) -> Any:
-        capacity = right(*arguments)
-        law = capacity.jacobian
-        least = replace(law.uppers[0], bound=law.most + 1)
-        return replace(capacity, jacobian=replace(law, uppers=(least, *law.uppers[1:])))
-
-    return wrong
-
-
-def uncancelled(right: Callable[..., Any]) -> Callable[..., Any]:
-    """A layer whose heads do not cancel, called proved."""
-
-    def wrong(*arguments: Any, **more: Any) -> Any:
-        labelled = right(*arguments, **more)
-        first, *others = labelled.zero.layer.heads
-        heads = (replace(first, value=2 * first.value), *others)
-        layer = replace(labelled.zero.layer, heads=heads)
-        return replace(labelled, zero=replace(labelled.zero, layer=layer))
-
-    return wrong
-
-
-def same_sign(right: Callable[..., Any]) -> Callable[..., Any]:
-    """The doubled heads, without opposite outputs."""
-    return lambda head, **_: right(head, outputs=[[1]])
-
-
-@pytest.mark.parametrize(
-    ("target", "cases", "name", "mistake"),
-    [
-        ("labels", 4, "replace", same_sign),
-        ("law", 30, "bound", one_more),
-        ("universal", 60, "bound", all_alone),
-        ("narrow-values", 9, "bound", all_alone),
-        ("pairs-shared", 150, "placed", always),
-        ("capacity", 3, "capacity", looser),
-        ("pairs-built", 3, "label_all", uncancelled),
-    ],
-)
-def test_a_mistake_is_noticed(
-    target: str, cases: int, name: str, mistake: Callable[..., Any], monkeypatch: Any
-) -> None:
-    monkeypatch.setattr(statements, name, mistake(getattr(statements, name)))
-    assert statements.attack(target, cases)[1]

@@ -96,11 +96,6 @@ def vocabulary_law(V: int, d: int, H: int, w: int) -> int:
     return H * (r * (a + q - r) + a) + (d >= V)
 
 
-def most_of_one_symbol(H: int) -> int:
-    """Theorem V: the classes that may end in one symbol."""
-    return H
-
-
 # Sequences of generic tokens ---------------------------------------------------------------------
 
 
@@ -295,11 +290,6 @@ def on_no_form(counts: Sequence[Vector], degree: int) -> bool:
     return rank_mod([[prod(n[v] for v in m) for m in monomials] for n in counts]) == len(monomials)
 
 
-def degree_needed(H: int) -> int:
-    """Theorem F."""
-    return 2 * H
-
-
 def forms_case(rng: random.Random) -> Outcome:
     """Theorem F on texts of random symbols; the bounds on any."""
     V, d = rng.choice((1, 2, 2, 3)), rng.randint(1, 4)
@@ -310,7 +300,7 @@ def forms_case(rng: random.Random) -> Outcome:
     J = count_rows(embedding, heads, classes)
     tried = {"at most N": rank_mod(J) <= N}
     ends = [[n for n, last in classes if last == v] for v in range(V)]
-    if all(counts and on_no_form(counts, degree_needed(H)) for counts in ends):
+    if all(counts and on_no_form(counts, 2 * H) for counts in ends):
         a = min(V - 1, d)
         tried["N"] = rank_mod(J) == N
         tried["Ha + b"] = rank_mod(feature_columns(J, H, d)) == H * a + (d >= V)
@@ -359,7 +349,7 @@ def few_of_each(rng: random.Random, texts: list[list[int]], V: int, H: int) -> l
     classes = classes_of(texts, V)
     rng.shuffle(classes)
     for example in classes:
-        if sum(last == example[1] for _, last in chosen) < most_of_one_symbol(H):
+        if sum(last == example[1] for _, last in chosen) < H:
             chosen.append(example)
     return chosen
 

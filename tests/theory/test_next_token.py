@@ -1,14 +1,13 @@
-"""docs/next-token.md against layers whose contexts are written out; planted false statements."""
+"""docs/next-token.md against layers whose contexts are written out."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import next_token
 import pytest
-from next_token import Class, examples_of, forest_rank, skew
+from next_token import examples_of, forest_rank, skew
 from support.given_oracle import (
     PRIME,
     columns,
@@ -76,71 +75,3 @@ def test_the_smallest_forests(forest: list[int], rank: int) -> None:
     examples = examples_of(forest, draw_matrix(rng, len(forest), 3))
     assert forest_rank(forest, 3, 1, 3) == rank
     assert generic_rank(rng, examples, 1, 3, 1, 1) == rank
-
-
-# False statements that the random cases must notice.
-
-
-def no_skew(*_: int) -> int:
-    """Lemma A and Theorem C as if the last token saw every direction."""
-    return 0
-
-
-def any_skew(right: Callable[..., int]) -> Callable[..., int]:
-    """Lemma A without Δx_i = 0."""
-    return lambda d, w, L: right(d, w, 0)
-
-
-def without_roots(forest: list[int], d: int, H: int, w: int) -> int:
-    """Theorem C without the bound by roots."""
-    return min(len(forest), H * (next_token.tangents(d, w) + d))
-
-
-def one_more(right: Callable[..., int]) -> Callable[..., int]:
-    return lambda *x: right(*x) + 1
-
-
-def spanning(H: int) -> int:
-    """Theorem F for counts that span, in the place of degree 2H."""
-    return 1
-
-
-def unreduced(*counts: int) -> int:
-    """Proportional counts told apart."""
-    return 1
-
-
-def first_anywhere(rng: random.Random, V: int, length: int) -> list[list[int]]:
-    """Theorem V with no symbol of its own at the start."""
-    return [rng.choices(range(V), k=length) for _ in range(3)]
-
-
-def thin_flats(rng: random.Random, classes: list[Class], many: int) -> Iterator[Class]:
-    """The bound by flats with a line for each last symbol."""
-    yield from {last: (counts, last) for counts, last in classes}.values()
-
-
-MISTAKES: list[tuple[str, int, str, Any]] = [
-    ("lemma", 30, "skew", no_skew),
-    ("lemma", 30, "skew", any_skew(skew)),
-    ("leaves", 10, "skew", no_skew),
-    ("forests", 40, "forest_rank", without_roots),
-    ("forests", 30, "feature_law", one_more(next_token.feature_law)),
-    ("positions", 30, "tangents", one_more(next_token.tangents)),
-    ("labels", 10, "tangents", one_more(next_token.tangents)),
-    ("groups", 6, "group_count", one_more(next_token.group_count)),
-    ("classes", 20, "gcd", unreduced),
-    ("forms", 40, "degree_needed", spanning),
-    ("forms", 10, "vocabulary_law", lambda *x: 0),
-    ("first-symbol", 40, "most_of_one_symbol", lambda H: H + 1),
-    ("first-symbol", 20, "texts_with_first", first_anywhere),
-    ("flats", 12, "in_flats", thin_flats),
-]
-
-
-@pytest.mark.parametrize(("target", "cases", "name", "mistake"), MISTAKES)
-def test_a_false_statement_is_noticed(
-    target: str, cases: int, name: str, mistake: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(next_token, name, mistake)
-    assert next_token.attack(target, cases)[1]
