@@ -1,0 +1,168 @@
+"""The extracted checker and the checker in Python: one verdict on true files of every kind, on
+mutants of them, and on files ever nearer to the edge of a claim."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from support import labelling_cases, near_cases, networks
+from support.paths import ROOT
+from support.requires import needed, verified_status
+from support.sequence_cases import POSITIONS, TRUE, true_file
+from support.small_certificates import (
+    CASES,
+    Certificate,
+    changed,
+    layer_certificate,
+    on_domain,
+    rounded,
+    sealed,
+    steered,
+    written,
+)
+
+from attncert import Dataset, Prove, prove
+from attncert.verify.checker import check_file
+from attncert.verify.coq import instance
+
+NEAR = [near_cases.case(name) for name in near_cases.CASES]
+LABELLING = [labelling_cases.case(name) for name in labelling_cases.CASES]
+LAYERS = [
+    *(CASES[name]() for name in ("interpolation", "full-rank, shared", "full-rank, lengths")),
+    *(CASES[name]() for name in ("interpolation, padded", "interpolation, lengths")),
+    sealed(steered("interpolation") | {"origin": None}),
+    sealed(steered("full-rank", own=True) | {"origin": None}),
+    near_cases.case("shared"),
+    labelling_cases.case("pair"),
+]
+STEPS = 100  # from a first change of some radii to 2^-90 of one
+
+
+def domains() -> list[Certificate]:
+    """Whole domains, contexts shared or not, of two lengths or one."""
+    files = []
+    for contexts in ([[["1"], ["2"]]], [[["1"]], [["1"], ["1/2"]]], [[["1", "2"]], [["3", "1/3"]]]):
+        d = len(contexts[0][0])
+        queries = [["0"] * d, ["1"] * d, ["-2/3"] * d]
+        pairs = [(context, query) for query in queries for context in contexts]
+        shared = len(contexts) == 1
+        data = Dataset.of(contexts[0] if shared else [c for c, _ in pairs], [q for _, q in pairs],
+                          [*range(len(pairs))])  # fmt: skip
+        for construction in ("relu", "attention-relu"):
+            made = prove(data, Prove(construction)).certificate
+            files += [on_domain(Certificate(made))] if made else []
+    return files
+
+
+FAMILIES: dict[str, Callable[[], list[Certificate]]] = {
+    "networks": lambda: networks.rational(100, 30_000),
+    "layers after blocks": lambda: [networks.behind(x, seed) for seed in range(4) for x in LAYERS],
+    "interpolation-near": lambda: NEAR + [rounded(file) for file in NEAR],
+    "every-labelling": lambda: LABELLING + [rounded(file) for file in LABELLING],
+    "sequences": lambda: [true_file(claim, p) for claim in TRUE for p in (None, POSITIONS)],
+    "domains": domains,
+}
+
+
+@pytest.fixture(autouse=True)
+def executable() -> None:
+    needed()
+
+
+def compared(file: Certificate, folder: Path) -> str:
+    """The one verdict of both, if none is over a limit. After blocks, of several defects each may
+    name another."""
+    path = written(file, folder)
+    python, coq = check_file(path).status, verified_status(path)
+    blocks = file.get("network")
+    several = isinstance(blocks, list) and len(blocks) > 1 and "holds" not in (python, coq)
+    assert python == coq or "over limit" in (python, coq) or several, (python, coq, file)
+    return python
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_true_files_hold_and_mutants_have_one_verdict(
+    family: str, count: int, tmp_path: Path
+) -> None:
+    draw, true, seen = random.Random(count), FAMILIES[family](), Counter[str]()
+    assert {compared(file, tmp_path) for file in true} == {"holds"}
+    for _ in range(count):
+        mutant = networks.mutant(draw.choice(true), draw, draw.choice([1, 1, 2]))
+        seen.update([compared(sealed(mutant), tmp_path)])
+    assert set(seen) >= {"holds", "unusable"}
+
+
+def within(certificate: Certificate, draw: random.Random) -> Certificate:
+    """The claim with one label moved: well inside the bound, to it but for 2^-k, or outside."""
+    bound = Fraction(draw.randint(1, 9), 10 ** draw.choice([0, 1, 3, 9, 20, 40]))
+    labels = [list(row) for row in certificate["data"]["labels"]]
+    nearly = 1 + Fraction(draw.choice([-1, 1]), 2 ** draw.randint(90, 140))
+    factor = draw.choice([0, Fraction(1, 2), nearly, 2])
+    row = draw.choice(labels)
+    row[0] = str(Fraction(row[0]) + draw.choice([-1, 1]) * factor * bound)
+    data = certificate["data"] | {"labels": labels}
+    return networks.nearly(certificate | {"data": data}, str(bound))
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
+    draw, seen = random.Random(count), Counter[str]()
+    certificates = networks.rational(min(count, 400), 40_000, exact=False)
+    for _ in range(count):
+        seen.update([compared(within(draw.choice(certificates), draw), tmp_path)])
+    assert set(seen) >= {"holds", "wrong"} and seen["over limit"] <= 1 + count // 100
+
+
+def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
+    """Verdicts as one number is brought, by halves, to where the checker in Python turns."""
+    part = draw.choice(["data", "network", "near"])
+    place = draw.choice([x for x in networks.places(file[part], (part,)) if numeral(file, x)])
+    true, radius = (Fraction(x) for x in (networks.at(file, place), file["near"]["radius"]))
+    size = abs(true) if part == "near" else radius
+    false = true + draw.choice([-1, 1]) * size * 2 ** draw.randint(0, 8)
+    for _ in range(STEPS):
+        middle = (true + false) / 2
+        status = compared(changed(file, ".".join(map(str, place)), str(middle)), folder)
+        yield status
+        true, false = (middle, false) if status == "holds" else (true, middle)
+
+
+def numeral(file: Certificate, place: tuple[str | int, ...]) -> bool:
+    """Whether the leaf is a number other than 0 and the unit."""
+    leaf = networks.at(file, place)
+    return isinstance(leaf, str) and leaf.strip("-/0123456789") == "" and leaf not in ("0", "1")
+
+
+@pytest.mark.parametrize("count", [3, pytest.param(50, marks=pytest.mark.slow)])
+def test_files_at_the_edge_of_interpolation_near(count: int, tmp_path: Path) -> None:
+    draw, seen = random.Random(count), Counter[str]()
+    for _ in range(count):
+        seen.update(edge(draw.choice(NEAR), draw, tmp_path))
+    assert set(seen) >= {"holds", "wrong"}
+
+
+def test_data_before_the_blocks_are_what_is_judged(tmp_path: Path) -> None:
+    """With the data of the layer itself the claim is false: two more blocks are before it."""
+    alone = layer_certificate("interpolation")
+    front = networks.behind(alone, 2)
+    for part in ("data", "network"):
+        assert compared(sealed(front | {part: alone[part]}), tmp_path) == "wrong"
+
+
+@pytest.mark.parametrize("name", ["certificate", "certificate-every-labelling"])
+def test_200_characters(name: str) -> None:
+    file = ROOT / "docs" / "gallery" / "next-token" / f"{name}.json"
+    assert verified_status(str(file)) == "holds"
+
+
+def test_a_layer_after_blocks_is_no_theorem(tmp_path: Path) -> None:
+    path = written(networks.behind(layer_certificate("interpolation"), 1), tmp_path)
+    verdict, theorem = instance.instance(path)
+    assert (verdict.status, theorem) == ("unusable", None)
+    assert verdict.message == "--kernel reads no layer after other blocks"
