@@ -42,10 +42,6 @@ class Case:
         """Whether so many heads can place the examples."""
         return len(self.queries) <= self.heads * (self.r - 1) + 1
 
-    def of(self, data: Dataset) -> Self:
-        """The same task with the numbers of these data."""
-        return replace(self, contexts=data.contexts.stored, queries=data.queries.stored)
-
     def without(self, t: int) -> Self:
         """Example t."""
         contexts = np.delete(self.contexts, t, axis=0) if len(self.contexts) > 1 else self.contexts
