@@ -110,7 +110,7 @@ def of_state(
 
     arrays = read(choice)
     if selected[0] is None:
-        return _own(own.of_named(arrays, name, source), selection)
+        return _own(own.of_arrays(arrays, name, source), selection)
     if selection.config is None:
         return of_projections(selected[0], arrays, selection.heads, name)
     kind = model_type(selection.config, selection.source, selection.way_out)

@@ -9,9 +9,7 @@ Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits a
 under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
 nested lists (numbers as in data sets: integers, decimals, "p/q"), or one object per head in "heads"
 with its own query, key, value and output (or all outputs in "output", as certificates have it). A
-certificate counts as its own layer. `groups`, where a file has it, says which examples each head is
-for: in JSON a list of examples for each head, else an integer array (T,), the head (from 0) of each
-example. No biases, no scale.
+certificate counts as its own layer. No biases, no scale.
 """
 
 from __future__ import annotations
@@ -21,34 +19,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.conversion import OF_WEIGHTS, describe
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.data.loading import MAX_EXAMPLES
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
 from attncert.constructions.weights.stored import StoredLayer, kinds
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
 _PARTS = tuple(_NAMES.values())
-NAMES = frozenset((*_NAMES, *_PARTS, "groups"))
+NAMES = frozenset((*_NAMES, *_PARTS))
 _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
 def of_json(document: Any, name: str, source: str) -> StoredLayer:
     """The layer in a JSON value, a certificate for example. Raises InputError."""
     weights = of_arrays(_json(document, source), name, source)
-    return replace(weights, unit=_unit(document), groups=_groups(document))
-
-
-def of_named(arrays: Mapping[str, AnyArray], name: str, source: str) -> StoredLayer:
-    """The layer of the arrays of a file, groups among them. Raises InputError."""
-    some = dict(arrays)
-    numbered = some.pop("groups", None)
-    weights = of_arrays(some, name, source)
-    return replace(weights, groups=_by_head(numbered, len(weights.layer.heads)))
+    return replace(weights, unit=_unit(document))
 
 
 def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
@@ -94,7 +80,7 @@ def _json(document: Any, source: str) -> dict[str, Any]:
         document = _of_certificate(document)
     if not isinstance(document, dict):
         raise InputError(source, f"an object {_ARRAYS}", describe(document))
-    others = ("logit_unit", "heads", "groups")
+    others = ("logit_unit", "heads")
     arrays = {key: entry for key, entry in document.items() if key not in others}
     heads = document.get("heads")
     if heads is None:
@@ -130,28 +116,3 @@ def _unit(document: dict[str, Any]) -> str:
     if unit not in ("e", "1", "ln2", "ln 2"):
         raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
     return "e" if unit in ("e", "1") else "ln2"  # "1": in certificates of interpolation-near
-
-
-def _groups(document: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
-    groups = document.get("groups")
-    if groups is None:
-        return None
-    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
-        raise InputError("groups", "lists of examples", describe(groups))
-    members = [t for group in groups for t in group]
-    if any(type(t) is not int for t in members) or sorted(members) != list(range(len(members))):
-        raise InputError("groups", "lists that hold each example once", "others")
-    return tuple(map(tuple, groups))
-
-
-def _by_head(numbers: AnyArray | None, heads: int) -> tuple[tuple[int, ...], ...] | None:
-    """The examples of each head, from the head of each example."""
-    if numbers is None:
-        return None
-    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu" and 0 < numbers.size <= MAX_EXAMPLES
-    if not whole or numbers.min() < 0 or numbers.max() >= heads:
-        must = f"an integer array (T,), for each example its head, from 0 to {heads - 1}"
-        raise InputError("groups", must, f"{numbers.dtype} of shape {numbers.shape}")
-    order = np.argsort(numbers, kind="stable")
-    cuts = np.searchsorted(numbers[order], np.arange(1, heads))
-    return tuple(tuple(part.tolist()) for part in np.split(order, cuts))

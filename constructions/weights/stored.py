@@ -37,7 +37,7 @@ class StoredLayer:
     "float16". name: of the file, made safe by `foreign.safe_name`.
 
     unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
-    √d). groups: the examples that each head is for, if stated. offset: b_O, 1×m, or None. format,
+    √d). offset: b_O, 1×m, or None. format,
     prefix: where the weights were found, the prefix made safe. type: of the model, if its
     configuration was read (`model_types.py`); "": what the layer computes is assumed.
     """
@@ -47,7 +47,6 @@ class StoredLayer:
     name: str = "layer"
     unit: str = "e"
     scale: str = "none"
-    groups: tuple[tuple[int, ...], ...] | None = None
     biased: bool = False
     offset: fmpq_mat | None = None
     format: str = "attncert"

@@ -1,11 +1,10 @@
-"""The report of `attncert layer`: errors beside the labels' spread, what each head is worth, how
-the layer was read, and how it compares with Theorem 1."""
+"""The report of `attncert layer`: errors relative to the labels' spread, the worth of each head,
+how the layer was read, and how it compares with Theorem 1."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from decimal import ROUND_DOWN, Decimal
 from functools import partial
 from typing import Any
 
@@ -42,7 +41,7 @@ def page_parts(answer: LayerAnswer) -> PageParts:
         "wide": widened(answer.data.m, answer.weights.layer.value_width),
         "shown": [x for x in lines(answer.trace) if not x.id.startswith("theorem1.")],
         "margin": MARGIN,
-        "tables": [] if audit is None else _tables(answer, audit),
+        "tables": [make(audit) for make in _TABLES] if audit else [],
     }
     more = tuple(_sentences(answer))
     return PageParts("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more=more)
@@ -53,7 +52,7 @@ def _figures(audit: LayerAudit | None) -> dict[str, Picture]:
 
 
 def exhibits(answer: LayerAnswer) -> dict[str, Any]:
-    """How the layer was read, the errors, and what each head does."""
+    """How the layer was read, the errors, and the numbers of each head."""
     stored, attention, audit = answer.weights, answer.attention, answer.audit
     read = {
         "dtype": stored.dtype,
@@ -75,7 +74,6 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
         "heads": [
             {
                 "rank of M": head.rank,
-                "carries": head.group,
                 "peaks": head.peaks,
                 "saturated": head.saturated,
                 "error without it": head.without,
@@ -88,23 +86,14 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
 
 
 def _judged(audit: LayerAudit) -> dict[str, Any]:
-    """Which examples are not as they must be, or may not be; and the margins, if asked for."""
+    """The examples that do not satisfy the limit, or may not; and the margins, if required."""
     numbers = audit[ids.LAYER_MEMORIZES].numbers
     margins = {key: numbers[key] for key in ("margin", "example", "margins") if key in numbers}
     return {"failing": numbers["beyond"], "undecided": numbers["open"], **margins}
 
 
-def _tables(answer: LayerAnswer, audit: LayerAudit) -> list[Table]:
-    grouped = answer.weights.groups is not None
-    return [
-        heads_table(audit, grouped),
-        examples_table(audit),
-        theorem_table(audit, grouped),
-    ]
-
-
 def _sentences(answer: LayerAnswer) -> Iterator[str]:
-    """For a terminal: the rank, and what is assumed."""
+    """For a terminal: the rank, and the assumption."""
     audit, reading = answer.audit, answer.reading
     if audit is None:
         return
@@ -139,8 +128,8 @@ def _sigma(audit: LayerAudit) -> str:
 
 
 def saturation(audit: LayerAudit) -> FloatArray:
-    """-log2 of the attention outside the largest weight, by the middle of its enclosure: heads ×
-    examples."""
+    """-log2 of the attention outside the largest weight, from the midpoint of its enclosure:
+    heads × examples."""
     return np.array([[_bits(off_peak) for off_peak in row] for row in audit.off_peak])
 
 
@@ -149,78 +138,61 @@ def _bits(off_peak: arb) -> float:
     return float((-middle.log() / arb.const_log2()).mid()) if middle > 0 else math.inf
 
 
-def heads_table(audit: LayerAudit, grouped: bool) -> Table:
-    """What each head is worth, and how it compares with a head of the proof."""
+def heads_table(audit: LayerAudit) -> Table:
+    """The worth of each head, and a comparison with a head of the proof."""
     rows = []
     for h, head in enumerate(audit.heads):
         shares = head.gives.values()
         rows.append((
             str(h + 1), interval(*head.without), listed(list(head.gives)),
             f"{sum(shares) / len(shares):.2f}" if shares else "-",
-            *([listed(head.group)] if grouped else []), str(head.rank), str(len(head.saturated)),
+            str(head.rank), str(len(head.saturated)),
             f"{sum(head.led[t].holds for t in head.earlier)} of {len(head.earlier)}" if h else "-",
         ))  # fmt: skip
-    carries = "carries: as the file's groups say; " if grouped else ""
-    earlier = "carried by the heads above" if grouped else "those that the heads above give most to"
     return Table(
         "The heads",
         (
             "head", "largest error without it", "gives most to", "its share there",
-            *(["carries"] if grouped else []), "rank of $M_h$", "saturated",
-            "earlier ones lead by a bit",
+            "rank of $M_h$", "saturated", "earlier ones lead by a bit",
         ),
         tuple(rows),
-        "without it: what the head adds to the outputs, its value bias included, is left out "
-        "(enclosed); gives most to: its part of the output, less the average of that part, is "
-        "larger than any other head's (float64), and its mean share of all parts there; "
-        f"{carries}saturated: examples with all but $2^{{-10}}$ of the attention on one row; "
-        f"earlier: {earlier}",
+        "without it: its contribution to the outputs, value bias included, is left out (enclosed); "
+        "gives most to: the examples for which its contribution minus the average of that "
+        "contribution is larger than any other head's (float64), with its mean share of all "
+        "contributions there; saturated: examples with all but $2^{-10}$ of the attention on one "
+        "row; earlier: the examples to which the heads above give most",
     )  # fmt: skip
-
-
-def _digits(bound: str) -> str:
-    """A lower bound of a weight, cut after four digits: 1 is 1, and nothing below it is.
-
-    >>> _digits("0.999999"), _digits("1"), _digits("0.25"), _digits("1e-301029")
-    ('0.9999', '1', '0.25', '0')
-    """
-    return f"{Decimal(bound).quantize(Decimal('0.0001'), ROUND_DOWN).normalize():f}"
 
 
 def examples_table(audit: LayerAudit) -> Table:
     data, rows = audit.attention.data, []
-    home = {t: h for h, head in enumerate(audit.heads, start=1) for t in head.group}
+    heads = {t: h for h, head in enumerate(audit.heads, start=1) for t in head.gives}
     margins = audit[ids.LAYER_MEMORIZES].numbers.get("margins")
     for t in range(min(data.T, _SHOWN)):
-        peaks = ", ".join(_digits(head.peaks[t][1]) for head in audit.heads)
         margin = [] if margins is None else [interval(*margins[t])]
-        rows.append((str(t), interval(*audit.errors[t]), *margin, str(home.get(t, "none")), peaks))
-    more = f"; {data.T - _SHOWN} more in the JSON" if data.T > _SHOWN else ""
+        rows.append((str(t), interval(*audit.errors[t]), *margin, str(heads.get(t, "none"))))
+    more = f"; {data.T - _SHOWN} more are in the JSON" if data.T > _SHOWN else ""
     margin = [] if margins is None else ["margin"]
     return Table(
         "The examples",
-        ("example", "error", *margin, "carried by head", "largest weight, head by head"),
+        ("example", "error", *margin, "carried by head"),
         tuple(rows),
-        "error: one number is exact, two are bounds; weights are cut after four digits, not "
-        f"rounded; both bounds are in the JSON{more}",
+        f"error: one number is exact, two are bounds{more}",
     )
 
 
-def theorem_table(audit: LayerAudit, grouped: bool) -> Table:
+def theorem_table(audit: LayerAudit) -> Table:
     compared = [claim for claim in audit.claims if claim.id.startswith("theorem1.")]
     return Table(
         "How the layer compares with Theorem 1",
         ("claim", "found", "how"),
         tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in compared),
         "A no is not a finding against the layer: it may memorize in another way than the proof of "
-        "Theorem 1. It means that the layer is of another kind"
-        + (
-            "."
-            if grouped
-            else ", or that it was built with other groups; if you know these, put them into the "
-            'file as "groups".'
-        ),
+        "Theorem 1, or with other groups.",
     )
+
+
+_TABLES = (heads_table, examples_table, theorem_table)
 
 
 def _described(level: Level) -> str:

@@ -37,11 +37,6 @@ def test_numbers_of_a_layer_are_counted_not_bytes(tmp_path: Path) -> None:
         small_layer(tmp_path, output=np.zeros((1, MAX_NUMBERS), dtype=np.int8))
 
 
-def test_groups_are_of_examples_that_a_file_may_have(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="groups: must be an integer array"):
-        small_layer(tmp_path, groups=np.zeros(10**6 + 1, dtype=np.int8))
-
-
 def test_empty_rows_are_counted_when_repeated() -> None:
     contexts: list[Any] = [[[]] * 4096, *[[[]]] * 10_000]
     with pytest.raises(InputError, match="numbers, each context as long as the longest"):

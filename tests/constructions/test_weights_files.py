@@ -86,24 +86,9 @@ def test_a_certificate_is_its_own_layer(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(proof.certificate))
     stored = load_weights(path)
-    assert (stored.unit, stored.groups) == ("ln2", proof.groups)
+    assert stored.unit == "ln2"
     assert proof.layer is not None
     assert entries(stored) == entries(StoredLayer(proof.layer, ""))
-
-
-def test_groups_in_every_format(tmp_path: Path) -> None:
-    """Each example's head in arrays, each head's examples in JSON; a head may be for none."""
-    numbers = np.array([0, 2, 0, 2, 2])
-    np.savez(tmp_path / "a.npz", **ARRAYS, groups=numbers)
-    save_file(ARRAYS | {"groups": numbers}, tmp_path / "b.safetensors")
-    lists = {key: x.tolist() for key, x in ARRAYS.items()}
-    (tmp_path / "c.json").write_text(json.dumps(lists | {"groups": [[0, 2], [], [1, 3, 4]]}))
-    for name in ("a.npz", "b.safetensors", "c.json"):
-        assert load_weights(tmp_path / name).groups == ((0, 2), (), (1, 3, 4))
-    for wrong in (numbers + 1, -numbers, numbers / 2, np.array(0), numbers[None], numbers[:0]):
-        np.savez(tmp_path / "a.npz", **ARRAYS, groups=wrong)
-        with pytest.raises(InputError, match="groups: must be an integer array"):
-            load_weights(tmp_path / "a.npz")
 
 
 _HEADER = b'{"query":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}'
@@ -131,11 +116,6 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
         "x.json", json.dumps(GOOD | {"output": [[1]] * 5}), "output: must be of shape (3, 2, m)"
     ),
     "a vector": ("x.json", json.dumps(GOOD | {"query": [1, 2]}), "query: must be of shape"),
-    "groups twice": (
-        "x.json",
-        json.dumps({"network": [LAYER_BLOCK | GOOD], "groups": [[0, 0]]}),
-        "groups: must be lists that hold each",
-    ),
 }  # fmt: skip
 
 
@@ -189,31 +169,11 @@ def test_the_command(files: Path) -> None:
     numbers = content["exhibits"]
     assert numbers["dtype"] == "float32" and len(numbers["errors"]) == 2
     assert {claim["id"] for claim in content["claims"]} >= {"layer.error", "layer.rank"}
-    assert "largest weight, head by head" in (files / "out/report.md").read_text()
     status, _ = run(files, "--tolerance", "1000")
     assert status == 0
     other = run(files, "--scale", "sqrt-d", "--logit-unit", "ln2")[1]["exhibits"]
     assert (other["scale"], other["logit unit"]) == ("sqrt-d", "ln2")
     assert other["error"] != numbers["error"]
-
-
-def test_what_theorem_1_does_otherwise_is_not_refuted(files: Path) -> None:
-    """Two examples for the second head: a "no" that describes, and nothing against the layer."""
-    status, content = run(files, "--tolerance", "1000")
-    row = by_id(content)["theorem1.groups"]
-    assert row["statement"].startswith("By largest contributions, the first head")
-    heads = content["exhibits"]["heads"]
-    assert all(head["carries"] == head["gives most to"] for head in heads)
-    assert "put them into the file" in (files / "out/report.md").read_text()
-    np.savez(files / "layer.npz", **ARRAYS, groups=np.array([1, 1]))
-    other, content = run(files, "--tolerance", "1000")
-    row = by_id(content)["theorem1.groups"]
-    assert row["statement"].startswith("By the given groups") and row["level"] == "refuted"
-    assert content["exhibits"]["heads"][1]["carries"] == [0, 1]
-    compared = (files / "out/report.md").read_text().split("compares with Theorem 1")[1]
-    assert "| no |" in compared and "refuted" not in compared
-    assert "put them into the file" not in compared
-    assert status == other == 0
 
 
 def test_masks_from_files(files: Path) -> None:
@@ -243,9 +203,7 @@ JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["1/2", "x", 1e308, 2.5]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from([*ARRAYS, "heads", "network", "groups"]), inner, max_size=5
-        )
+        | st.dictionaries(st.sampled_from([*ARRAYS, "heads", "network"]), inner, max_size=5)
     ),
     max_leaves=12,
 )

@@ -42,7 +42,7 @@ from attncert.verify.interpolation.nearest import Margins, enclosed_margins, mar
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.heads import (
     HeadView,
-    head_view,
+    head_views,
     peak,
     theorem_claims,
     worth_of_each,
@@ -110,12 +110,9 @@ def audit_layer(
     attention: Attention,
     *,
     limit: Limit | None = None,
-    groups: Sequence[tuple[int, ...]] | None = None,
     progress: StageProgress = silent,
 ) -> LayerAudit:
-    """Everything above. limit: of the errors; None: `default_limit`. groups: one per head, if
-    known; else the examples to which each head gives most. Raises InputError.
-    """
+    """Everything above. limit: of the errors; None: `default_limit`. Raises InputError."""
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):
@@ -133,16 +130,9 @@ def audit_layer(
     error, memorizes = judged_errors(network, data, limit, exact)
     progress("layer: rank", 3, 5)
     rank = _rank_claim(attention, sigma)
-    H = len(attention.layer.heads)
-    carried = [tuple(gives) for _, gives in worth] if groups is None else list(groups)
-    carried += [()] * (H - len(carried))
     progress("layer: heads", 4, 5)
-    heads = tuple(
-        head_view(head, h, carried, peaks[h], *worth[h])
-        for h, head in enumerate(attention.layer.heads)
-    )
-    compared = theorem_claims(attention, heads, carried, stated=groups is not None)
-    claims = (error, memorizes, rank, *compared)
+    heads = head_views(attention.layer, peaks, worth)
+    claims = (error, memorizes, rank, *theorem_claims(attention, heads))
     return LayerAudit(attention, limit, claims, sigma, heads, off_peak)
 
 

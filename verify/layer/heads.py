@@ -1,7 +1,7 @@
 """Which head of a layer carries which example, the worth of each, and a comparison with Theorem 1.
 
 A layer does not say which examples a head is for: a head carries those to which it contributes
-most. If a file names groups, these count instead.
+most.
 
 The worth of a head is the error of the layer without it, enclosed: its contribution to the outputs,
 Z_h V_h O_h with its value bias if there is one, is left out; nothing else changes. It contributes
@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from flint import arb, arb_mat, fmpq_mat, nmod_mat
+from flint import arb, arb_mat
 
 from attncert.constructions.construction import Bound
-from attncert.constructions.exact.primes import PRIME_62
-from attncert.constructions.layer import Head
+from attncert.constructions.layer import Head, Layer
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.interpolation.enclosure import decimal, row_bounds
@@ -33,7 +32,7 @@ LEAD = 2 * (1 - arb(1) / 2**20)  # ratio to any other weight: a bit of logit, up
 
 @dataclass(frozen=True)
 class HeadView:
-    """One head in numbers. rank: of M_h, exactly. group: the examples that it carries.
+    """One head in numbers. rank: of M_h, exactly.
 
     peaks: for each example the row with the largest weight, and two decimals that enclose that
     weight. saturated: examples with all but 2^-10 of the attention on one row (proved). led: for
@@ -44,7 +43,6 @@ class HeadView:
     """
 
     rank: int
-    group: tuple[int, ...]
     peaks: tuple[tuple[int, str, str], ...]
     saturated: tuple[int, ...]
     led: tuple[Level, ...]
@@ -69,94 +67,87 @@ def peak(weights: Sequence[arb]) -> tuple[int, arb, Level]:
     return best, sum(others, arb(0)), leads
 
 
-def head_view(
-    head: Head,
-    h: int,
-    groups: Sequence[tuple[int, ...]],
-    peaks: Sequence[tuple[int, arb, Level]],
-    without: tuple[str, str],
-    gives: Mapping[int, float],
-) -> HeadView:
-    """Head h of a layer. groups: of all heads. peaks: the results of `peak` for each example."""
-    bounds = []
-    for row, off, _ in peaks:
-        low, high = (1 - off).lower(), (1 - off).upper()
-        bounds.append(
-            (row, decimal(max(low, arb(0)), up=False), decimal(min(high, arb(1)), up=True))
+def head_views(
+    layer: Layer,
+    peaks: Sequence[Sequence[tuple[int, arb, Level]]],
+    worth: Sequence[tuple[tuple[str, str], Mapping[int, float]]],
+) -> tuple[HeadView, ...]:
+    """All heads. peaks: the results of `peak` for each head and example. worth: of each head."""
+    views, earlier = list[HeadView](), list[int]()
+    for head, own, (without, gives) in zip(layer.heads, peaks, worth, strict=True):
+        view = HeadView(
+            rank=_rank(head),
+            peaks=tuple((row, *_enclosed(1 - off)) for row, off, _ in own),
+            saturated=tuple(t for t, (_, off, _) in enumerate(own) if off < SATURATED),
+            led=tuple(leads for _, _, leads in own),
+            earlier=tuple(earlier),
+            without=without,
+            gives=gives,
         )
-    return HeadView(
-        rank=_rank(head),
-        group=groups[h],
-        peaks=tuple(bounds),
-        saturated=tuple(t for t, (_, off, _) in enumerate(peaks) if off < SATURATED),
-        led=tuple(leads for _, _, leads in peaks),
-        earlier=tuple(t for group in groups[:h] for t in group),
-        without=without,
-        gives=gives,
-    )
+        views.append(view)
+        earlier += gives
+    return tuple(views)
+
+
+def _enclosed(weight: arb) -> tuple[str, str]:
+    low, high = max(weight.lower(), arb(0)), min(weight.upper(), arb(1))
+    return decimal(low, up=False), decimal(high, up=True)
 
 
 def _rank(head: Head) -> int:
-    """The exact rank of K Qᵀ: d_h if K and Q have independent columns modulo a prime."""
-    if all(_independent_columns(x) for x in (head.key, head.query)):
+    """The exact rank of K Qᵀ: d_h if K and Q have independent columns."""
+    if head.key.rank() == head.query.rank() == head.width:
         return head.width
     return int((head.key * head.query.transpose()).rank())
-
-
-def _independent_columns(matrix: fmpq_mat) -> bool:
-    """Whether columns are independent modulo a prime, and so over ℚ."""
-    numerators = matrix.numer_denom()[0]
-    entries = [int(x) % PRIME_62 for x in numerators.entries()]
-    return nmod_mat(matrix.nrows(), matrix.ncols(), entries, PRIME_62).rank() == matrix.ncols()
 
 
 # Theorem 1.
 
 
-def theorem_claims(
-    attention: Attention,
-    heads: Sequence[HeadView],
-    groups: Sequence[tuple[int, ...]],
-    *,
-    stated: bool,
-) -> list[Claim]:
-    """How far the layer is as in Theorem 1; "refuted" only means that it is different.
-
-    stated: whether the file names the groups; otherwise a head's group is the examples to which it
-    contributes most.
-    """
+def theorem_claims(attention: Attention, heads: Sequence[HeadView]) -> list[Claim]:
+    """How far the layer is as in Theorem 1, if the group of a head is the examples to which it
+    contributes most; "refuted" only means that it is different."""
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
-    most = Bound().places(H, r)
-    placed = [t for group in groups for t in group]
+    most, sizes = Bound().places(H, r), [len(head.gives) for head in heads]
     fits = Claim.checked(
         ids.THEOREM1_CAPACITY,
         f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
         most >= data.T,
         {"T": data.T, "capacity": most},
-        numbers={"T": data.T, "H": H, "r": r, "carried by some head": len(placed)},
+        numbers={"T": data.T, "H": H, "r": r, "carried by some head": sum(sizes)},
         arithmetic="counting",
         source="paper, Theorem 1",
     )
-    sizes = [len(group) for group in groups]
     grouped = Claim.checked(
         ids.THEOREM1_GROUPS,
-        f"By {'the given groups' if stated else 'largest contributions'}, the first head carries "
-        f"at most $r={r}$ examples, every further one at most $r-1={r - 1}$.",
+        f"By largest contributions, the first head carries at most $r={r}$ examples, every further "
+        f"one at most $r-1={r - 1}$.",
         all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes)),
         {"sizes": sizes},
         numbers={"sizes": sizes, "r": r},
-        arithmetic="counting" if stated else "contributions in float64, and counting",
+        arithmetic="contributions in float64, and counting",
         source="paper, Theorem 1",
     )
-    if grouped.level.holds and not stated:
+    if grouped.level.holds:
         grouped = replace(grouped, level=Level.NUMERICAL)
-    loose, level = dict[str, list[int]](), Level.ENCLOSED
-    for known in (Level.UNDECIDED, Level.REFUTED):
-        some = [[t for t in sorted(head.earlier) if head.led[t] is known] for head in heads]
-        named = {f"head {h}": examples for h, examples in enumerate(some, start=1) if examples}
-        loose, level = (named, known) if named else (loose, level)
-    still = Claim(
+    claims = [fits, grouped, _saturation_claim(heads)]
+    if sum(sizes) == data.T:
+        condition = hypotheses.partition(data, [[*head.gives] for head in heads if head.gives])
+        claims.append(replace(condition, id=ids.THEOREM1_PARTITION))
+    return claims
+
+
+def _saturation_claim(heads: Sequence[HeadView]) -> Claim:
+    """A bit of lead is enough for the proof: docs/mathematics.md."""
+    levels = {head.led[t] for head in heads for t in head.earlier}
+    level = next((x for x in (Level.REFUTED, Level.UNDECIDED) if x in levels), Level.ENCLOSED)
+    loose = {
+        f"head {h}": examples
+        for h, head in enumerate(heads, start=1)
+        if (examples := [t for t in sorted(head.earlier) if head.led[t] is level])
+    }
+    return Claim(
         ids.THEOREM1_SATURATION,
         "In every head each example of the earlier groups leans towards one row: its weight is at "
         "least twice any other (within $2^{-20}$).",
@@ -167,15 +158,10 @@ def theorem_claims(
                 len(set(head.earlier) & set(head.saturated)) for head in heads
             ),
         },
-        witness=loose or None,
+        witness=None if level.holds else loose,
         arithmetic="ball arithmetic (Arb)",
-        source="docs/audit-of-theorem-1.md, step 6; a bit is enough: docs/mathematics.md",
+        source="docs/audit-of-theorem-1.md, step 6",
     )
-    claims = [fits, grouped, still]
-    if len(placed) == data.T:
-        condition = hypotheses.partition(data, [group for group in groups if group])
-        claims.append(replace(condition, id=ids.THEOREM1_PARTITION))
-    return claims
 
 
 # The worth of each head.

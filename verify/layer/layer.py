@@ -32,7 +32,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.claims.words import counted
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import (
     LayerAudit,
@@ -107,13 +106,12 @@ def layer(
         return given_network(stored, question.of(data).expanded(), question)
     examples, recorded, masked = _examples(data, question, mask)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
-    _require_groups(stored, examples)
     reading = read_claim(stored, attention, recorded, masked)
     audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_NO_OUTPUTS)
     if not claims:
         bound = question.tolerance
         limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
-        audit = audit_layer(attention, limit=limit, groups=stored.groups, progress=progress)
+        audit = audit_layer(attention, limit=limit, progress=progress)
         claims = _claims(audit, spread(examples))
         if claims[-1].level.holds:
             network = _on_given_data(stored, attention)
@@ -162,18 +160,6 @@ def _examples(
     if mask is None:
         return examples, recorded, False
     return visible_rows(examples, mask[: examples.T, : examples.n]), recorded, True
-
-
-def _require_groups(stored: StoredLayer, data: Dataset) -> None:
-    """Raises InputError if the groups of the file are not of these examples."""
-    groups, heads = stored.groups, len(stored.layer.heads)
-    if groups is None:
-        return
-    members = sum(map(len, groups))
-    if members != data.T or len(groups) > heads:
-        must = f"at most {heads}, one for each head, and of {counted(data.T, 'example')} in all"
-        found = f"{counted(len(groups), 'group')} of {counted(members, 'example')}"
-        raise InputError("groups", must, found)
 
 
 # The certificate.
