@@ -1,4 +1,4 @@
-"""The ways a construction can say no."""
+"""Errors: unusable input, false hypotheses, and an expired time limit."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any, TypeGuard
 
 from attncert.constructions.foreign import printable
 
-_MOST = 120  # characters of the argument and of what it is
+_MOST = 120  # characters of the argument, and of the value
 
 
 class InputError(ValueError):
     """Unusable input: one printable line that names the argument, what it must be, what it is.
 
-    Source: ours, docs/commands.md (exit status 2).
+    sentence: what follows the argument instead. Source: ours, docs/commands.md (exit status 2).
 
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
     attncert.InputError: heads: must be a positive integer, not 0
     """
 
-    def __init__(self, argument: str, must: str, got: object) -> None:
+    def __init__(self, argument: str, must: str, got: object, sentence: str | None = None) -> None:
         self.argument, self.must, self.got = argument, must, got
-        name, actual = printable(argument, _MOST), printable(_text(got), _MOST)
-        super().__init__(f"{name}: must be {printable(must)}, not {actual}")
+        usual = f"must be {printable(must)}, not {printable(_text(got), _MOST)}"
+        super().__init__(f"{printable(argument, _MOST)}: {sentence or usual}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _as_it_is(self)
@@ -40,9 +40,8 @@ class NoSuchFile(InputError):
     """
 
     def __init__(self, argument: str, must: str) -> None:
-        super().__init__(argument, must, "missing")
-        name = printable(argument, _MOST)
-        self.args = (f"{name}: there is no such file; it must be {printable(must)}",)
+        sentence = f"there is no such file; it must be {printable(must)}"
+        super().__init__(argument, must, "missing", sentence)
 
 
 class Unusable(InputError):
@@ -54,15 +53,11 @@ class Unusable(InputError):
     """
 
     def __init__(self, argument: str, rule: str) -> None:
-        super().__init__(argument, "as its format asks", rule)
-        self.args = (f"{printable(argument, _MOST)}: {printable(rule, _MOST)}",)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.argument, self.got)
+        super().__init__(argument, "as its format asks", rule, printable(rule, _MOST))
 
 
 class Broken(InputError):
-    """Other people's code that raised an error, or returned what is no answer.
+    """Third-party code that raised an error, or returned a value that is no answer.
 
     >>> raise Broken("build of mine", "TypeError: a str")
     Traceback (most recent call last):
@@ -70,19 +65,19 @@ class Broken(InputError):
     """
 
     def __init__(self, argument: str, error: str) -> None:
-        super().__init__(argument, "code that does not fail", error)
-        self.args = (f"{printable(argument, _MOST)}: failed: {printable(error, _MOST)}",)
+        sentence = f"failed: {printable(error, _MOST)}"
+        super().__init__(argument, "code that does not fail", error, sentence)
 
 
-InputError.__module__ = "attncert"  # where users import it from, and what a traceback says
+InputError.__module__ = "attncert"  # the module that users import it from
 
 
 class HypothesisFails(Exception):
     """A hypothesis of the construction is false for this data set; `witness` shows it.
 
     `hypothesis` is its name in the trace, where the claim is "hypothesis.<name>", such as "A2" or
-    "capacity" (verify/claims/ids.py has ours); or "search" and "float64", which are none: a builder
-    gave up. `reason`: one sentence; `witness`: plain JSON-able data that anyone can check. Source:
+    "capacity" (verify/claims/ids.py lists ours); or, if a builder gave up, "search" or "float64".
+    `reason`: one sentence; `witness`: plain data for JSON that anyone can check. Source:
     docs/constructions.md.
 
     >>> raise HypothesisFails("even", "n is odd", {"n": 3})
@@ -94,7 +89,7 @@ class HypothesisFails(Exception):
         self, hypothesis: str, reason: str, witness: dict[str, Any], *, decided: bool = True
     ) -> None:
         self.hypothesis, self.reason, self.witness = hypothesis, reason, witness
-        self.decided = decided  # False: a search gave up, so nothing is refuted
+        self.decided = decided  # False: a search gave up, and nothing is refuted
         super().__init__(reason)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,7 +97,7 @@ class HypothesisFails(Exception):
 
 
 def _as_it_is(error: Exception) -> tuple[Any, ...]:
-    """For pickle, by which exceptions cross process borders."""
+    """For pickle, which transfers exceptions between processes."""
     return copyreg.__newobj__, (type(error), *error.args), vars(error)  # type: ignore[attr-defined]
 
 
@@ -114,12 +109,12 @@ def _text(x: object) -> str:
         if len(text) > 60 and isinstance(x, Sized) and not isinstance(x, str):
             return f"a {type(x).__name__} of {len(x)}"
         return text
-    except ValueError:  # integers within that Python does not write
+    except ValueError:  # it contains integers that Python does not print
         return f"a {type(x).__name__} of too many digits"
 
 
 def extra(name: str) -> str:
-    """How to get the libraries of an extra of pyproject.toml: attncert is on no index.
+    """How to install an extra of pyproject.toml: attncert is on no package index.
 
     >>> extra("torch")
     "the extra `torch` (in a checkout of attncert: pip install '.[torch]')"
@@ -128,7 +123,7 @@ def extra(name: str) -> str:
 
 
 def odd_key(keys: Iterable[object], wanted: Collection[str]) -> str:
-    """The first key that is not as it must be: which are there, and which are wanted, once each.
+    """The first unknown, duplicate or missing key, in words; each wanted key must occur once.
 
     >>> odd_key(["a", "x"], ["a", "b"]), odd_key(["a"], ["a", "b"]), odd_key(["a", "a"], ["a"])
     ("with 'x'", "without 'b'", "with 'a' twice")
@@ -144,12 +139,12 @@ def odd_key(keys: Iterable[object], wanted: Collection[str]) -> str:
 
 
 def whole(x: object) -> TypeGuard[int]:
-    """Whether this is an integer and no truth value."""
+    """Whether x is an integer and not a bool."""
     return isinstance(x, int) and not isinstance(x, bool)
 
 
 def require_seed(seed: object, argument: str = "--seed") -> None:
-    """Raise InputError unless this is a random seed, as every search here takes it.
+    """Raise InputError unless this is a valid random seed.
 
     >>> require_seed(-1)  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
@@ -173,7 +168,7 @@ def require_positive(**values: int) -> None:
 
 @contextmanager
 def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """What goes wrong with a path inside the block, as InputError: in one line, with its end."""
+    """Turn errors of a path inside the block into InputError, with the end of the path."""
     try:
         yield
     except OSError as error:
@@ -188,6 +183,6 @@ def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Itera
 
 
 def ending(path: str | os.PathLike[str], most: int) -> str:
-    """The path, or its last characters after "…": at most so many in all."""
+    """The path, or "…" and its last characters: at most `most` characters."""
     text = str(path)
     return text if len(text) <= most else f"…{text[1 - most :]}"

@@ -7,9 +7,6 @@ pivots. The readout needs no more (ours).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
-
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.construction import (
     BuiltLayer,
@@ -26,17 +23,15 @@ from attncert.constructions.layer import Head, Layer, integer_logits
 from attncert.constructions.search.feature_blocks import FeatureBlocks
 from attncert.constructions.search.placement import Placement, independent_rows
 
-_SHOWN = 4  # numbers in a sentence
-
 
 def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> BuiltLayer:
-    """The construction that these keys and queries are. Exact; rank decided mod p.
+    """The construction with these keys and queries. Exact; rank decided mod p.
 
     layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
-    `data`. Heads that add no example come last. heads: H, where it is stated: idle heads fill up.
-    Raises InputError where shapes do not fit, HypothesisFails where the layer has more heads than
-    that, and the same, undecided, where a logit is not whole, or the rank of the features is less
-    than T modulo every prime tried. Source: docs/constructions.md.
+    `data`. Heads that place no example come last. heads: H, if stated; idle heads are added.
+    Raises InputError if shapes do not fit, HypothesisFails if the layer has more heads than that,
+    and the same, undecided, if a logit is not an integer, or the rank of the features is less than
+    T modulo every prime tried. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
@@ -78,13 +73,10 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
         if len(placed.rows) < data.T and prime != PRIMES_21[-1]:
             raise UnluckyPrime
         if len(placed.rows) < data.T:
-            idle = sorted(set(range(len(tables))) - {number for number, _ in records})
-            without = f"; no rank is from head {_few(h + 1 for h in idle)}" if idle else ""
             raise HypothesisFails(
                 "search",
                 f"the features of these weights have rank {len(placed.rows)} mod {prime}, and "
-                f"rank {data.T} is needed: dependent on the others is example "
-                f"{_few(placed.unplaced)}{without}",
+                f"rank {data.T} is needed: example {placed.unplaced[0]} depends on the others",
                 {"rank": len(placed.rows), "examples": data.T},
                 decided=False,
             )
@@ -113,18 +105,8 @@ def _logits(data: Dataset, layer: Layer, h: int) -> list[list[int]]:
         raise HypothesisFails("search", reason, {}, decided=False) from None
 
 
-def _few(numbers: Iterable[int]) -> str:
-    """The first of these numbers.
-
-    >>> _few(range(9))
-    '0, 1, 2, 3, …'
-    """
-    first = [str(k) for k in islice(numbers, _SHOWN + 1)]
-    return ", ".join([*first[:_SHOWN], *["…"] * (len(first) > _SHOWN)])
-
-
 def _filled_up(table: list[list[int]], n: int) -> IntegerArray:
-    """(T, n), what is missing in shorter rows as their first entry: as `Dataset.contexts` is."""
+    """The table (T, n), shorter rows filled up by their first entry, like `Dataset.contexts`."""
     flat = [k for row in table for k in (*row, *row[:1] * (n - len(row)))]
     return narrow(flat, (len(table), n))
 

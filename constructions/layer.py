@@ -3,8 +3,8 @@
 A(E, e) = W_Oᵀ concat_h( W_V,hᵀ Eᵀ σ(E W_K,h W_Q,hᵀ e) ),  σ = softmax            (paper, section 3)
 
 The real query weights are ln 2 times `query`: every logit is then ln 2 times the rational number
-E·key·queryᵀ·e, and where that number is an integer k the softmax weight is 2^k over a sum of powers
-of two: a rational number. This is the whole trick that makes attention exact.
+E·key·queryᵀ·e. If that number is an integer k, the softmax weight is 2^k over a sum of powers of
+two: a rational number. So attention is exact.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import context_products
 
-# Such a layer as a block of a certificate's network: what it has beside its numbers.
+# The keys of such a layer as a block of a certificate's network, beside its numbers.
 LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
                "residual": False}  # fmt: skip
 
@@ -60,7 +60,7 @@ class Layer:
     """H heads and the output matrix (H·d_v)×m, head by head; output is None without a readout.
 
     heads: key and query d×d_h, value d×d_v, over ℚ; logits in units of ln 2. Arithmetic: exact.
-    Source: paper, section 3 (formula above). Raises InputError where shapes disagree.
+    Source: paper, section 3 (formula above). Raises InputError if shapes disagree.
 
     >>> Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])
     Layer(heads=1, d=2, head_width=1, readout=False)
@@ -84,8 +84,8 @@ class Layer:
         """A layer of keys and queries, one pair (key, query) for each head, without a readout.
 
         Each is d×d_h: nested lists of int, float (taken exactly), Fraction or "p/q", a NumPy array,
-        an ExactArray or a FLINT matrix. Logits are ln 2 times E·key·queryᵀ·e: of weights for base
-        e divide the query by ln 2 first. Raises InputError for anything else.
+        an ExactArray or a FLINT matrix. Logits are ln 2 times E·key·queryᵀ·e: divide the query
+        weights of a softmax with base e by ln 2 first. Raises InputError for anything else.
 
         >>> layer = Layer.of_weights([([[1], [0]], [["1/2"], [-3]])])
         >>> layer.heads[0].query
@@ -122,13 +122,13 @@ class Layer:
 
     @property
     def readout(self) -> tuple[list[fmpq_mat], fmpq_mat]:
-        """The H values (d×d_v) and the output (H·d_v)×m, of a layer that has them."""
+        """The H values (d×d_v) and the output (H·d_v)×m. The layer must have a readout."""
         assert self.output is not None
         return [head.value for head in self.heads if head.value is not None], self.output
 
     @cached_property
     def distinct(self) -> Layer:
-        """Each pair of key and query once, without values: enough for the rank of the features.
+        """Each pair of key and query once, without values; the features have the same rank.
 
         >>> len(Layer.of_weights([([[1]], [[2]]), ([[3]], [[2]]), ([[1]], [[2]])]).distinct.heads)
         2
@@ -138,7 +138,8 @@ class Layer:
 
     @property
     def matrices(self) -> list[fmpq_mat]:
-        """Key, query and value of each head in order, then the output; some lack the last two."""
+        """Key, query and value of each head in order, then the output; without a readout only keys
+        and queries."""
         parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
         return [m for m in (*parts, self.output) if m is not None]
 
@@ -147,19 +148,11 @@ class Layer:
 
         W_K, W_Q: (H, d, d_h), W_V: (H, d, d_v), W_O: (H·d_v, m). The factor ln 2 is in W_Q.
         To run them in a layer that divides the logits by √d_h, multiply W_Q by √d_h.
-        No mask: every token of the context is attended to; the query is not a token of it.
+        There is no mask: a query attends to every token of its context, and is none of them.
         Each entry is the nearest float64 to the exact one (W_Q: to its product with ln 2).
         """
         parts = self._parts(to_float, lambda query: query * math.log(2))
         return {name: np.stack(x) if isinstance(x, list) else x for name, x in parts.items()}
-
-    def to_torch(self) -> dict[str, Any]:
-        """`to_numpy` as tensors (float64). Raises ImportError where PyTorch is missing."""
-        try:
-            import torch
-        except ImportError:
-            raise ImportError("Layer.to_torch needs PyTorch: pip install torch") from None
-        return {name: torch.from_numpy(array) for name, array in self.to_numpy().items()}
 
     def to_sympy(self) -> dict[str, Any]:
         """The same weights as exact SymPy matrices: W_K, W_Q, W_V lists of H, W_O one.
@@ -179,39 +172,10 @@ class Layer:
 
         return self._parts(exact, lambda query: query * log(2))
 
-    def to_mpmath(self, dps: int = 50) -> dict[str, Any]:
-        """The same weights as mpmath matrices of `dps` decimal digits, for any true exponential.
-
-        Shapes as in `to_sympy`. Each number is within a unit of its last digit. Raises InputError.
-
-        >>> from mpmath import nstr
-        >>> weights = Layer.of_weights([([[1], [0]], [["1/2"], [-3]])]).to_mpmath(30)
-        >>> nstr(weights["W_Q"][0][0], 30)
-        '0.346573590279972654708616060729'
-        """
-        import mpmath
-
-        if type(dps) is not int or not 1 <= dps <= 10**6:
-            raise InputError("dps", "a whole number from 1 to 1,000,000", dps)
-
-        with mpmath.workdps(dps + 10):
-            two = mpmath.log(2)
-
-            def longer(matrix: fmpq_mat) -> Any:
-                rows = [[mpmath.mpf(int(x.p)) / int(x.q) for x in row] for row in matrix.tolist()]
-                return mpmath.matrix(rows)
-
-            parts = self._parts(longer, lambda query: query * two)
-        with mpmath.workdps(dps):
-            return {
-                name: [+x for x in part] if isinstance(part, list) else +part
-                for name, part in parts.items()
-            }
-
     def _parts(
         self, converted: Callable[[fmpq_mat | None], Any], times_log_two: Callable[[Any], Any]
     ) -> dict[str, Any]:
-        """W_K, W_Q, W_V, a list of one for each head, and W_O: the exact matrices `converted`."""
+        """W_K, W_Q, W_V, lists of one matrix for each head, and W_O, all `converted`."""
         parts: dict[str, Any] = {
             "W_K": [converted(head.key) for head in self.heads],
             "W_Q": [times_log_two(converted(head.query)) for head in self.heads],
@@ -239,7 +203,7 @@ def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: in
 
 
 def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
-    """T lists of logits in units of ln 2, one for each token. Raises ValueError where one is not an
+    """T lists of logits in units of ln 2, one for each token. Raises ValueError if one is not an
     integer."""
     queries = data.query_matrix * head.query  # T×d_h
     if data.shared:

@@ -318,9 +318,8 @@ print("the answer:", proof.standing.value)
 #
 # A proof shows its verdict, and `proof.trace` its graph: solid edges are what
 # the certificate rests on. `proof.plot.saturation()` and its like are the report's figures, for
-# Matplotlib. The weights are there for other libraries: `to_numpy`, `to_torch`, `to_mpmath`, and
-# exactly in SymPy. Bars appear below a long cell with
-# `with Stages() as progress: prove(data, settings, progress)`.
+# Matplotlib. `to_numpy` gives the weights as floats, `to_sympy` exactly. Bars appear below a long
+# cell with `with Stages() as progress: prove(data, settings, progress)`.
 
 # %%
 display(proof)

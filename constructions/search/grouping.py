@@ -147,43 +147,10 @@ class QuerySpans:
         images = integers.product(self.queries[others], directions)
         return bool((images != 0).any(axis=1).all())
 
-    def joining(self, group: Sequence[int], rest: list[int]) -> list[int]:
-        """Those t of `rest` for which the group with t is independent and closed among `rest`, as
-        the group itself is.
-
-        Modulo the span of the group, and mod p, such a t is not 0 and no other is a multiple of it;
-        what is so mod p is so over Q. Of multiples mod p it is asked whether they are over Q, too:
-        then none of them may join, and none is tried by itself.
-        """
-        table = self.short[rest]
-        for member in group:
-            row = table[rest.index(member)]
-            if not row.any():
-                return self._joining(group, rest, rest)
-            table = _modulo(table, row)
-        others = [k for k, t in enumerate(rest) if t not in group]
-        units = monic_mod(table[others], _P)
-        if not units.any(axis=1).all():
-            return self._joining(group, rest, rest)
-        alike: dict[bytes, list[int]] = {}
-        for k, unit in zip(others, units, strict=True):
-            alike.setdefault(unit.tobytes(), []).append(rest[k])
-        joining: list[int] = []
-        for first, *more in alike.values():
-            if not more:
-                joining.append(first)
-            elif not all(self._spans([*group, first], t) for t in more):
-                joining += self._joining(group, rest, [first, *more])
-        return sorted(joining)
-
-    def _joining(self, group: Sequence[int], rest: list[int], some: list[int]) -> list[int]:
-        """Those of `some`, one by one, over Q."""
-        larger = [(*group, t) for t in some if t not in group]
+    def joining(self, group: Sequence[int], rest: Sequence[int]) -> list[int]:
+        """The t of `rest` with which the group stays independent and closed among `rest`."""
+        larger = [(*group, t) for t in rest if t not in group]
         return [g[-1] for g in larger if self.independent(g) and self.closed(g, rest)]
-
-    def _spans(self, group: Sequence[int], t: int) -> bool:
-        """Whether query t is in the span of the group, which is independent."""
-        return int(fmpz_mat([self.table[s] for s in (*group, t)]).rank()) == len(group)
 
     def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
         """An independent closed group of at most `most` of the remaining, taken from the end on.

@@ -1,11 +1,10 @@
 """Queries, contexts and outputs of an attention layer inside a model, recorded in a forward pass.
 
-Hooks note what enters and leaves the layer: in torch.nn.MultiheadAttention its arguments and its
+Hooks record what enters and leaves the layer: in torch.nn.MultiheadAttention its arguments and its
 result; elsewhere the input of the query projection, the input of the key projection, and the output
-of the output projection, so that what surrounds them (dropout, residuals, norms) stays outside.
-Every query position is an example: its context is what it sees of the sequence (causal masks and
-padding hide rows). PyTorch is not imported here: modules and tensors speak for
-themselves.
+of the output projection, so that their surroundings (dropout, residuals, norms) stay outside. Every
+query position is an example: its context is the rows of the sequence that it sees (causal masks and
+padding hide rows). PyTorch is not imported here.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ from attncert.constructions.weights.naming import NAMINGS, Place, places
 
 _NOTED = ("query", "context", "output")
 _MASKS = ("attention_mask", "attn_mask")  # of modules that are not PyTorch's own
-_POSITIONS = ("position_ids", "cache_position")  # where they act, it shows in the outputs
+_POSITIONS = ("position_ids", "cache_position")  # their effect shows in the outputs
 _UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-_MASKED = 0.5  # of the lowest number of a dtype: below it a float mask means "not seen"
+_MASKED = 0.5  # times the lowest number of a dtype: a float mask below it hides a row
 
 
 @dataclass
 class Recording:
-    """What was recorded: T examples, one for each query position of each pass.
+    """T recorded examples, one for each query position of each pass.
 
     examples: query (d,), the rows that it sees (n, d), output (m,). unit: the largest unit roundoff
-    of the numbers that were recorded, float32 at least, in which libraries compute softmax. labels:
+    of the recorded numbers, at least that of float32, in which libraries compute softmax. labels:
     (T, m); None: the outputs.
     """
 
@@ -55,7 +54,7 @@ class Recording:
         return in_brief(self, self.name, examples=len(self.examples))
 
     def array(self, tensor: Any, name: str) -> AnyArray:
-        """A tensor's numbers, whose roundoff counts. Raises InputError."""
+        """The numbers of a tensor; its roundoff is recorded. Raises InputError."""
         self.unit = max(self.unit, _UNITS.get(str(tensor.dtype).removeprefix("torch."), 0))
         return of_tensor(tensor, name)
 
@@ -67,26 +66,26 @@ class Recording:
 
     @property
     def data(self) -> Dataset:
-        """The data set: without labels of its own, with the outputs exactly as they came."""
+        """The data set; its labels are the exact outputs unless others were given."""
         contexts, counts, queries, labels = self._arrays()
         data = Dataset.of(contexts, queries, labels, self.name)
         return data if len(set(counts)) == 1 else replace(data, counts=counts)
 
     @property
     def outputs(self) -> FloatArray:
-        """(T, m), of the layer. Raises InputError where nothing was recorded."""
+        """The outputs of the layer, (T, m). Raises InputError if nothing was recorded."""
         self.require_examples()
         return np.stack([output for _, _, output in self.examples])
 
     def labelled(self, labels: Any) -> Recording:
-        """The same with these labels, (T,) or (T, m). Raises InputError if they are none."""
+        """The recording with these labels, (T,) or (T, m). Raises InputError."""
         self.require_examples()
-        judged = Dataset.of([[0]], [[0]] * len(self.examples), labels)  # as any labels are
+        judged = Dataset.of([[0]], [[0]] * len(self.examples), labels)  # for its checks
         return replace(self, labels=judged.labels)
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
-        """An .npz for `attncert layer`, and beside it NAME.mask.npz for --mask: with the mask and
-        the outputs, which the layer as it is read must give. Raises InputError, also for labels
+        """Write an .npz for `attncert layer`, and beside it NAME.mask.npz for --mask, with the mask
+        and the outputs, which the layer as read must reproduce. Raises InputError, also for labels
         that no float64 holds."""
         path = Path(path)
         if path.suffix != ".npz":
@@ -103,7 +102,7 @@ class Recording:
         return [path, beside]
 
     def _arrays(self) -> tuple[FloatArray, tuple[int, ...], FloatArray, Any]:
-        """Contexts (T, n, d), zeros after the tokens; how many each has; queries and labels."""
+        """Contexts (T, n, d), zeros after the tokens; their token counts; queries and labels."""
         self.require_examples()
         queries, rows, outputs = zip(*self.examples, strict=True)
         counts = tuple(map(len, rows))
@@ -118,20 +117,20 @@ class Recording:
 def record(
     module: Any, positions: Sequence[int] | None = None, causal: bool | None = None
 ) -> Iterator[Recording]:
-    """Record what an attention module sees and does while the block runs.
+    """Record the inputs and outputs of an attention module while the block runs.
 
-    module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`).
-    positions: of the queries that become examples, in each sequence, -1 the last; default: all.
-    causal: whether position i sees rows up to i alone, whatever mask is passed; default: where none
-    is passed, what the module says in `is_causal`; without that, yes for GPT-2's names (c_attn) and
-    no for others. A module that masks by itself and has no such attribute needs it. Queries that
-    see nothing are left out.
-    PyTorch's fast path is off in the block: it goes past modules. Raises InputError where the
-    module, or a mask that is more than a mask, is none of ours, where a pass does not run the
-    projections as a layer does (`_Pass`), where another tensor is among the module's arguments, and
-    where a pass is run in training mode: dropout is no part of a layer.
-    What acts inside the module and is no argument, the answer sees by the outputs. Arithmetic: as
-    the module's, kept exactly. Source: docs/models-and-layers.md.
+    module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`), on
+    batches (B, n, d). positions: of the queries that become examples, in each sequence, -1 the
+    last; default: all. causal: whether position i sees only rows up to i, whatever mask is passed;
+    by default, if no mask is passed, the module's `is_causal` decides; without it, modules with
+    GPT-2's names (c_attn) are causal and others are not. A module that masks internally and has no
+    such attribute needs it. Queries that see no row are left out.
+    PyTorch's fast path, which bypasses modules, is off in the block. Raises InputError for a module
+    that is no attention layer, a mask that moves logits or differs between heads, a pass that does
+    not run the projections once each (`_Pass`), another tensor among the module's arguments, and a
+    pass in training mode: dropout is no part of a layer. If anything else acts inside the module,
+    the recorded outputs show it. Arithmetic: the module's, kept exactly. Source:
+    docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP
     ...     model(batch)
@@ -165,7 +164,7 @@ def record(
 
 @contextmanager
 def _every_module_called() -> Iterator[None]:
-    """Without PyTorch's fast path of encoders, which goes past the modules in them and turns padded
+    """Switch off PyTorch's fast path of encoders, which bypasses their modules and turns padded
     batches into nested tensors."""
     mha = getattr(getattr(sys.modules.get("torch"), "backends", None), "mha", None)
     if mha is None:
@@ -181,13 +180,12 @@ def _every_module_called() -> Iterator[None]:
 
 @dataclass
 class _Pass:
-    """One forward pass, and the one rule of what is recorded, whatever the module is: its query
-    projection takes one tensor, the queries (B, L, d); its key projection takes the contexts
-    (B, S, d); its output projection gives the outputs (B, L, m); or all three are without B. Each
-    is run once. Raises InputError otherwise.
+    """One forward pass. In any module the query projection takes one tensor, the queries
+    (B, L, d); the key projection takes the contexts (B, S, d); the output projection gives the
+    outputs (B, L, m); and each runs once. Raises InputError otherwise.
 
     arrays: query, context and output, by name. usual: whether modules with these names are causal
-    where they do not say."""
+    by default."""
 
     recording: Recording
     positions: Sequence[int] | None
@@ -209,16 +207,16 @@ class _Pass:
             raise self.another(f"one that computes without a projection for the {absent[0]}")
         query, context, output = shapes = [self.arrays[name].shape for name in _NOTED]
         axes = {len(shape) for shape in shapes}
-        if axes not in ({2}, {3}) or query[:-1] != output[:-1] or query[:-2] != context[:-2]:
+        if axes != {3} or query[:-1] != output[:-1] or query[:-2] != context[:-2]:
             listed = ", ".join(f"{name} {x}" for name, x in zip(_NOTED, shapes, strict=True))
             raise self.another(f"one with {listed}")
 
     def another(self, actual: str) -> InputError:
-        must = "a layer on (B, n, d) or (n, d) that runs its projections once in a pass"
+        must = "a layer on (B, n, d) that runs its projections once in a pass"
         return InputError(f"module ({type(self.module).__name__})", must, actual)
 
     def causal_rows(self, masked: bool, stated: Any) -> bool:
-        """Whether each position sees those up to itself alone, besides what a mask says."""
+        """Whether each position sees only those up to itself, besides the effect of a mask."""
         if self.causal is not None:
             return self.causal
         parts = [getattr(part, "is_causal", None) for part in self.module.modules()]
@@ -226,17 +224,17 @@ class _Pass:
         return (any(words) and not masked) if words else self.usual
 
     def finish(self, mask: BoolArray | None, stated: Any = None) -> None:
-        """Its examples are recorded. mask: (B or 1, L or 1, S), True where a row is seen. stated:
-        whether this pass is causal."""
+        """Record the examples. mask: (B or 1, L or 1, S), True if a row is seen. stated: whether
+        this pass is causal."""
         if getattr(self.module, "training", False):
             must = "in eval mode while it is recorded: dropout is no part of a layer"
             raise InputError("the model", must, "in training mode")
-        queries, contexts, outputs = (_batched(self.arrays[name]) for name in _NOTED)
+        queries, contexts, outputs = (self.arrays[name] for name in _NOTED)
         B, L, S = len(queries), queries.shape[1], contexts.shape[1]
         if mask is not None and not _fits(mask.shape, (B, L, S)):
             raise InputError("mask", f"of a shape that fits {(B, L, S)}", mask.shape)
         rows = np.ones((L, S), dtype=bool)
-        whole = mask is not None and mask.shape[1] == L > 1  # and not of rows alone, as padding is
+        whole = mask is not None and mask.shape[1] == L > 1  # not only padding
         if self.causal_rows(whole, stated):
             rows = np.tril(rows, S - L)
         visible = np.broadcast_to(rows if mask is None else rows & mask, (B, L, S))
@@ -252,7 +250,7 @@ class _Pass:
 
 
 def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
-    """torch.nn.MultiheadAttention: its arguments and its result."""
+    """Hooks of torch.nn.MultiheadAttention, on its arguments and its result."""
 
     def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
         arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
@@ -263,33 +261,34 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
         arrays = current.arrays
         if not np.array_equal(arrays["context"], arrays["value"]):
             raise InputError("value", "the same as key: one context", "another")
-        if arrays["query"].ndim == 3 and not getattr(module, "batch_first", False):
+        if not getattr(module, "batch_first", False):
             current.arrays = {name: x.swapaxes(0, 1) for name, x in arrays.items()}
         current.require_layer()
-        current.finish(_visible_rows(arguments, module.num_heads))
+        current.finish(_visible_rows(arguments))
 
     return [module.register_forward_hook(after, with_kwargs=True)]
 
 
-def _visible_rows(arguments: dict[str, Any], heads: int) -> BoolArray | None:
-    """PyTorch's two masks: True, or far below 0, where a row is hidden."""
+def _visible_rows(arguments: dict[str, Any]) -> BoolArray | None:
+    """The rows that PyTorch's two masks show; True, or far below 0, hides a row."""
     masks = []
     attn, padding = arguments.get("attn_mask"), arguments.get("key_padding_mask")
     if attn is not None:
         visible = _visible(attn, "attn_mask", hidden=True)
-        if visible.ndim == 3:  # (B·H, L, S)
-            visible = _same_heads(visible.reshape(-1, heads, *visible.shape[-2:]))
-        masks.append(visible if visible.ndim == 3 else visible[None])
+        if visible.ndim != 2:
+            raise InputError("attn_mask", "(L, S), the same for all heads", visible.shape)
+        masks.append(visible[None])
     if padding is not None:
         visible = _visible(padding, "key_padding_mask", hidden=True)
-        masks.append(np.atleast_2d(visible)[:, None, :])
+        masks.append(visible[:, None, :])
     if not masks:
         return None
     return masks[0] if len(masks) == 1 else masks[0] & masks[1]
 
 
 def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any]:
-    """Other modules: what enters the query and the key projection and leaves the output's."""
+    """Hooks of other modules, on the inputs of the query and the key projection and on the result
+    of the output projection."""
     names = [weight.removesuffix(".weight") for weight in place.naming.weights]
     parts = dict(module.named_modules(remove_duplicate=False))
     if absent := [name for name in names if name not in parts]:
@@ -325,7 +324,7 @@ def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any
 
 
 def _tensors(module: Any, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
-    """The tensors among the arguments but the first, by name, and those in lists of them."""
+    """The tensors among the arguments after the first, by name, and those in lists of them."""
     arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
     for name, argument in list(arguments.items())[1:]:
         inner = argument.items() if isinstance(argument, dict) else [(name, argument)]
@@ -340,16 +339,18 @@ def _same(tensor: Any, name: str, array: AnyArray) -> bool:
 
 
 def _rows(mask: Any, name: str) -> BoolArray:
-    """Which rows each query sees, by the mask of a module that is not PyTorch's own."""
+    """The rows that each query sees, by the mask (B, 1, L, S) or (B, S) of another module."""
     visible = _visible(mask, name, hidden=False)
     if visible.ndim == 4:
-        return _same_heads(visible)
-    return visible[:, None, :] if visible.ndim == 2 else visible  # of rows alone
+        if visible.shape[1] != 1:
+            raise InputError("mask", "the same for all heads", "one for each")
+        return visible[:, 0]
+    return visible[:, None, :] if visible.ndim == 2 else visible  # padding
 
 
 def _visible(mask: Any, name: str, *, hidden: bool) -> BoolArray:
-    """A mask as True where a row is seen. hidden: its truth values say the opposite. Of floats, 0
-    is seen and far below it is not. Raises InputError for any other number."""
+    """A mask as True for each row that is seen. hidden: its booleans mean the opposite. A float 0
+    shows a row and the lowest number hides it. Raises InputError for any other number."""
     kind = str(mask.dtype).removeprefix("torch.")
     if not kind.startswith(("float", "bfloat")):
         return mask.detach().cpu().numpy().astype(bool) ^ hidden
@@ -361,16 +362,5 @@ def _visible(mask: Any, name: str, *, hidden: bool) -> BoolArray:
     return ~low
 
 
-def _same_heads(visible: BoolArray) -> BoolArray:
-    """(B, H, L, S), the same for all heads, as (B, L, S)."""
-    if not (visible == visible[:, :1]).all():
-        raise InputError("mask", "the same for all heads", "one for each")
-    return visible[:, 0]
-
-
 def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return len(shape) == len(whole) and all(x in (1, y) for x, y in zip(shape, whole, strict=True))
-
-
-def _batched(array: AnyArray) -> AnyArray:
-    return array if array.ndim == 3 else array[None]

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import matplotlib.figure
-import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -19,7 +18,7 @@ from support import figures
 from support.paths import EXAMPLES
 
 import attncert
-from attncert import Dataset, InputError, Layer, Proof, Prove, prove
+from attncert import Dataset, Layer, Proof, Prove, prove
 from attncert.constructions.data.generators import random
 from attncert.reports.answers import report
 from attncert.terminal.progress import Stages, _Cell
@@ -147,28 +146,14 @@ def test_exact_weights_in_sympy_output_the_labels(proof: Proof) -> None:
         assert sympy.simplify(output[0] - label) == 0
 
 
-def test_weights_in_other_libraries(proof: Proof, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_float_weights_are_the_nearest(proof: Proof) -> None:
     assert proof.layer is not None
-    exact, numbers = proof.layer.to_sympy(), proof.layer.to_mpmath(40)
-    arrays = proof.layer.to_numpy()
-    assert list(exact) == list(numbers) == list(arrays) == ["W_K", "W_Q", "W_V", "W_O"]
+    exact, arrays = proof.layer.to_sympy(), proof.layer.to_numpy()
+    assert list(exact) == list(arrays) == ["W_K", "W_Q", "W_V", "W_O"]
     for name in ("W_K", "W_Q", "W_V"):
-        for head, true, near in zip(exact[name], numbers[name], arrays[name], strict=True):
+        for head, near in zip(exact[name], arrays[name], strict=True):
             for i, j in np.ndindex(head.shape):
-                with mpmath.workdps(60):
-                    wanted = mpmath.mpmathify(sympy.N(head[i, j], 60))
-                    assert abs(true[i, j] - wanted) <= mpmath.mpf(10) ** -39 * abs(wanted)
-                assert near[i, j] == pytest.approx(float(wanted), rel=1e-15)
-    with pytest.raises(InputError, match="dps: must be a whole number"):
-        proof.layer.to_mpmath(0)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match="pip install torch"):
-        proof.layer.to_torch()
-    fake = types.SimpleNamespace(from_numpy=lambda array: ("tensor", array))
-    monkeypatch.setitem(sys.modules, "torch", fake)  # type: ignore[arg-type]
-    assert {name: tensor[1].shape for name, tensor in proof.layer.to_torch().items()} == {
-        name: array.shape for name, array in arrays.items()
-    }
+                assert near[i, j] == pytest.approx(float(head[i, j]), rel=1e-15)
 
 
 def test_progress_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:

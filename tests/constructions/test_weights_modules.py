@@ -211,7 +211,7 @@ ODD: dict[str, tuple[Odd, str]] = {
 @pytest.mark.parametrize("name", ODD)
 def test_a_module_that_is_run_otherwise_is_one_line(name: str) -> None:
     module, line = ODD[name]
-    must = r"module \(Odd\): must be a layer on \(B, n, d\) or \(n, d\) .*, not .*"
+    must = r"module \(Odd\): must be a layer on \(B, n, d\) .*, not .*"
     with pytest.raises(InputError, match=must + line), attncert.record(module):
         module(ONE)
     assert not any(part.before or part.after for part in module.modules())

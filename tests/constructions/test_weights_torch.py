@@ -56,9 +56,8 @@ def test_masks_of_multihead_attention() -> None:
     padding = torch.zeros(BATCH, N, dtype=torch.bool)
     padding[0, 3:] = True
     low = torch.zeros(N, N, dtype=torch.float64).masked_fill(causal, -torch.inf)
-    each = causal.expand(BATCH * HEADS, N, N)
     for given in (
-        {"attn_mask": causal, "is_causal": True}, {"attn_mask": low}, {"attn_mask": each},
+        {"attn_mask": causal, "is_causal": True}, {"attn_mask": low},
         {"key_padding_mask": padding}, {"attn_mask": causal, "key_padding_mask": padding},
     ):  # fmt: skip
         with record(module) as taken, torch.no_grad():
@@ -67,6 +66,8 @@ def test_masks_of_multihead_attention() -> None:
         padded_rows = [min(n, 3 if "key_padding_mask" in given else N) for n in causal_rows]
         assert taken.data.counts == (*padded_rows, *causal_rows)
         assert abs(gaps(Weights.from_torch(module), taken.data)).max() < 1e-12
+    with pytest.raises(InputError, match=r"attn_mask: must be .L, S., the same"), record(module):
+        module(x, x, x, attn_mask=causal.expand(BATCH * HEADS, N, N))
     with pytest.raises(InputError, match="attn_mask: must be a mask"), record(module):
         module(x, x, x, attn_mask=low.clamp(min=-2.0))
     with pytest.raises(InputError, match="value: must be the same as key"), record(module):
