@@ -27,7 +27,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.judged import levels_of_hypotheses
-from attncert.verify.methods.known import Known
+from attncert.verify.methods.known import CAPACITY, PARTITION
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 
@@ -96,7 +96,7 @@ def sharpen(
     found = {
         name: Sharpened(construction, name)
         for name, hypothesis in construction.hypotheses.items()
-        if not (isinstance(hypothesis, Known) and hypothesis.of_groups)
+        if hypothesis not in (PARTITION, CAPACITY)  # about groups, not data
     }
     cases = QUICK_DRAWN if quick else DRAWN
     for number in range(cases if found else 0):

@@ -24,6 +24,7 @@ from attncert import (
     readout,
     register,
 )
+from attncert.constructions.progress import silent
 from attncert.verify.attack import networks
 from attncert.verify.audit import sharpen
 from attncert.verify.methods import registry
@@ -96,6 +97,11 @@ def test_what_breaks_is_what_the_hypothesis_is_for(
     assert ("not needed" in one.words) == (name == "few")
     if name == "few":
         assert one.words.startswith(f"not needed on {one.tried - one.open} data sets tried")
+
+
+def test_hypotheses_of_ours_are_tried() -> None:
+    found = {x.hypothesis: x for x in sharpen.sharpen(registry.method("paper"), True, 0, silent)}
+    assert found.keys() == {"context-size", "A2", "A1"} and found["A1"].tried
 
 
 def test_the_data_are_as_small_as_can_be(found: dict[str, sharpen.Sharpened]) -> None:
