@@ -1,4 +1,4 @@
-"""What every question is answered with: claims, and which of them is the conclusion."""
+"""The answer of every question: claims, one of which is the conclusion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attncert.verify.questions.question import Question
 
 
 class Named(Protocol):
-    """What a question is about: data with a name."""
+    """The subject of a question: data with a name."""
 
     @property
     def name(self) -> str: ...
@@ -25,23 +25,22 @@ class Named(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """What an answer without data is about."""
+    """The subject of an answer without data."""
 
     name: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What is known about a question.
+    """The answer to a question.
 
-    question: with its options. data: what it was asked of. trace: the claims. conclusion: the id of
-    the one that answers. certificate: of the conclusion, where there is one that a checker reads;
-    uncertified: half a sentence that says why there is none. seconds: of each stage; versions: of
-    Python and the libraries used; both for timings.json alone. A kind of question adds what only
-    its own report shows.
+    question: with its options. data: its subject. trace: the claims. conclusion: the id of the
+    claim that answers. certificate: of the conclusion, if a checker can read one; uncertified: why
+    there is none, in half a sentence. seconds: of each stage; versions: of Python and the libraries
+    used; both are for timings.json alone. Subclasses add what only their own report shows.
     """
 
-    report_folder: ClassVar[str] = ""  # in reports/, where it is not the command's
+    report_folder: ClassVar[str] = ""  # in reports/, if it is not named like the command
 
     question: Question
     data: Named
@@ -56,7 +55,7 @@ class Answer:
         return in_brief(self, self.standing, self.claim.statement, data=self.data.name)
 
     def __str__(self) -> str:
-        """What a terminal says: the verdict, then a sentence on each line."""
+        """The text for a terminal: the verdict, then a sentence on each line."""
         return face("sentences", self) or repr(self)
 
     @property
@@ -80,7 +79,7 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """Why it does not hold, half a sentence; "" where the claim does not say."""
+        """Why it does not hold, in half a sentence; "" if the claim does not say."""
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
@@ -89,7 +88,7 @@ class Answer:
         return () if self.certificate is None else (self.certificate,)
 
     def contradicted(self, reason: str) -> Self:
-        """The same, undecided and without certificates: a checker does not accept one."""
+        """The same answer, undecided and without certificates, since a checker rejects one."""
         witness = {"reason": reason}
         open_ = replace(self.claim, level=Level.UNDECIDED, rests_on=(), witness=witness)
         claims = [open_ if claim.id == open_.id else claim for claim in self.trace]
@@ -97,22 +96,22 @@ class Answer:
 
     @property
     def proof_claim(self) -> Claim | None:
-        """That the proof stands on these data; None if no proof was given with the question."""
+        """The claim that the proof holds on these data; None if the question has no proof."""
         return self.trace.get(PROOF)
 
     @property
     def proof_standing(self) -> Level | None:
-        """How strongly that is known; None if no proof was given."""
+        """The standing of that claim; None if there is none."""
         return self.trace.standing(PROOF) if PROOF in self.trace else None
 
     @property
     def further(self) -> tuple[Claim, ...]:
-        """What else a construction claims of the outputs."""
+        """Further claims of a construction about the outputs."""
         return tuple(claim for claim in self.trace if is_claimed(claim.id))
 
     @property
     def exit_status(self) -> int:
-        """Of conclusion, proof and further claims: 0 if all hold; 1 if one is refuted; else 3."""
+        """0 if conclusion, proof and further claims all hold; 1 if one is refuted; else 3."""
         standings = [self.standing] + ([self.proof_standing] if self.proof_standing else [])
         standings += [self.trace.standing(claim.id) for claim in self.further]
         if all(standing.holds for standing in standings):
@@ -126,7 +125,7 @@ class Answer:
 
     @property
     def plot(self) -> Any:
-        """The report's figures, a method each that returns it; `graph` for every question."""
+        """The figures of the report, by methods that return them; every question has `graph`."""
         return face("plot", self)
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
@@ -134,5 +133,5 @@ class Answer:
         return face("report", self, folder)
 
     def _repr_markdown_(self) -> str | None:
-        """In a notebook: what a terminal says."""
+        """The text for a notebook."""
         return face("answer", self)

@@ -1,8 +1,4 @@
-"""Evidence: how strongly a claim is known, and the record that carries it.
-
-Levels, strongest first. A claim's wording never goes above its level: sampled or numerical
-evidence is never called proved.
-"""
+"""Claims and their levels of evidence. Sampled or numerical evidence is never called proved."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ OVER_Q = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
-    """How a claim is known; the value is the word that reports use. What each means stands in
+    """The level of evidence for a claim; the value is its word in reports. Their meanings are in
     docs/architecture.md, under Evidence. Raises ValueError for any other word.
 
     >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
@@ -40,7 +36,7 @@ class Level(enum.Enum):
 
     @property
     def holds(self) -> bool:
-        """Whether the claim may be used, at this level, by what rests on it."""
+        """Whether other claims may rest on a claim of this level."""
         return self in _HOLDS
 
     def __lt__(self, other: Level) -> bool:
@@ -49,8 +45,8 @@ class Level(enum.Enum):
 
 
 class About(enum.Enum):
-    """The labels that a verdict on memorization speaks of (docs/paper.md, section 1). The first
-    notion implies the second, which implies the last two; of these neither implies the other."""
+    """The labels that a verdict on memorization is about (docs/paper.md, section 1). The first
+    notion implies the second, and that implies the last two, neither of which implies the other."""
 
     UNIVERSAL = "universal"  # one choice of key and query weights serves every labelling
     EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
@@ -68,19 +64,18 @@ class Claim:
     """One statement with its evidence.
 
     id:         stable name, dots from general to particular, e.g. "head.3.selector".
-    statement:  what is claimed, one sentence (LaTeX between dollar signs).
-    level:      how it is known *on its own*; its standing in a trace also depends on `rests_on`.
+    statement:  the claim in one sentence (LaTeX between dollar signs).
+    level:      of its own evidence; its standing in a trace also depends on `rests_on`.
     numbers:    small exact or rounded figures, JSON-able.
-    witness:    data that anyone can check the verdict with (for refuted claims always).
-    arithmetic: what computed it, e.g. "exact over ℚ (FLINT)".
-    rests_on:   ids of the claims that this one really uses.
+    witness:    data with which anyone can check the verdict; every refuted claim has one.
+    arithmetic: how it was computed, e.g. "exact over ℚ (FLINT)".
+    rests_on:   ids of the claims that it uses.
     source:     paper, theorem, step; or "ours" with the place of the argument.
-    uses:       hypotheses of the theorem that the step needs, each at the strength it needs.
-    about:      for a verdict on all weights: where it is refuted, none memorize these labels in
-                this sense. None for every other claim. Kept out of `answer.json`, where the id says
+    uses:       hypotheses of the theorem that the step needs, each with the strength needed.
+    about:      for a verdict on all weights: if it is refuted, no weights memorize these labels in
+                this sense. None for every other claim. Not in `answer.json`, where the id implies
                 it.
-    seconds:    time taken; kept out of reports and of equality.
-    What each level means: docs/architecture.md, under Evidence.
+    seconds:    time taken; not in reports, and not compared.
 
     >>> Claim("parity", "The features are the identity modulo 2", Level.PROVED)
     Claim('parity', 'proved', 'The features are the identity modulo 2')
@@ -112,8 +107,8 @@ class Claim:
         failed: Level = Level.REFUTED,
         **rest: Any,
     ) -> Claim:
-        """What a check decided: proved where it `holds`, else `failed`, with the witness (or a
-        function that finds it).
+        """The claim of a check: proved if it `holds`, else `failed`, with the witness, which may be
+        a function that finds it.
 
         >>> Claim.checked("hypothesis.even", "$n$ is even.", 3 % 2 == 0, {"n": 3}).level
         <Level.REFUTED: 'refuted'>
@@ -127,8 +122,8 @@ class Claim:
     def together(
         cls, claim_id: ClaimId, statement: str, parts: Sequence[Claim], **rest: Any
     ) -> Claim:
-        """That all of them hold: refuted where one is, by its witness; else undecided where one is
-        open; else as strong as the weakest, on which it rests.
+        """The claim that all parts hold: refuted if one is, with its witness; else undecided if one
+        is open; else as strong as the weakest.
 
         >>> parts = Claim("a", "A.", Level.PROVED), Claim("b", "B.", Level.REFUTED)
         >>> Claim.together("c", "A and B.", parts)
@@ -146,23 +141,20 @@ class Claim:
         return cls(claim_id, statement, level, witness=witness, **rest)
 
     def excludes(self, labels: About) -> bool:
-        """Whether no weights memorize the examples in this sense, by what this verdict shows."""
+        """Whether this verdict shows that no weights memorize the examples in this sense."""
         return self.about is labels and self.level is Level.REFUTED
 
     def timed(self, seconds: float) -> Claim:
         return replace(self, seconds=seconds)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able form for `answer.json`, without the time."""
+        """The JSON form for `answer.json`, without the time."""
         names = [x.name for x in fields(self) if x.name not in ("about", "seconds")]
         content = {name: getattr(self, name) for name in names}
         return content | {"level": self.level.value, "rests_on": list(self.rests_on)}
 
 
 def timed(check: Callable[[], Claim]) -> Claim:
-    """Run a check and note its time."""
+    """The claim of a check, with the time that the check took."""
     start = time.perf_counter()
-    claim = check()
-    if not isinstance(claim, Claim):
-        raise TypeError(f"a check returned a {type(claim).__name__}, and no Claim")
-    return claim.timed(time.perf_counter() - start)
+    return check().timed(time.perf_counter() - start)

@@ -1,6 +1,6 @@
-"""What records of `verify` borrow from `reports`: how they look in a notebook, and `Answer.write`.
+"""Functions of `reports` that records of `verify` call: to be shown in a notebook or written.
 
-Imports go one way, so `attncert` registers these functions when it is imported.
+`verify` does not import `reports`, so `attncert` registers these functions when it is imported.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ _FACES: dict[str, Callable[..., Any]] = {}
 
 
 def set_face(name: str, make: Callable[..., Any]) -> None:
-    """What `face(name, record, ...)` returns from now on: `make(record, ...)`."""
+    """Register `make`: `face(name, record, ...)` returns `make(record, ...)` from now on."""
     _FACES[name] = make
 
 
 def face(name: str, record: Any, *rest: Any) -> Any:
-    """The record's face; None, which notebooks skip, where none is registered.
+    """The record as shown; None, which notebooks skip, if no function is registered.
 
     >>> face("nothing of that name", 1) is None
     True

@@ -1,17 +1,17 @@
-"""What claims are called: the ids of all that are made here, and how an id is made and parsed.
+"""The ids of claims, and functions that make and parse them.
 
-An id goes by dots from general to particular. These forms are made here and nowhere else:
+An id goes by dots from general to particular. Ids of these forms are made here and nowhere else:
 
-    hypothesis.<name>      what a theorem asks of the data
+    hypothesis.<name>      a hypothesis of a theorem about the data
     head.<number>.<step>   a step of the proof for one head, counted from 1
     step.<name>            a step about all that was built
     block.<k>.<name>       a step for one block; group.<k>.<name>: for one group of examples
-    promise.<what>         a promise beside what was built
-    claimed.<what>         what a construction claims of the outputs beside the conclusion
-    placed.<what>          of the largest part that can be placed, as partition.<what> of all
+    promise.<what>         a promised size, compared with what was built
+    claimed.<what>         a further claim of a construction about the outputs
+    placed.<what>          partition.<what> for the largest part that can be placed
     sampled.<k>            random subsets of k vectors
     audit.data.<name>      the answer of one construction on the data of an audit
-    audit.<name>.<what>    what breaks if that hypothesis of the construction alone is false
+    audit.<name>.<what>    the step that breaks if this hypothesis alone is false
 
 Every other id is a constant below. At run time an id is a string.
 """
@@ -22,13 +22,13 @@ import re
 from typing import Final, NewType
 
 ClaimId = NewType("ClaimId", str)
-ClaimId.__doc__ = """What a claim is called, for type checkers; at run time a string. The ids
-    that a proof states: docs/constructions.md.
+ClaimId.__doc__ = """The id of a claim, for type checkers; at run time a string. The ids in a
+    proof: docs/constructions.md.
 
     >>> ClaimId("head.3.selector") == of_head(3, "selector")
     True
     """
-__test__ = {"ClaimId": ClaimId.__doc__}  # which doctest does not find
+__test__ = {"ClaimId": ClaimId.__doc__}  # doctest does not find it
 
 _HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
 _HYPOTHESIS: Final = "hypothesis."
@@ -66,7 +66,7 @@ def promise(what: str) -> ClaimId:
 
 
 def promised(claim_id: str) -> str | None:
-    """What is promised; None for other claims."""
+    """The promised size; None for other claims."""
     return claim_id[len(_PROMISE) :] if claim_id.startswith(_PROMISE) else None
 
 
@@ -108,7 +108,7 @@ def head_and_step(claim_id: str) -> tuple[int, str] | None:
     return (int(match[1]), match[2]) if match else None
 
 
-# Hypotheses of the theorems, and what serves in their place.
+# Hypotheses of the theorems, and related claims.
 CONTEXT_SIZE: Final = hypothesis("context-size")
 TOKEN_COUNTS: Final = hypothesis("token-counts")
 VALUE_WIDTH: Final = hypothesis("value-width")
@@ -177,7 +177,7 @@ AUDIT: Final = ClaimId("audit")
 AUDIT_DATA: Final = ClaimId("audit.data")
 EDGE_CASES: Final = ClaimId("audit.edge-cases")
 
-# A third-party layer, these labels, each labelling, and counts beside the proofs.
+# A third-party layer, fits, each labelling, and counts.
 LAYER_READ: Final = ClaimId("layer.read")
 LAYER_ERROR: Final = ClaimId("layer.error")
 LAYER_MEMORIZES: Final = ClaimId("layer.memorizes")

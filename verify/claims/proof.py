@@ -1,4 +1,4 @@
-"""The answer of `prove`: what was built, a layer or a network, with what is known about it."""
+"""The answer of `prove`: the layer or network that was built, and the claims about it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ class Setup:
     """What was built.
 
     construction: its name.
-    claim:      the kind of answer; as in the question where nothing was built.
+    claim:      the kind of answer; as in the question if nothing was built.
     r:          of the theorem's bound.
-    capacity:   how many examples the theorem places with these heads. parameters: of the layer.
-    device:     where the rank was computed.
-    regrouped:  whether the given order of examples was changed.
+    capacity:   the number of examples that the theorem places with these heads.
+    parameters: the number of parameters of the layer.
+    device:     on which the rank was computed.
+    regrouped:  whether the order of the examples was changed.
     """
 
     construction: str
@@ -55,11 +56,12 @@ class HeadSummary:
 
     group:        examples that this head places (0-based, the input's order).
     c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
-                  and the rank is certified (width one: the rank alone); None: no such term.
+                  and the rank is certified (width one: the rank alone); None if there is no such
+                  term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     condition:    condition number of Z after this head (float64, numerical).
-    log2_off_peak: log2(1 - p_max) for each of the T examples (-inf where n = 1).
+    log2_off_peak: log2(1 - p_max) for each of the T examples (-inf if n = 1).
     rate:         bits of saturation that one more unit of c adds in the limit, at the slowest of
                   the earlier examples (exact); None if there is no such whole number.
     """
@@ -78,14 +80,14 @@ class HeadSummary:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Proof(Answer):
-    """A finished run of `prove`, or what is known of a network from a file. Each claim of its trace
-    names its arithmetic and source.
+    """The answer of `prove`, or of `layer` for a network from a file. Each claim of its trace names
+    its arithmetic and source.
 
     question:    a `Prove`, or a `LayerQuestion`.
-    construction: its record; of a network from a file, that it was read. built: what it made, None
-                 if it refused. network: the blocks, if the outputs of these are what was judged.
-    setup:       of a layer, whose values are solved for, what was built. layer, groups, heads: None
-                 and empty where nothing could be built (a hypothesis fails).
+    construction: its record. built: what it returned, None if it refused. network: its blocks, if
+                 the construction outputs the labels.
+    setup:       of a layer, whose values are solved for. layer, groups, heads: None and empty if
+                 nothing could be built (a hypothesis fails).
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

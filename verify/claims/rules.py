@@ -1,8 +1,6 @@
-"""What a finished proof must keep, whoever made its claims.
-
-No claim may be stronger than what computed it, and what is refuted has a witness. (Counts, edges,
-standings and witnesses are checked again by tests/support/trace_rules.py, in every proof that a
-test makes.)
+"""Rules for every finished proof: no claim is stronger than the arithmetic that computed it, and
+every refuted claim has a witness. (tests/support/trace_rules.py checks counts, edges, standings and
+witnesses in every proof that a test makes.)
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
 from attncert.verify.coq.theorems import names_a_theorem
 
-# How strong a claim can be at most: by its id, or by words in what it says computed it.
+# The strongest level of a claim, by its id or by words in its arithmetic.
 _AT_MOST = {
     ids.ALMOST_ALL: Level.ARGUED,
     ids.MULTIPRECISION: Level.ENCLOSED,
@@ -37,7 +35,7 @@ def require_rules(proof: Proof) -> None:
 
 
 def too_strong(trace: ProofTrace) -> Iterator[str]:
-    """Claims above the level of what computed them."""
+    """Claims above the level of their arithmetic."""
     for claim in trace:
         words = (level for word, level in _WORDS.items() if word in claim.arithmetic)
         theorem = Level.KERNEL if names_a_theorem(claim.arithmetic) else Level.PROVED
@@ -47,7 +45,7 @@ def too_strong(trace: ProofTrace) -> Iterator[str]:
 
 
 def without_witness(trace: ProofTrace) -> Iterator[str]:
-    """Claims that are refuted, and nothing shows it."""
+    """Refuted claims without a witness."""
     for claim in trace:
         if claim.level is Level.REFUTED and not claim.witness:
             yield f"{claim.id} is refuted without a witness"

@@ -1,4 +1,4 @@
-"""Whether a proof stands on the data at hand: the second verdict, beside what the outputs do."""
+"""Whether a proof holds on the data at hand: the second verdict, beside that on the outputs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from attncert.verify.claims.words import counted
 def stands(
     known: Sequence[Claim], steps: Sequence[Claim], promises: Sequence[Claim]
 ) -> list[Claim]:
-    """The claim that a proof stands: every step and promise of it, and every hypothesis that a step
-    uses. known: the claims that these may rest on.
+    """The claim that a proof holds: its steps and promises, and the hypotheses that a step uses.
+    known: the claims on which these may rest.
 
-    A step that is refuted refutes it, unless it rests on a hypothesis that is false. A false
-    hypothesis makes it not applicable: the proof says nothing about these data. A hypothesis that
-    no step uses does not matter here. Vacuous steps support nothing; if there are no others, the
-    proof is undecided. No claim at all, if there are neither steps nor promises.
+    A refuted step refutes the proof, unless it rests on a false hypothesis. A false hypothesis that
+    a step uses makes the proof not applicable. Vacuous steps support nothing; if there are no
+    others, the proof is undecided. Without steps and promises there is no claim.
     """
     own = [*steps, *promises]
     if not own:
@@ -47,7 +46,7 @@ def stands(
 
 
 def _fails(level: Level, because: Sequence[Claim]) -> Claim:
-    """because: the claims that do not hold by themselves."""
+    """because: the claims that fail on their own."""
     statement = (
         "Every step of the proof holds on these data, and every hypothesis that a step uses."
     )
@@ -62,7 +61,7 @@ def _counts(
     used: Sequence[Claim],
     unused: Sequence[Claim],
 ) -> str:
-    """How many hold, which say nothing, and which hypotheses are false without being used."""
+    """The number of statements that hold, the vacuous steps, and the false hypotheses not used."""
     parts = [
         counted(len(used), "hypothesis"),
         counted(sum(claim.level is not Level.VACUOUS for claim in steps), "step"),

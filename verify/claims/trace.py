@@ -1,4 +1,4 @@
-"""The proof as a graph: claims, what each rests on, and the standing derived from both."""
+"""A proof as a graph of claims, and the standing of each claim."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class TraceError(ValueError):
 class ProofTrace:
     """A directed acyclic graph of claims; edges run from premise to conclusion.
 
-    A claim's *standing* is derived, never stored: no stronger than its own level nor than the
-    standing of anything it rests on; and a claim that rests on something that does not hold is
-    itself undecided (its own check may have passed, but not what carries it).
+    The *standing* of a claim is no stronger than its own level, nor than the standing of any claim
+    on which it rests. A claim that rests on one that does not hold is undecided, even if its own
+    check passed.
 
     >>> trace = ProofTrace([
     ...     Claim("A1", "the queries have Kruskal rank 4", Level.SAMPLED),
@@ -66,7 +66,7 @@ class ProofTrace:
         return in_brief(self, claims=len(self), **counts)
 
     def _repr_svg_(self) -> str | None:
-        """In a notebook: the graph, as in a report."""
+        """The graph for a notebook, as in a report."""
         return face("trace", self)
 
     def _derive(self, claim: Claim) -> Level:
@@ -78,7 +78,7 @@ class ProofTrace:
         return min([claim.level, *premises])
 
     def __iter__(self) -> Iterator[Claim]:
-        """Claims in topological order; among equals, in the order they were given."""
+        """The claims in topological order, and otherwise in the given order."""
         return (self._claims[claim_id] for claim_id in self.order)
 
     def __len__(self) -> int:
@@ -95,18 +95,18 @@ class ProofTrace:
         return self._claims.get(claim_id)
 
     def standing(self, claim_id: ClaimId) -> Level:
-        """How strongly the claim is known, all that it rests on included."""
+        """The level of the claim, with all that it rests on."""
         return self._standing[claim_id]
 
     def failures(self, claim_id: ClaimId | None = None) -> list[Claim]:
-        """Claims that do not hold by themselves: all, or those that `claim_id` rests on or is."""
+        """Claims that fail on their own: all, or `claim_id` and those on which it rests."""
         named = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
         return [c for c in self if c.id in named and not c.level.holds]
 
     def pivotal(self, conclusion: ClaimId) -> list[Claim]:
-        """The claims to show first where the conclusion does not hold: what fails on its own among
-        all that it rests on, else the hypotheses that fail (unless it is refuted with a witness of
-        its own), and itself where it adds a witness."""
+        """The claims to show first if the conclusion does not hold: those that fail on their own
+        among all that it rests on; else the hypotheses that fail, unless it is refuted with a
+        witness of its own; and itself if it adds a witness."""
         itself = self[conclusion]
         below = [c for c in self.failures(conclusion) if c is not itself]
         if not below and not (itself.level is Level.REFUTED and itself.witness):
@@ -118,13 +118,13 @@ class ProofTrace:
         return [*below, itself] if adds else below
 
     def ancestors(self, claim_id: ClaimId) -> set[ClaimId]:
-        """Ids of everything the claim rests on, directly or not."""
+        """The ids of all claims on which it rests, directly or not."""
         return set(nx.ancestors(self.graph, claim_id))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able form: claims in order, each with its derived standing; no times."""
+        """The JSON form: claims in order, each with its standing, without times."""
         return {"claims": [c.as_dict() | {"standing": self.standing(c.id).value} for c in self]}
 
     def seconds(self) -> dict[ClaimId, float]:
-        """Time of each claim, for `timings.json`."""
+        """The time of each claim, for `timings.json`."""
         return {c.id: round(c.seconds, 6) for c in self}

@@ -1,4 +1,4 @@
-"""Numbers of things in the sentences of claims, in English."""
+"""Numbers and lists in the sentences of claims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ONE = {"": "1", "all": "the one", "the": "the one", "these": "this one"}
 
 
 def counted(k: int, noun: str, which: str = "") -> str:
-    """A number of things, for a claim's sentence. which: "", "all", "the" or "these".
+    """A number with its noun. which: "", "all", "the" or "these".
 
     >>> counted(1, "head"), counted(3, "head"), counted(0, "query")
     ('1 head', '3 heads', '0 queries')
@@ -23,7 +23,7 @@ def counted(k: int, noun: str, which: str = "") -> str:
 
 
 def every(k: int, total: int, noun: str) -> str:
-    """That every k of so many vectors are independent, without a full stop.
+    """The sentence that every k of `total` vectors are independent, without a full stop.
 
     >>> every(2, 3, "query"), every(1, 3, "query")
     ('Every 2 of the 3 queries are independent', 'None of the 3 queries is zero')
@@ -38,7 +38,7 @@ def every(k: int, total: int, noun: str) -> str:
 
 
 def listed(numbers: Sequence[int]) -> str:
-    """The first dozen of them, and how many there are.
+    """The first twelve numbers, and how many there are.
 
     >>> listed([1, 3]), listed(range(40)), listed([])
     ('1, 3', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (40)', 'none')
@@ -48,7 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads with their widths, for a sentence that need not hold of wider ones. heads: None: any.
+    """Heads with their widths, for a sentence that may be false for wider ones. heads: None: any.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
@@ -58,8 +58,8 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
 
 
 def widened(labels: int, values: int | None) -> str:
-    """The values that all labels of this width need, for a sentence about keys and queries: said
-    only where those of the layer are narrower. values: None: not known to be.
+    """The width of values that labels of this width need, for a sentence about keys and queries; ""
+    unless the values of the layer are narrower. values: None: not known.
 
     >>> widened(3, 1), widened(3, 3)
     (' with values of width 3', '')
