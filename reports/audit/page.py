@@ -16,7 +16,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.registry import method, title_of
+from attncert.verify.methods.registry import method
 
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
 _THESE = "impossible, no weights output exactly these labels."
@@ -31,7 +31,7 @@ def page_parts(answer: AuditAnswer) -> PageParts:
     context = {
         "examined": examined,
         "quick": answer.question.quick,
-        "titles": "; ".join(map(title_of, answer.methods)),
+        "titles": "; ".join(x.heading for x in answer.methods),
         "of_data": [] if examined is None else list(data_tables(examined)),
         "sharpened": [
             (x.construction.name, x.hypothesis, x.used, x.words, x.level.value)
@@ -70,7 +70,7 @@ def _sentence(examined: Examination) -> str:
             statement = plain(sentence(proof.statement))
             return f"Your data ({examined.part}): {what} Refuted: {statement}"
     verdicts = "; ".join(
-        f"{title_of(method(name))}: {_outcome(proof)}" for name, proof in examined.proofs.items()
+        f"{method(name).heading}: {_outcome(proof)}" for name, proof in examined.proofs.items()
     )
     return f"Your data ({examined.part}): {verdicts}."
 
@@ -121,4 +121,4 @@ def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Construction]) -
         (case, *(words[case, method.name] for method in methods))
         for case in dict.fromkeys(x.case for x in cases)
     )
-    return Table("Edge cases", ("case", *map(title_of, methods)), rows)
+    return Table("Edge cases", ("case", *(x.heading for x in methods)), rows)

@@ -80,7 +80,7 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
     contexts = "one, shared by all examples" if data.shared else "one for each example"
     labels = f"$m = {data.m}$ {'number' if data.m == 1 else 'numbers'} each"
     rows: list[Row] = [
-        ("construction", f"{proof.construction.title or proof.construction.name}{option}"),
+        ("construction", f"{proof.construction.heading}{option}"),
         ("examples $T$", whole(data.T)),
         ("contexts", f"{contexts}: {tokens(data)} rows of width $d = {data.d}$"),
         ("labels", labels if data.labelled else "none are given"),

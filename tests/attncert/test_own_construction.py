@@ -314,7 +314,7 @@ def test_the_one_width_of_heads_may_be_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"name": 5}, "construction: name: must be a text, not int"),
+        ({"name": 5}, "construction: name: must be in lower case, like my-heads, not 5"),
         ({"name": "My Name"}, "construction: name: must be in lower case, like my-heads, not My"),
         ({"build": 3}, "construction: build: must be a function, not int"),
         ({"steps": [1]}, "construction: steps: must be Step records by name, not list"),
@@ -359,7 +359,7 @@ def changing(data: Dataset, request: Request) -> NoReturn:
     ("changes", "words"),
     [
         ({"build": _stop}, "build of construction parity: failed: KeyError"),
-        ({"build": lambda *_: 1}, "a int is returned, and no Network and no Layer"),
+        ({"build": lambda *_: 1}, "a int is returned, not a Network or a Layer"),
         (
             {"build": changing},
             "build of construction parity: failed: ValueError: it changes the data",
@@ -440,7 +440,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
         ("raise SystemExit(0)", "SystemExit: 0 (attacked_1.py, line 4)"),
         ("raise BrokenPipeError", "BrokenPipeError (attacked_2.py, line 4)"),
         ("raise type('S', (Exception,), {'__str__': lambda self: 1 / 0})", "S (attacked_3.py"),
-        ("return TRUE", "a Construction is returned, and no Network and no Layer"),
+        ("return TRUE", "a Construction is returned, not a Network or a Layer"),
     ],
 )
 def test_a_builder_that_breaks_is_one_line_of_prove_and_a_failure_in_an_attack(

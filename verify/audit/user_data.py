@@ -60,7 +60,7 @@ def claims(examined: Examination) -> list[Claim]:
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)
     decisive = best or refuted or each[0]
-    titles = " or ".join(registry.title_of(registry.method(x)) for x in examined.proofs)
+    titles = " or ".join(registry.method(x).heading for x in examined.proofs)
     part = f"{examined.part} of {examined.whole.name}"
     statement = f"By {titles} {part} {'is' if examined.data.T == 1 else 'are'} memorized."
     if any(proof.conclusion != ids.MEMORIZATION for proof in examined.proofs.values()):

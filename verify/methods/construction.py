@@ -1,4 +1,4 @@
-"""What a construction is: one record, from which proof, report, attack and rules derive."""
+"""The record of a construction, from which proof, report, attack and audit derive."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _STATEMENT = re.compile("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Request:
-    """What a construction is asked to build: all that it may read beside the data.
+    """The options of `prove` that a construction may read.
 
     heads: H, None for the construction's default. head_width: d_h. value_width: d_v. saturation:
     bits to which every head is to saturate, only if the construction takes the option. beta: of a
-    retrieval. seed: of its random searches. progress: to be called as progress(done, of). Source:
+    retrieval. seed: of random searches. progress: called as progress(done, of). Source:
     docs/constructions.md.
 
     >>> from attncert import Request
@@ -52,9 +52,9 @@ class Request:
 class LayerTheorem:
     """The theorem of a construction of one layer, whose values are solved for.
 
-    bound:   how many examples it places, None if it does not say. width: the default d_h for n
+    bound:   the number of examples that it places, None if unknown. width: the default d_h for n
              tokens.
-    follows: what the finished weights show beside the answer; may rest on any claim before it.
+    follows: further claims about the finished weights; they may rest on any earlier claim.
     heads:   in a report, the paragraph above the table of heads.
     owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
              code than the builder's. None: it does if all hypotheses hold.
@@ -67,11 +67,11 @@ class LayerTheorem:
     owes: Callable[[Dataset], bool] | None = None
 
     def r(self, data: Dataset, head_width: int) -> int:
-        """r of the bound, for these data; n if there is no bound."""
+        """The number r of the bound for these data; n if there is no bound."""
         return data.n if self.bound is None else self.bound.strength(data.n, head_width)
 
     def places(self, heads: int | None, r: int) -> int | None:
-        """How many examples the theorem places with these heads, if it says so."""
+        """The number of examples that the theorem places with these heads, if known."""
         return self.bound.places(heads, r) if self.bound and heads else None
 
 
@@ -80,8 +80,8 @@ Build = Callable[[Dataset, Request], Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a promise is a formula in: T examples of n tokens of width d, labels of m numbers, H
-    heads in all blocks together; built: what the builder returned.
+    """The variables of a promise: T examples of n tokens of width d, labels of m numbers, H heads
+    in all blocks. built: what the builder returned.
 
     Source: docs/constructions.md.
 
@@ -102,7 +102,7 @@ class Sizes:
 
 
 def heads_of(network: Network) -> int:
-    """How many heads all blocks have together."""
+    """The number of heads in all blocks."""
     return sum(len(block.heads) for block in network.blocks if isinstance(block, Attention))
 
 
@@ -111,26 +111,24 @@ Promise = Callable[[Sizes], int]
 
 @dataclass(frozen=True)
 class Construction:
-    """One construction: what it builds, what its proof says, and what is claimed of the result.
+    """One construction: how to build a network, the statements of its proof, and its claims.
 
-    name:       on the command line and in certificates: lower case, words joined by hyphens.
-    build:      the network for data and a `Request`, as a `Network` or as an object with an
-                attribute `network` beside whatever was chosen on the way. Raises HypothesisFails if
-                the theorem does not apply.
-    title:      in a report. theorem: what it is the proof of. source: where the proof stands.
+    name:       on the command line and in certificates: lower-case words joined by hyphens.
+    build:      a function of data and a `Request` that returns a `Network`, or an object with an
+                attribute `network`. Raises HypothesisFails if the theorem does not apply.
+    title:      for reports. theorem: the name of what is proved. source: where the proof is.
     hypotheses: statements about the data, by name.
     steps:      statements about what was built, by name, in the order of the proof.
-    promises:   formulas by name. "parameters", "blocks", "heads" and "units" are at most that many;
-                "examples" is the number that the theorem places. Each becomes a claim.
-    claims:     what the finished network is claimed to do: `Exact`, `Within`, `Nearest`, each once.
-                The first is the conclusion.
-    options:    those of `prove` that it takes, beside the limits and the seed.
-    purposes:   what the blocks are for, in order: (how many of them, purpose); None: all that the
-                others leave.
-    subject:    the data as the construction sees them, if it changes them.
-    adapt:      changes small random data, for `attack`, so that they meet a hypothesis that chance
-                rarely meets.
-    layer:      what a theorem about one layer of attention says beside this; or None.
+    promises:   formulas by name: upper bounds for "parameters", "blocks", "heads" and "units", and
+                for "examples" the number that the theorem places. Each becomes a claim.
+    claims:     about the outputs: `Exact`, `Within`, `Nearest`, each at most once. The first is the
+                conclusion.
+    options:    options of `prove` that it takes, beside device and seed.
+    purposes:   of the blocks, in order: (number of blocks, purpose); None: the remaining blocks.
+    subject:    the data as the construction sees them.
+    adapt:      changes small random data for `attack`, so that they meet a hypothesis that random
+                data rarely meet.
+    layer:      for a construction of one layer of attention, the rest of its theorem.
     Source: docs/constructions.md.
 
     >>> from attncert.verify.methods.registry import method
@@ -154,7 +152,7 @@ class Construction:
     layer: LayerTheorem | None = None
 
     def __post_init__(self) -> None:
-        """Raises InputError for the first field that is not as it must be, and names it."""
+        """Raises InputError, which names the field, for the first fault."""
         for part, must, got in _faults(self):
             raise InputError(f"construction: {part}", must, got)
 
@@ -162,12 +160,17 @@ class Construction:
         return in_brief(self, self.name, source=self.source)
 
     @property
+    def heading(self) -> str:
+        """The title, or the name if there is none."""
+        return self.title or self.name
+
+    @property
     def assumes_a1_a2(self) -> bool:
-        """Whether a step rests on Assumption 2; these use Assumption 1 as well."""
+        """Whether a step rests on Assumption 2; such constructions use Assumption 1 as well."""
         return any("A2" in step.rests_on for step in self.steps.values())
 
     def purposes_of(self, network: Network) -> Iterator[tuple[Sequence[Block], str]]:
-        """The blocks that serve each purpose; those of which none is said serve "" each."""
+        """The blocks for each purpose; the purpose of each further block is ""."""
         counts = [count for count, _ in self.purposes]
         left = network.depth - sum(count or 0 for count in counts)
         start = 0
@@ -181,7 +184,7 @@ class Construction:
 
 @dataclass(frozen=True)
 class Task:
-    """A construction, and what it is asked to build. data: as the construction sees them. progress:
+    """A construction with its data and options. data: as the construction sees them. progress:
     called as progress(stage, done, of)."""
 
     data: Dataset
@@ -199,20 +202,13 @@ class Task:
 
 
 def _faults(construction: Construction) -> Iterator[tuple[str, str, object]]:
-    """Field, what it must be, and what it is."""
-    for part in ("name", "title", "theorem", "source"):
-        text = getattr(construction, part)
-        if not isinstance(text, str):
-            yield part, "a text", type(text).__name__
-    if not _NAME.fullmatch(construction.name):
+    """Each fault: the field, what it must be, and what it is."""
+    if not (isinstance(construction.name, str) and _NAME.fullmatch(construction.name)):
         yield "name", "in lower case, like my-heads", construction.name
-    for part in ("build", "subject", "adapt"):
-        if not callable(getattr(construction, part)):
-            yield part, "a function", type(getattr(construction, part)).__name__
-    for part, kind in (("hypotheses", Hypothesis), ("steps", Step)):
-        yield from _statements(part, getattr(construction, part), kind)
-    if not isinstance(construction.promises, Mapping):
-        yield "promises", "functions by name", type(construction.promises).__name__
+    if not callable(construction.build):
+        yield "build", "a function", type(construction.build).__name__
+    yield from _statements("hypotheses", construction.hypotheses, Hypothesis)
+    yield from _statements("steps", construction.steps, Step)
     if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
         yield "claims", "one or more, such as Exact()", construction.claims
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
@@ -238,7 +234,7 @@ def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, ob
 def _premises(
     hypotheses: Mapping[str, Hypothesis], steps: Mapping[str, Step]
 ) -> Iterator[tuple[str, str, object]]:
-    """Premises that are neither, a name that is both, and steps that rest on themselves."""
+    """Unknown premises, a name of both a hypothesis and a step, and circular premises."""
     if both := sorted(set(hypotheses) & set(steps)):
         yield "steps", "named unlike every hypothesis", both[0]
     for name, step in steps.items():

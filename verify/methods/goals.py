@@ -1,4 +1,4 @@
-"""What a finished network is claimed to do, and how that is decided."""
+"""Claims about the outputs of a finished network, and how each is decided."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ from attncert.verify.network.within import Bounds, certified_error, require_widt
 
 
 class Concluded(NamedTuple):
-    """claims: the conclusion stands last. exact, bounds: of the certificate, as `certified` has
-    them."""
+    """claims: the conclusion is last. exact, bounds: as for `certified`."""
 
     claims: list[Claim]
     exact: bool = True
@@ -43,23 +42,23 @@ class Concluded(NamedTuple):
 
 
 class Goal(Protocol):
-    """A claim about the outputs, as a construction lists it."""
+    """A claim of a construction about its outputs."""
 
-    def concluded(self, views: Views, built: Any) -> Concluded: ...
+    def concluded(self, views: Views) -> Concluded: ...
 
 
 @dataclass(frozen=True)
 class Exact:
-    """The outputs equal the labels. Arithmetic: exact, or balls behind an irrational softmax; then
-    the certificate is of outputs within the least distance that is certified. Source:
+    """The outputs equal the labels. Arithmetic: exact, or balls after an irrational softmax; then
+    the certificate is about outputs within the least distance that can be certified. Source:
     docs/constructions.md.
 
     >>> Exact()
     Exact()
     """
 
-    def concluded(self, views: Views, built: Any) -> Concluded:
-        """Undecided if balls do not tell, or a block cannot be applied."""
+    def concluded(self, views: Views) -> Concluded:
+        """Undecided if balls do not decide it, or a block cannot be applied."""
         concluded = _limited(views, at_most(Fraction(0)))
         every = counted(views.data.T, "example", "these")
         statement = f"The network outputs exactly the label, for each of {every}."
@@ -71,8 +70,8 @@ class Exact:
 class Within:
     """No output differs from its label by more than the bound, in any entry.
 
-    bound: an integer, a Fraction, or a text such as "1/10". Arithmetic: exact, or balls behind an
-    irrational softmax. Raises InputError for a bound that is no such number, or below 0. Source:
+    bound: an integer, a Fraction, or a text such as "1/10". Arithmetic: exact, or balls after an
+    irrational softmax. Raises InputError for any other bound. Source:
     docs/constructions.md.
 
     >>> Within("1/10")
@@ -84,18 +83,18 @@ class Within:
     def __post_init__(self) -> None:
         object.__setattr__(self, "bound", _number("bound", self.bound))
 
-    def concluded(self, views: Views, built: Any) -> Concluded:
-        """Undecided if balls do not tell, or a block cannot be applied."""
+    def concluded(self, views: Views) -> Concluded:
+        """Undecided if balls do not decide it, or a block cannot be applied."""
         return _limited(views, at_most(self.bound))
 
 
 @dataclass(frozen=True)
 class Nearest:
     """Each output is nearer to its own label than to any other, by at least the margin if there is
-    one. For one-hot labels that is the argmax, and the margin is how far the output at the label
-    exceeds the largest other one.
+    one. For one-hot labels that is the argmax, and the margin is the lead of the output at the
+    label over the largest other one.
 
-    margin: as the bound of `Within`. Arithmetic and errors: as of that. Vacuous if all labels are
+    margin, arithmetic, errors: as for `Within`. Vacuous if all labels are
     equal. Source: verify/interpolation/nearest.py.
 
     >>> Nearest(), Nearest(margin="1/2")
@@ -108,8 +107,8 @@ class Nearest:
         if self.margin is not None:
             object.__setattr__(self, "margin", _number("margin", self.margin))
 
-    def concluded(self, views: Views, built: Any) -> Concluded:
-        """Undecided if balls do not tell, or a block cannot be applied."""
+    def concluded(self, views: Views) -> Concluded:
+        """Undecided if balls do not decide it, or a block cannot be applied."""
         return _limited(views, nearest() if self.margin is None else at_least(self.margin))
 
 
@@ -118,7 +117,7 @@ class Measured:
     """No output differs from its label by more than the largest error, which is measured in balls
     and rounded up."""
 
-    def concluded(self, views: Views, built: Any) -> Concluded:
+    def concluded(self, views: Views) -> Concluded:
         """Undecided if balls do not enclose the error."""
         error, unbounded = judged_errors(views.network, views.data, at_most(Fraction(0)))
         high = error.numbers["error"][1]
@@ -164,13 +163,13 @@ def limited(
     return Concluded(known, error.level is Level.PROVED, bounds)
 
 
-def all_concluded(goals: Sequence[Goal], views: Views, built: Any) -> Concluded:
-    """Of the first, which is the conclusion and stands last; before it the claims that the others
-    add, each under an id of its own."""
-    first = goals[0].concluded(views, built)
+def all_concluded(goals: Sequence[Goal], views: Views) -> Concluded:
+    """The claims of all goals, the others under ids of their own; the conclusion, that of the first
+    goal, is last."""
+    first = goals[0].concluded(views)
     known = {claim.id: claim for claim in first.claims[:-1]}
     for goal in goals[1:]:
-        *below, claim = goal.concluded(views, built).claims
+        *below, claim = goal.concluded(views).claims
         known |= {claim.id: claim for claim in below if claim.id not in known}
         own = ids.claimed(type(goal).__name__.lower())
         known[own] = replace(claim, id=own)

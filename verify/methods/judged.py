@@ -1,7 +1,6 @@
-"""What is known of a construction on data, before its outputs are looked at.
-
-Hypotheses, then what the builder makes, then steps and promises on that, then whether the proof
-stands. Everything runs a third party's code: its errors are one line that names the part.
+"""A construction on data, judged up to its outputs: hypotheses, what the builder returns, steps and
+promises, and whether the proof holds. An error in a third party's code is one line that names the
+part.
 """
 
 from __future__ import annotations
@@ -41,11 +40,12 @@ from attncert.verify.methods.states import Views
 
 @dataclass(frozen=True)
 class Judged:
-    """data: as the construction sees them. claims: about hypotheses, steps, promises and the proof.
+    """A judged construction.
 
-    built: what the builder returned; failure: the hypothesis that it named instead, or why the
-    rank of a layer is too small. views: of the network. layer: if keys and queries of a layer were
-    built; placed: the same, with the examples that each head places.
+    data: as the construction sees them. claims: about hypotheses, steps, promises and the proof.
+    built: what the builder returned; failure: the hypothesis that it named instead, or why the rank
+    of a layer is too small. views: of the network. layer: if keys and queries were built;
+    placed: the same, with the examples that each head places.
     """
 
     data: Dataset
@@ -58,8 +58,7 @@ class Judged:
 
 
 def judged(task: Task) -> Judged:
-    """What is known of the construction on its data. Raises InputError for errors of a third
-    party's code."""
+    """The construction judged on its data. Raises InputError for errors in a third party's code."""
     construction, data, request = task.construction, task.data, task.request
     errors = partial(errors_of, construction, data=data)
     task.progress("hypotheses", 0, 1)
@@ -92,7 +91,7 @@ def judged(task: Task) -> Judged:
 
 
 def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str, Level]:
-    """How each hypothesis about the data alone stands. Raises InputError for errors of a third
+    """The level of each hypothesis about the data alone. Raises InputError for errors in a third
     party's code."""
     theorem = construction.layer or LayerTheorem()
     request = Request(head_width=theorem.width(data.n), value_width=data.m)
@@ -126,7 +125,7 @@ def _weights(network: Network) -> list[fmpq_mat]:
 
 
 def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
-    """The first hypothesis that is false: a builder and the steps may rely on all of them."""
+    """The first false hypothesis: the builder and the steps may rely on all of them."""
     for claim in hypotheses:
         if claim.level is Level.REFUTED:
             name = ids.hypothesis_name(claim.id) or ""
@@ -136,18 +135,18 @@ def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
 
 
 def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network]:
-    """The layer of keys and queries, if it is one, and the network of which the steps speak."""
+    """The layer of keys and queries, if it is one, and the network that the steps are about."""
     layer = getattr(built, "layer", built)
     if isinstance(layer, Layer):
         return layer, of_keys(layer, data.d)
     network = getattr(built, "network", built)
     if not isinstance(network, Network):
-        raise TypeError(f"a {type(built).__name__} is returned, and no Network and no Layer")
+        raise TypeError(f"a {type(built).__name__} is returned, not a Network or a Layer")
     return None, network
 
 
 def of_keys(layer: Layer, d: int) -> Network:
-    """The block of a layer whose values are not chosen yet: here they are 0."""
+    """The block of a layer whose values are not chosen yet; they are 0 here."""
     none = fmpq_mat(d, 1)
     heads = tuple(Head(head.key, head.query, none) for head in layer.heads)
     return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
@@ -156,7 +155,7 @@ def of_keys(layer: Layer, d: int) -> Network:
 def _placed(
     construction: Construction, built: Any, layer: Layer | None, data: Dataset, request: Request
 ) -> tuple[BuiltLayer | None, HypothesisFails | None]:
-    """Which examples each head adds to the rank; or why the rank is too small."""
+    """The layer with the examples that each head adds to the rank; or why that is too small."""
     if layer is None:
         return None, None
     if isinstance(built, BuiltLayer):
@@ -186,7 +185,7 @@ def placed_by(construction: Construction, data: Dataset, request: Request) -> Bu
 
 
 def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Iterator[Claim]:
-    """Each promise beside what was built."""
+    """A claim for each promise: the promised number and that of what was built."""
     sizes = Sizes.of(views.data, views.network, views.built)
     for what, formula in construction.promises.items():
         with errors(f"promise {what}"):

@@ -1,7 +1,5 @@
-"""The registry: which constructions there are, and how another one is added.
-
-The constructions of this project are named in `names.py`. A third-party one is registered by a
-call, or for one run by `--construction package.module:NAME`.
+"""The registry of constructions: those of this project, and third-party ones, registered by a call
+or, for one run, by `--construction package.module:NAME`.
 """
 
 from __future__ import annotations
@@ -18,22 +16,22 @@ from types import ModuleType
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import Broken, HypothesisFails, InputError
 from attncert.constructions.foreign import error_text
+from attncert.verify.methods import affine, generic, paper, width_one
 from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.names import LAYERS, RETRIEVAL
+from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.network import methods as networks
 
-_PLACES = (f"{__package__}.{name.replace('-', '_')}" for name in LAYERS)
-_OURS = (*(importlib.import_module(place).CONSTRUCTION for place in _PLACES), *networks.METHODS)
-
-_registered: dict[str, Construction] = {}
+_LAYERS = (paper.CONSTRUCTION, width_one.CONSTRUCTION, affine.CONSTRUCTION, generic.CONSTRUCTION)
+_OURS = (*_LAYERS, *networks.METHODS)
+_registered: dict[str, Construction] = {x.name: x for x in _OURS}
 
 
 def register(method: Construction) -> Construction:
-    """Make a construction known by its name. Returns it, so that it can stand in an assignment.
+    """Register a construction by its name, and return it.
 
-    A second one of the same name takes the place of the first (a notebook's cell is run again), but
-    none of ours. Raises InputError for a name that is not made of lower-case words joined by
-    hyphens, or that another construction has. Source: docs/constructions.md.
+    A second construction of the same name replaces the first (when a cell of a notebook is run
+    again), unless it is one of this project. Raises InputError for such a name. Source:
+    docs/constructions.md.
 
     >>> register(method("paper")) is method("paper")
     True
@@ -50,18 +48,15 @@ def register(method: Construction) -> Construction:
 
 
 def method(name: str) -> Construction:
-    """The construction of this name, or place in the form package.module:NAME.
+    """The construction of this name, or of a place package.module:NAME.
 
-    Raises InputError where there is none.
+    Raises InputError if there is none.
     """
-    match = known(name)
-    if match is None and ":" in name:
+    if match := known(name):
+        return match
+    if ":" in name:
         return _imported(name)
-    if match is None:
-        named, match = names(), known(name)
-    if match is None:
-        raise InputError("construction", f"{', '.join(named)} or MODULE:NAME", name)
-    return match
+    raise InputError("construction", f"{', '.join(names())} or MODULE:NAME", name)
 
 
 def known(name: str) -> Construction | None:
@@ -70,23 +65,18 @@ def known(name: str) -> Construction | None:
 
 
 def methods() -> tuple[Construction, ...]:
-    """Those of one layer that are registered, in that order, of installed packages too."""
+    """The registered constructions of one layer, in the order of registration."""
     return tuple(x for x in _registered.values() if x.layer is not None)
 
 
 def network_methods() -> tuple[Construction, ...]:
-    """The others, which output the labels."""
-    networks = (x for x in _registered.values() if x.layer is None)
-    return tuple(x for x in networks if x.name != RETRIEVAL)
+    """The other constructions, which output the labels; without retrieval."""
+    return tuple(x for x in _registered.values() if x.layer is None and x.name != RETRIEVAL)
 
 
 def names() -> tuple[str, ...]:
+    """The names of all registered constructions."""
     return tuple(_registered)
-
-
-def title_of(method: Construction) -> str:
-    """In a report: its title, or its name if it has none."""
-    return method.title or method.name
 
 
 def foreign(method: Construction) -> bool:
@@ -96,14 +86,14 @@ def foreign(method: Construction) -> bool:
 
 @contextmanager
 def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
-    """Around what a construction does, or what it said is joined. An error of a third-party one,
-    other than the two that mean something, is an InputError with its name, the part and the line;
-    an error of ours passes. So is a change of the data, of which it would then be a proof."""
+    """A context for code of a construction. In a third-party one, a change of the data, or an error
+    other than HypothesisFails, becomes an InputError that names the construction, the part and the
+    line."""
     before = data.hashed() if foreign(method) else ""
     try:
         try:
             yield
-        finally:  # of a hypothesis that fails, too
+        finally:  # after HypothesisFails, too
             if before and data.hashed() != before:
                 raise ValueError("it changes the data")
     except (Broken, HypothesisFails, KeyboardInterrupt):
@@ -116,7 +106,7 @@ def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
 
 
 def _line(error: BaseException) -> str:
-    """The last line of third-party code on the way to the error."""
+    """The last line of third-party code in the traceback."""
     ours = str(Path(__file__).parents[1])
     frames = traceback.extract_tb(error.__traceback__)
     foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
@@ -124,7 +114,7 @@ def _line(error: BaseException) -> str:
 
 
 def _imported(place: str) -> Construction:
-    """From "package.module:NAME": imported, which runs the module, and registered."""
+    """The construction at package.module:NAME, imported and registered."""
     module, _, attribute = place.partition(":")
     try:
         method = getattr(_module(module), attribute)
@@ -135,8 +125,8 @@ def _imported(place: str) -> Construction:
 
 
 def _module(name: str) -> ModuleType:
-    """Imported, from the current folder too. That comes first while the module is read, as with
-    `python -m`, and last from then on: no file there may stand in for a library that is to come."""
+    """Import a module, also from the current folder. That folder is first in the path during the
+    import, as with `python -m`, and last afterwards, so that no file there hides a library."""
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
@@ -148,7 +138,7 @@ def _module(name: str) -> ModuleType:
 
 
 def source_of(place: str) -> Path | None:
-    """The file of a construction that is named by its place, module:NAME; None for every other."""
+    """The file of a construction at a place module:NAME; None for a name."""
     module = sys.modules.get(place.partition(":")[0]) if ":" in place else None
     file = getattr(module, "__file__", None)
     return Path(file) if file and Path(file).is_file() else None
@@ -156,11 +146,6 @@ def source_of(place: str) -> Path | None:
 
 def _method_of(method: object, place: str) -> Construction:
     if not isinstance(method, Construction):
-        raise InputError(
-            "construction", "a Construction", f"of type {type(method).__name__} ({place})"
-        )
+        kind = f"of type {type(method).__name__} ({place})"
+        raise InputError("construction", "a Construction", kind)
     return method if known(method.name) is method else register(method)
-
-
-for _method in _OURS:
-    register(_method)

@@ -1,7 +1,7 @@
 """The statements of a proof: hypotheses about the data, and steps about what was built.
 
-A statement is a sentence and a function that yields relations (verify/claims/relations.py). The
-level of its claim follows from them.
+A statement is a sentence and a function that yields relations (verify/claims/relations.py), from
+which the level of its claim follows.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ErrorsOf = Callable[[str], AbstractContextManager[None]]
 class Hypothesis:
     """A statement about the data that the proof assumes.
 
-    sentence:  what it says, with LaTeX between dollar signs.
+    sentence:  the statement, with LaTeX between dollar signs.
     relations: a function of the data that yields relations.
-    where:     names of what follows each relation, for the witness: ("example",).
-    source:    where the proof states it. Source: docs/constructions.md.
+    where:     names of the values after a relation, for the witness: ("example",).
+    source:    the place in the proof. Source: docs/constructions.md.
 
     >>> even = Hypothesis("The number of tokens is even.", lambda data: [(data.n % 2, "==", 0)])
     >>> even.claim("even", Dataset.of([[1, 0]], [[1, 2]], [3])).witness
@@ -53,14 +53,14 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Step:
-    """A statement about what was built, which the proof derives.
+    """A statement of the proof about what was built.
 
-    sentence, where, source: as of a `Hypothesis`.
+    sentence, where, source: as for a `Hypothesis`.
     relations: a function of a `View` that yields relations. If `each` is "head", "group" or
                "block", it is called with the number of each of them as well, counted from 1.
     rests_on:  names of the hypotheses and steps that it uses.
-    applies:   whether the step belongs to the proof of what was built, from a `View`; one that does
-               not is left out. Source: docs/constructions.md.
+    applies:   whether the step is part of the proof for this `View`; if not, it is left out.
+               Source: docs/constructions.md.
 
     >>> Step("No weight is negative.", lambda at: [(1, ">=", 0)]).each
     ''
@@ -113,9 +113,9 @@ def step_claims(
 ) -> list[Claim]:
     """The claims of all steps, at as many bits as they need, with what each rests on.
 
-    A quantified step has a claim for each head, group or block about which it says something; one
-    that says nothing about any of them is one vacuous claim. Steps that follow one another and are
-    about each head come head by head. errors_of: a context in which the author's function runs.
+    A quantified step has a claim for each head, group or block for which it yields a relation, and
+    one vacuous claim if there are none. Consecutive steps about each head are sorted by head.
+    errors_of: a context in which the author's function runs.
     """
     said = [name for name in steps if _applies(name, steps[name], views, errors_of)]
     made: dict[str, dict[int, Claim]] = {name: {} for name in said}
@@ -151,14 +151,14 @@ def _applies(name: str, step: Step, views: Views, errors_of: ErrorsOf) -> bool:
 
 
 def _nothing(name: str, step: Step, source: str) -> Claim:
-    """What a quantified step says that is silent about every head, group or block."""
+    """The claim of a quantified step that yields nothing for any head, group or block."""
     return Claim(_step_id(name), step.sentence, Level.VACUOUS, source=step.source or source)
 
 
 def _judged(
     name: str, step: Step, number: int, views: Views, errors_of: ErrorsOf, source: str
 ) -> Claim:
-    """number: of the head, group or block; 0 for a step about everything."""
+    """The claim of a step. number: of the head, group or block; 0 if it is not quantified."""
     start = time.perf_counter()
     own = ClaimId(f"{step.each}.{number}.{name}") if number else _step_id(name)
     arguments = (number,) if number else ()
@@ -171,7 +171,7 @@ def _judged(
 
 
 def _yielded(relations: Callable[..., Iterable[Any]], *arguments: Any) -> Iterator[Any]:
-    """The call itself is part of the iteration: a function may return a list."""
+    """The relations; the function is called when the first is needed, and may return a list."""
     yield from relations(*arguments)
 
 

@@ -1,7 +1,7 @@
-"""What a step of a proof sees: the data, what was built, and the states between its blocks.
+"""The argument of a step of a proof: the data, what was built, and the states between its blocks.
 
-The same step runs on rationals and on balls. Rationals come first; if a softmax is irrational, or a
-comparison of balls stays open, the states are computed again in balls of more and more bits.
+A step runs on rationals first. If a softmax is irrational, or a comparison of balls stays open, the
+states are computed again in balls of more and more bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from attncert.constructions.network.states import States
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.relations import Decision
 
-BITS = (128, 256, 512, 1024, 2048)  # of the balls, one after the other until nothing is open
+BITS = (128, 256, 512, 1024, 2048)  # of the balls, tried in turn until nothing is open
 Rows = list[list[Any]]
 
 
@@ -36,8 +36,8 @@ class View:
     network: its blocks, counted from 1. Heads are counted from 1 in each block.
     groups:  the examples that each head places, if the construction is a layer.
 
-    Numbers are rationals, or balls (FLINT's `arb`) if a softmax on the way is irrational. A state
-    that cannot be computed leaves the step undecided. Source: docs/constructions.md.
+    Numbers are rationals, or balls (FLINT's `arb`) after an irrational softmax. A state that cannot
+    be computed leaves the step undecided. Source: docs/constructions.md.
 
     >>> from attncert import FeedForward, Network
     >>> from flint import fmpq_mat
@@ -59,7 +59,7 @@ class View:
 
     @property
     def query(self) -> Sequence[Rows]:
-        """The T queries after block k: `query[k]`; those of the data: `query[0]`."""
+        """The T queries after block k: `query[k]`; the queries of the data: `query[0]`."""
         return _After(self, lambda states: states.queries.tolist())
 
     @property
@@ -69,30 +69,30 @@ class View:
 
     @property
     def heads(self) -> Sequence[Head]:
-        """The heads of the one block of attention: key, query, value."""
+        """The heads of the only block of attention: key, query, value."""
         block: Any = self.network.blocks[self._number(0) - 1]
         heads: Sequence[Head] = block.heads
         return heads
 
     def logits(self, block: int = 0, head: int = 1) -> Rows:
-        """For each example the logits of its tokens, in the block's unit (ln 2, or 1); None for a
-        token that the query does not see. block: 0 for the one block of attention."""
+        """The logits of the tokens of each example, in the block's unit (ln 2 or 1); None for a
+        token that the query does not see. block: 0 for the only block of attention."""
         attention, states = self._attention(block)
         return attention.logits(states)[head - 1]
 
     def weights(self, block: int = 0, head: int = 1) -> Rows:
-        """For each example the attention weights of its tokens, as its query sees them."""
+        """The attention weights of the tokens of each example, for its query."""
         attention, states = self._attention(block)
         return attention.weights(states)[head - 1]
 
     def token_weights(self, block: int = 0, head: int = 1) -> list[Rows]:
-        """For each example and each of its tokens the attention weights of all tokens."""
+        """The attention weights of all tokens, for each token of each example."""
         attention, states = self._attention(block)
         each = (States((X,), X, states.arithmetic) for X in _contexts(states, self.data.T))
         return [attention.weights(x, of_tokens=True)[head - 1] for x in each]
 
     def features(self, block: int = 0, head: int = 1) -> Rows:
-        """For each example the mean of its tokens with these weights."""
+        """The mean of the tokens of each example with these weights."""
         attention, states = self._attention(block)
         rows: Rows = attention.features(states)[head - 1].tolist()
         return rows
@@ -103,7 +103,7 @@ class View:
         return self.network.blocks[number - 1], self.states(number - 1)  # type: ignore[return-value]
 
     def _number(self, block: int) -> int:
-        """That of a block of attention. Raises InputError for another block."""
+        """The number of a block of attention. Raises InputError for another block."""
         blocks = self.network.blocks
         numbers = [k for k, x in enumerate(blocks, 1) if isinstance(x, Attention)]
         if block not in numbers and (block or len(numbers) != 1):
@@ -115,14 +115,14 @@ class View:
         return [context.tolist() for context in _contexts(states, self.data.T)]
 
     def states(self, block: int) -> States:
-        """The states after this block; 0: before the first. Raises Inexact if they are unknown."""
+        """The states after this block, or for 0 before the first. Raises Inexact if unknown."""
         if not 0 <= block <= self.network.depth:
             raise InputError("block", f"a number from 0 to {self.network.depth}", block)
         return self._run.after(block)
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """What steps compute once for each other, by name."""
+        """Results that steps share, by name."""
         return {}
 
     @cached_property
@@ -136,7 +136,7 @@ class Unreached(Inexact):
 
 
 class _Run:
-    """States as they are computed, block after block, up to one that raises."""
+    """States, computed block after block when they are needed, up to one that raises."""
 
     def __init__(self, states: Iterator[States]) -> None:
         self.rest, self.done = states, list[States]()
@@ -157,7 +157,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _After(Sequence[Any]):
-    """One entry for the states before the first block and after each, made when it is asked for."""
+    """An entry for the states before the first block and after each, made on demand."""
 
     view: View
     entry: Callable[[States], Any]
@@ -172,7 +172,7 @@ class _After(Sequence[Any]):
 
 @dataclass(frozen=True)
 class Views:
-    """A network on its data, in every arithmetic that a step may need."""
+    """The views of a network on its data, in every arithmetic that a step may need."""
 
     data: Dataset
     built: Any
@@ -184,13 +184,13 @@ class Views:
         return {}
 
     def at(self, bits: int | None) -> View:
-        """Over the rationals (None), or in balls of so many bits."""
+        """The view over the rationals (None), or in balls with this number of bits."""
         if bits not in self._known:
             self._known[bits] = View(self.data, self.built, self.network, self.groups, bits)
         return self._known[bits]
 
     def decided(self, decision: Callable[[View], Decision]) -> Decision:
-        """The decision over the rationals; if that is open, in balls that grow more precise."""
+        """The decision over the rationals; if that is open, in more and more precise balls."""
         known = decision(self.at(None))
         for bits in BITS:
             if known.level is not Level.UNDECIDED:
@@ -203,15 +203,15 @@ class Views:
         return known
 
     def count(self, what: str) -> int:
-        """How many heads, groups or blocks there are. Raises InputError for heads of a network that
-        has not one block of attention."""
+        """The number of heads, groups or blocks. Raises InputError for heads unless the network has
+        exactly one block of attention."""
         if what == "head":
             return len(self.at(None).heads)
         return self.network.depth if what == "block" else len(self.groups)
 
 
 def _open(known: Decision, error: Exception) -> Decision:
-    """Undecided over the rationals, and the step does not run on balls."""
+    """The decision of a step that is undecided over the rationals and fails on balls."""
     reason = (known.witness or {}).get("reason", "it is open over the rationals")
     reason = f"{reason}; on balls the step fails: {error_text(error)}"
     return replace(known, witness={**(known.witness or {}), "reason": reason})

@@ -20,7 +20,6 @@ from attncert.verify.layer.error import at_most, default_limit
 from attncert.verify.methods.construction import Construction
 from attncert.verify.methods.goals import all_concluded, limited
 from attncert.verify.methods.judged import Judged
-from attncert.verify.methods.registry import title_of
 from attncert.verify.methods.states import Views
 from attncert.verify.network import claims
 from attncert.verify.network.idle import idle
@@ -44,11 +43,11 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
     data = known.data
     if known.views is None:
         assert known.failure is not None
-        refused = claims.refusal(data, title_of(construction), known.failure, known.claims)
+        refused = claims.refusal(data, construction.heading, known.failure, known.claims)
         return _concluded(question, data, construction, refused)
     _require_no_option_of_layers(question, construction)
     _ = data.labels  # raises InputError if there are none
-    outcome, exact, bounds = all_concluded(construction.claims, known.views, known.built)
+    outcome, exact, bounds = all_concluded(construction.claims, known.views)
     network, built = known.views.network, known.built
     said = [*known.claims, *idle(known.views), *outcome]
     return _concluded(question, data, construction, said, built, network, exact, bounds)

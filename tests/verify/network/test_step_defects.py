@@ -140,7 +140,7 @@ def test_a_wrong_output_is_seen_by_both_evaluations(method: Any) -> None:
     def checks(network: Network) -> list[Claim]:
         provenance = {"construction": method.name, "produced_by": {}}
         return [
-            goals.Exact().concluded(Views(DATA, network, network), network).claims[-1],
+            goals.Exact().concluded(Views(DATA, network, network)).claims[-1],
             *certified(DATA, network, exact=True, bounds={}, **provenance)[0],
         ]
 
