@@ -16,7 +16,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, sized
-from attncert.verify.labelling.labelled import GROUPS
 
 NAMES = {
     About.UNIVERSAL: "all labels at once",
@@ -47,7 +46,7 @@ def page_parts(answer: DataCapacity) -> PageParts:
 
 
 def exhibits(answer: DataCapacity) -> dict[str, Any]:
-    """The table, the bounds, and the zeros that were tried."""
+    """The table and the bounds."""
     law = answer.jacobian
     return {
         "heads": law.heads,
@@ -65,15 +64,6 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
         ],
         "law": asdict(law.spans) | {"N": law.law},
         "bounds": [asdict(upper) for upper in law.uppers],
-        "tried": [
-            {
-                "construction": GROUPS,
-                "heads": trial.zero.heads,
-                "weights": trial.how,
-                "rank": trial.rank.rank,
-            }
-            for trial in answer.labelled.trials
-        ],
     }
 
 

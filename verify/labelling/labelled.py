@@ -44,10 +44,9 @@ _SOURCE = "ours; docs/given-labels.md, Theorem 12"
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice of weights: how they were chosen, and the rank of the Jacobian there."""
+    """One choice of weights, and the rank of the Jacobian there."""
 
     zero: Zero
-    how: str
     rank: JacobianRank
 
 
@@ -140,21 +139,21 @@ class _Search:
                 bound=bound,
                 seed=self.seed,
             )
-            rank = self._rank(zero, f"sets of {', '.join(map(str, sizes))}, integers up to {bound}")
+            rank = self._rank(zero)
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
                 return None  # as many as such sets can serve
         return None
 
-    def _rank(self, zero: Zero, how: str) -> JacobianRank:
+    def _rank(self, zero: Zero) -> JacobianRank:
         stage = f"Jacobian, {counted(zero.heads, 'head')}"
         columns = useful_columns(self.data, zero)
         require_small(self.data.T * self.data.m, len(columns))
         rank = jacobian_rank(
             self.data, zero.layer, columns=columns, progress=partial(self.progress, stage)
         )
-        self.trials.append(Trial(zero, how, rank))
+        self.trials.append(Trial(zero, rank))
         return rank
 
     def _counts(self, whole: Spans) -> Iterator[int]:

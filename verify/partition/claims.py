@@ -16,7 +16,7 @@ How many can be placed at most is bounded in verify/partition/bound.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.search.grouping import consecutive, violation
@@ -44,31 +44,6 @@ class BestPartition:
     claims: tuple[Claim, ...]
 
 
-def partition_claims(
-    data: Dataset,
-    groups: Sequence[Sequence[int]],
-    first: int,
-    further: int,
-    values: int | None = None,
-) -> tuple[Claim, ...]:
-    """The partition certificate of a given grouping of some or all of the examples.
-
-    groups: indices, no example twice, at most `first` in the first group and `further` in any
-    other, 1 ≤ first ≤ n, further < first (the constructions take r and r - 1). values: d_v of the
-    layer; None: no narrower than the labels. Returns A2 for those examples, (P), and what follows:
-    memorization of every labelling by one head per group.
-    Exact.
-    """
-    placed = [t for group in groups for t in group]
-    return (
-        _contexts_of(data, placed),
-        hypotheses.partition(data, groups),
-        memorizes(
-            groups, first, of=data.T, width_one=first == data.n, wide=widened(data.m, values)
-        ),
-    )
-
-
 def best_partition(
     data: Dataset, first: int, further: int, heads: int, seed: int = 0, values: int | None = None
 ) -> BestPartition:
@@ -76,18 +51,28 @@ def best_partition(
 
     The given order is tried first, then others (verify/partition/search.py). Examples whose context
     has rank below n are left out. That no more can be placed is proved by the upper bound, or left
-    undecided. values: as for `partition_claims`. Deterministic for a seed.
+    undecided. values: d_v of the layer; None: no narrower than the labels. Exact; deterministic for
+    a seed.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
     if not usable:
-        return BestPartition((), (_contexts_of(data, range(data.T)),))
+        return BestPartition((), (hypotheses.independent_contexts(data),))
     parts = upper_bound(data, usable, sizes)
     groups = consecutive(usable, first, further)
     if len(usable) > sizes.cap(first) or violation(data, groups) is not None:
         groups = place(data, usable, sizes, sum(part.most for part in parts), seed)
-    proof = partition_claims(data, groups, first, further, values) if groups else ()
-    return BestPartition(groups, (*proof, _maximum(data, groups, usable, sizes, parts)))
+    maximum = _maximum(data, groups, usable, sizes, parts)
+    if not groups:
+        return BestPartition(groups, (maximum,))
+    wide = widened(data.m, values)
+    claims = (
+        hypotheses.independent_contexts(data.take([t for group in groups for t in group])),
+        hypotheses.partition(data, groups),
+        memorizes(groups, first, of=data.T, width_one=first == data.n, wide=wide),
+        maximum,
+    )
+    return BestPartition(groups, claims)
 
 
 def _maximum(
@@ -152,17 +137,6 @@ def memorizes(
         rests_on=(ids.A2, ids.PARTITION),
         source=_SOURCE,
     )
-
-
-def _contexts_of(data: Dataset, examples: Sequence[int]) -> Claim:
-    """A2 for these examples, with the contexts' numbers in the whole data set."""
-    claim = hypotheses.independent_contexts(data.take(list(examples)))
-    if claim.witness is None or data.shared:
-        return claim
-    context = examples[claim.witness["context"]]
-    numbers = dict(claim.numbers)
-    numbers["found"] = f"{str(numbers['found']).rpartition(' in ')[0]} in context {context}"
-    return replace(claim, numbers=numbers, witness={**claim.witness, "context": context})
 
 
 def _independent_contexts(data: Dataset) -> list[int]:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from support.oracles import (
     SAFE_PRIME,
     features_mod,
-    is_relation,
     kruskal_rank,
     meets_partition_condition,
     rank,
@@ -29,7 +28,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.partition.bound import Sizes, upper_bound
-from attncert.verify.partition.claims import BestPartition, best_partition, partition_claims
+from attncert.verify.partition.claims import BestPartition, best_partition
 
 # e_1, e_2, e_1 + e_2 are dependent: A1 is false for n = 3. In this order (e_1, e_2, e_1+e_2) would
 # be the first group; in another order the condition holds.
@@ -157,31 +156,3 @@ def test_what_the_bound_does_not_explain_is_left_open() -> None:
     best = best_partition(with_queries(HARD, 5), 5, 4, 2)
     assert len(placed(best)) == 8
     assert maximum(best).level is Level.UNDECIDED and maximum(best).numbers["at most"] == 9
-
-
-# Contexts of rank below n.
-
-
-def test_the_dependent_context_is_named_in_the_data_sets_numbers() -> None:
-    contexts = [[[1, 0], [0, 1]], [[1, 1], [0, 3]], [[1, 2], [2, 4]]]
-    data = Dataset.of(contexts, [[1, 0], [0, 1], [1, 1]], [1, 2, 3])
-    claims = partition_claims(data, [(1, 2)], 2, 1)
-    assert claims[0].level is Level.REFUTED
-    assert claims[0].witness == {"context": 2, "coefficients": ["2", "-1"]}
-    assert claims[0].numbers["found"] == "rank 1 in context 2"
-    assert ProofTrace(claims).standing("partition.memorizes") is Level.UNDECIDED
-
-
-# A given grouping.
-
-
-def test_a_wrong_grouping_is_refuted_with_a_relation() -> None:
-    data = with_queries(DEPENDENT, 3)
-    claims = {claim.id: claim for claim in partition_claims(data, [(0, 1, 2), (3, 4)], 3, 2)}
-    refuted = claims["hypothesis.partition"]
-    assert refuted.level is Level.REFUTED and refuted.witness is not None
-    assert is_relation(DEPENDENT, refuted.witness)
-    assert ProofTrace(claims.values()).standing("partition.memorizes") is Level.UNDECIDED
-    spanned = partition_claims(data, [(2, 3, 4), (0, 1)], 3, 2)[1]
-    assert spanned.level is Level.REFUTED and spanned.witness is not None
-    assert sorted(spanned.witness["examples"]) == [0, 1, 2]
