@@ -163,7 +163,7 @@ def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch)
     a1 = proof.trace["hypothesis.A1"]
     assert a1.level is Level.SAMPLED
     page = report(proof).files["report.md"].decode()
-    assert f"A1 was sampled. To decide it, {a1.numbers['nominal seconds']:g} s of" in page
+    assert f"decides it with {a1.numbers['nominal seconds']:g} s of nominal work" in page
     assert a1.numbers["to decide it"] in page
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
