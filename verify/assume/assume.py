@@ -127,7 +127,7 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
     placed = tuple[Placed, ...]()
     with timed(seconds, "groups"):
         if inputs.heads is not None:
-            placed = _placed(inputs, contexts, inputs.heads, interval.lower.value)
+            placed = _placed(inputs, contexts, inputs.heads)
     trace = claims(inputs, interval, [*samples.values()], contexts, placed)
     pair = equal_pair(inputs) if inputs.repeats else interval.upper.dependency
     certificate, uncertified = certified(inputs.queries, pair, question)
@@ -175,20 +175,15 @@ def _subsets(vectors: Vectors, k: int | None, seed: int) -> dict[int, tuple[Spec
     }
 
 
-def _placed(
-    inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int, kappa: int
-) -> tuple[Placed, ...]:
-    """The paper's construction at the layer's head width, and heads of width one (ours); also the
-    paper's with Remark 1, if the Kruskal rank is only known to be at least kappa. All need equally
-    many tokens in all contexts."""
+def _placed(inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int) -> tuple[Placed, ...]:
+    """The paper's construction at the layer's head width, and heads of width one (ours). Both need
+    equally many tokens in all contexts."""
     if inputs.shortest is not None:
         return ()
     n, d_h = inputs.tokens, inputs.head_width or 1
     good = {spectrum.number for spectrum in contexts if spectrum.rank == n}
     known = [t for t in inputs.with_context if (0 if inputs.shared else t) in good]
     constructions, sizes = [], [("the paper's", min(n, d_h)), ("width one", n)]
-    if 1 < kappa < min(n, d_h):
-        sizes.insert(1, (f"the paper's, Remark 1 with Kruskal rank {kappa} (proved)", kappa))
     for name, first in sizes:
         capacity = heads * (first - 1) + 1
         if first > inputs.d:

@@ -1,20 +1,19 @@
-"""`attncert kruskal` as a function: vectors and a question in, claims out.
+"""`attncert kruskal` as a function of vectors and a question.
 
-Two things, kept apart: the interval around the Kruskal rank, *proved* at both ends, and random
-subsets, tested exactly: *sampled*, no bound on the rank unless one of them is dependent. Once the
-search settles the question, subsets are drawn only where their number is stated.
+The answer keeps two things apart: the interval around the Kruskal rank, *proved* at both ends, and
+random subsets, tested exactly: *sampled*, no bound on the rank unless one of them is dependent.
+Once the search settles the question, subsets are drawn only if their number is given.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from attncert.constructions.errors import InputError
-from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.answers import answers
 from attncert.verify.certificate import TooLarge, produced_by
 from attncert.verify.claims.answer import Answer
@@ -37,7 +36,7 @@ from attncert.verify.scale.log import Log
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
-    """interval: proved. sampled: random subsets; None where there were none to look at.
+    """interval: proved. sampled: random subsets; None if none were drawn.
     certificate: of the dependent set that proves the upper end."""
 
     question: Kruskal
@@ -54,10 +53,10 @@ def kruskal(
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or whatever its `of` takes: nested lists, a
     NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
-    ℚ), or enclosed (coherence); assumed if a log or Dask workers stand in for a search; without k
-    it always holds. Random subsets are claims of their own, sampled. Source: docs/commands.md.
-    Raises InputError, also for a log, or workers, that contradict what is computed here. Ctrl-C is
-    a KeyboardInterrupt that says what the log keeps.
+    ℚ), or enclosed (coherence); assumed if records of a log or of Dask workers replace a search;
+    without k it always holds. Random subsets are separate claims, sampled. Source:
+    docs/commands.md. Raises InputError, also for a log, or workers, that contradict what is
+    computed here. Ctrl-C is a KeyboardInterrupt that says what the log keeps.
 
     >>> from attncert import Kruskal, kruskal
     >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]
@@ -69,39 +68,18 @@ def kruskal(
     """
     question = question or Kruskal()
     vectors = question.of(Vectors.of(vectors))
-    _require(question, vectors)
-    with ExitStack() as stack:
-        log = None if question.log is None else stack.enter_context(Log(question.log))
-        cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
-        start = time.monotonic()
-        try:
-            outcome = search(vectors, question, progress, log=log, cluster=cluster)
-        except KeyboardInterrupt:
-            kept = "" if log is None else f"{log.count} finished shards are kept in {log.path}"
-            raise KeyboardInterrupt(kept) from None
-        except Contradiction:
-            if log is None and cluster is None:
-                raise
-            reason = "one that contradicts what is proved here"
-            raise untrue("log" if cluster is None else "dask", reason) from None
-        return _answer(vectors, question, *outcome, time.monotonic() - start)
-
-
-def _require(question: Kruskal, vectors: Vectors) -> None:
-    most = min(vectors.N, vectors.d)
+    most, device = min(vectors.N, vectors.d), choose_device(question.device)
     if question.k is not None and question.k > most:
         sizes = f"min(N, d) = min({vectors.N}, {vectors.d})"
         raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
-    choose_device(question.device)
-
-
-def _answer(
-    vectors: Vectors,
-    question: Kruskal,
-    interval: Interval,
-    sampled: Samples | None,
-    seconds: float,
-) -> KruskalRank:
+    seconds = dict[str, float]()
+    with ExitStack() as stack:
+        log = None if question.log is None else stack.enter_context(Log(question.log))
+        cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
+        stack.enter_context(_searching(log, cluster))
+        with timed(seconds, "search"):
+            interval = close(vectors, question, log=log, cluster=cluster, progress=progress)
+            interval, sampled = _sampled(vectors, question, interval, log, cluster, progress)
     trace = claims(vectors, question.k, interval, sampled)
     certificate, uncertified = certified(vectors, interval.upper.dependency, question)
     return KruskalRank(
@@ -111,45 +89,50 @@ def _answer(
         conclusion=trace[-1].id,
         certificate=certificate,
         uncertified=uncertified,
-        seconds={"search": seconds},
-        versions=versions(choose_device(question.device).versions),
+        seconds=seconds,
+        versions=versions(device.versions),
         interval=interval,
         sampled=sampled,
     )
 
 
-def search(
+@contextmanager
+def _searching(log: Log | None, cluster: Cluster | None) -> Iterator[None]:
+    """Report Ctrl-C with what the log keeps, and a contradiction as false records of others."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = "" if log is None else f"{log.count} finished shards are kept in {log.path}"
+        raise KeyboardInterrupt(kept) from None
+    except Contradiction:
+        if log is None and cluster is None:
+            raise
+        reason = "one that contradicts what is proved here"
+        raise untrue("log" if cluster is None else "dask", reason) from None
+
+
+def _sampled(
     vectors: Vectors,
     question: Kruskal,
-    progress: StageProgress = silent,
-    *,
-    log: Log | None = None,
-    cluster: Cluster | None = None,
+    interval: Interval,
+    log: Log | None,
+    cluster: Cluster | None,
+    progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
-    """Close the interval, then draw the random subsets: of k vectors, or as many as the upper end
-    allows."""
-    interval = close(vectors, question, log=log, cluster=cluster, progress=progress)
-    size, count = question.k or interval.upper.value, question.drawn
-    if not size or not count or (settled(interval, question.k) and question.subsets is None):
+    """Random subsets of k vectors, or of as many as the upper end allows; and the interval with a
+    dependent set among them, which may answer the question."""
+    k, count = question.k, question.drawn
+    size = k or interval.upper.value
+    if not size or not count or (settled(interval, k) and question.subsets is None):
         return interval, None
-    sampling = sampling_job(
-        vectors, size, count, seed=question.seed, device=question.device, log=log
-    )
-    records, assumed = sampling.run(cluster, progress=progress)
-    sampled = sampling.work.summary(vectors, sampling.plan, records.values(), assumed)
-    return _tightened(interval, sampled, question.k), sampled
-
-
-def _tightened(interval: Interval, sampled: Samples, k: int | None) -> Interval:
-    """The interval with a dependent set of the sample, which may answer what was open."""
-    if sampled.witness is None:
-        return interval
-    narrower = interval.tighten(witnessed(sampled.witness, "sampling"))
-    if narrower is interval:
-        return interval
-    if settled(narrower, k) and narrower.lower.level is not Level.ASSUMED:
-        narrower = replace(narrower, stopped=known(None if narrower.decided else k))
-    return narrower
+    job = sampling_job(vectors, size, count, seed=question.seed, device=question.device, log=log)
+    records, assumed = job.run(cluster, progress=progress)
+    sampled = job.work.summary(vectors, job.plan, records.values(), assumed)
+    if sampled.witness is not None:
+        interval = interval.tighten(witnessed(sampled.witness, "sampling"))
+        if settled(interval, k) and interval.lower.level is not Level.ASSUMED:
+            interval = replace(interval, stopped=known(None if interval.decided else k))
+    return interval, sampled
 
 
 def certified(

@@ -193,7 +193,7 @@ def test_a_log_inside_the_folder_of_the_report_is_refused_at_the_start(
     def work(*_: Any, **__: Any) -> None:
         raise AssertionError("the budget is being spent")
 
-    monkeypatch.setattr("attncert.verify.kruskal.kruskal.search", work)
+    monkeypatch.setattr("attncert.verify.kruskal.kruskal.close", work)
     (tmp_path / "out").mkdir()
     (tmp_path / "link").symlink_to("out")
     np.save(tmp_path / "v.npy", TABLE)

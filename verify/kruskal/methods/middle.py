@@ -58,7 +58,7 @@ _FROM = {5: 400, 6: 150}  # so many vectors: for fewer, quotients are quicker
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
 _LISTED = 1 << 14  # small sets, and hits, in one call
-_SUM, _ALARM, _SPAN = {5: 1.5e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds of one thread
+_SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds of one thread
 _PARTNER, _START = 2e-7, 2.0
 
 

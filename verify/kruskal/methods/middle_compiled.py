@@ -30,7 +30,7 @@ _1, _3, _4, _5, _8, _12, _16, _24, _25, _28, _32, _36, _41, _625 = (
     np.uint64(x) for x in (1, 3, 4, 5, 8, 12, 16, 24, 25, 28, 32, 36, 41, 625)
 )
 _LOW28, _FIELD, _BYTE, _PART = (np.uint64(x) for x in (0xFFFFFFF, 0xFFFF, 0xFF, 0x1F))
-_INDEX, _TWO, _HASH = np.uint64(0xFFF), np.uint64(0xFFFFFF), np.uint64(0x7FFF)
+_INDEX, _TWO = np.uint64(0xFFF), np.uint64(0xFFFFFF)
 _NO_THIRD, _NO_SECOND = np.uint64(0xFFF000000), np.uint64(0xFFFFFF000)
 
 
@@ -203,12 +203,11 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
 
 
 @_compiled
-def _sums(target, scaled, pairs, begin, end, triples, marks, out):  # type: ignore[no-untyped-def]
+def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-def]
     """The sums of one, two and three scaled vectors in the slice, in this order; how many.
 
     Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
-    those that are not there MOST). Those of three come in the order of their largest index; where
-    `triples` is False, only those that may equal one of the shorter. marks: (2^15,), all False.
+    an absent one is MOST). Those of three come in the order of their largest index.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0
@@ -220,9 +219,6 @@ def _sums(target, scaled, pairs, begin, end, triples, marks, out):  # type: igno
     for t in range(offsets[s], offsets[s + 1]):
         out[n] = _address(words[t]) | _NO_THIRD | (words[t] & _TWO)
         n += 1
-    shorter = n
-    for t in range(shorter):
-        marks[(out[t] >> _41) & _HASH] = True
     for c in range(len(scaled)):
         for j in range(4):
             low, x = np.uint64(begin[4 * c + j]), scaled[c, j] & ~_LOW28
@@ -231,14 +227,7 @@ def _sums(target, scaled, pairs, begin, end, triples, marks, out):  # type: igno
                 word = words[low + t]
                 address = _address(_reduced((word & ~_LOW28) + x))
                 out[place + t] = address | np.uint64(c) << _24 | (word & _TWO)
-            if triples:
-                n += np.int64(many)  # type: ignore[assignment]
-                continue
-            for t in range(many):  # no branch
-                out[n] = out[place + t]
-                n += marks[(out[place + t] >> _41) & _HASH]
-    for t in range(shorter):
-        marks[(out[t] >> _41) & _HASH] = False
+            n += np.int64(many)  # type: ignore[assignment]
     return n
 
 
@@ -273,10 +262,10 @@ def equal_sums(  # type: ignore[no-untyped-def]
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
-    heads, base = np.zeros(5**7, np.uint32), 0  # place + 1, above base if of this part
+    heads = np.empty(5**7, np.uint32)  # the last sum of each key in its part, from 1; 0: none
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
-    following, marks = np.empty(1, np.uint32), np.zeros(1 << 15, np.bool_)
+    following = np.empty(1, np.uint32)
     counts, work = np.zeros(4, np.int64), np.empty((k, max(k, checks[1].shape[1])))
     inside = np.empty(N)
     for number in range(start, stop):
@@ -290,23 +279,20 @@ def equal_sums(  # type: ignore[no-untyped-def]
         if room > len(sums):
             sums, sorted_ = np.empty(room * 5 // 4, np.uint64), np.empty(room * 5 // 4, np.uint64)
             following = np.empty(room * 5 // 4, np.uint32)
-        n = _sums(target, scaled, pairs, begin, end, k == 6, marks, sums)
+        n = _sums(target, scaled, pairs, begin, end, sums)
         _by_part(sums, n, sorted_, bounds)
         steps = 0
         for part in range(_PARTS):
             low, high = bounds[part], bounds[part + 1]
-            if base + high - low >= 1 << 32:
-                heads[:] = 0
-                base = 0
-            shift = base + 1 - low  # from a place to what stands for it
+            heads[:] = 0
             for t in range(low, high):
                 sum_ = sorted_[t]
                 key, a, last = sum_ >> _41, sum_ & _INDEX, (sum_ >> _24) & _INDEX
                 at = np.int64(heads[key])
                 next_ = at
-                while at > base:
-                    other = sorted_[at - shift]
-                    at = np.int64(following[at - shift])
+                while at > 0:
+                    other = sorted_[low + at - 1]
+                    at = np.int64(following[low + at - 1])
                     steps += 1
                     if (other >> _24) & _INDEX < a:  # three before three
                         _look(other, sum_, k, checks, counts, hits, small, work, inside)
@@ -319,8 +305,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
                             _look(first, second, k, checks, counts, hits, small, work, inside)
                 if k == 6 or last == _INDEX:  # of five, two come after the three
                     following[t] = next_
-                    heads[key] = t + shift
-            base += high - low
+                    heads[key] = t - low + 1
             if steps > _STEPS or N * counts[3] > _SPANS or counts[1] > len(small):
                 counts[0] = -1
                 return counts
