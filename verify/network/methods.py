@@ -116,7 +116,7 @@ METHODS = (
         steps={"attention": steps.ATTENTION, "line": steps.LINE, "hinges": steps.HINGES},
         purposes=(
             (1, "It appends 1 and 0 to the query."),
-            (1, "One head of width one: it puts a mean of the context instead of the 0."),
+            (1, "One head of width one: it replaces the 0 by a mean of the context."),
             _PROJECTION,
             _HINGES,
             _READOUT,

@@ -1,1 +1,1 @@
-"""Where data come from that are not as given: claims, words and certificate keys of each kind."""
+"""Origins of data that are not as given: the claims, words and certificate keys of each kind."""

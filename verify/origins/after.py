@@ -1,8 +1,8 @@
-"""Data that a network in front made of the given ones: what is proved of a layer on them is about
-the two in a row.
+"""Data that a first network computed from the given data.
 
-The claim "before" says that the data are what the blocks make, by the checker's evaluation, which
-shares no code with that of constructions/network.
+A proof about a layer on them is about the composition of the two.
+The claim "before" says that the data are the outputs of the blocks, by the checker's evaluation,
+which shares no code with that of constructions/network.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from attncert.verify.claims.evidence import Claim, timed
 
 
 def after(data: Dataset, front: Network) -> Dataset:
-    """The data as a layer after `front` sees them, and where they come from. Raises Inexact,
-    InputError."""
+    """The data that a layer after `front` sees, with their origin. Raises Inexact, InputError."""
     return front.apply(data).of_origin(AfterBlocks(data, front))
 
 
 @dataclass(frozen=True)
 class AfterBlocks(Origin):
-    """original: the data as given. front: the network that made those at hand of them."""
+    """original: the data as given. front: the network that computed the present data from them."""
 
     original: Dataset
     front: Network
@@ -43,17 +42,14 @@ class AfterBlocks(Origin):
 
     @property
     def paragraph(self) -> str:
-        count = self.front.depth
-        blocks = "the block" if count == 1 else f"the {count} blocks"
-        verb = "makes" if count == 1 else "make"
-        return f"They are what {blocks} in front of the layer {verb} of the given data."
+        return f"{self._blocks} before the layer computed them from the given data."
 
     def held(self, certificate: Mapping[str, Any]) -> str:
         if certificate["input_sha256"] == self.original.sha256:
             return "The certificate holds the given data and all blocks."
         return (
             "The certificate holds the data that the layer sees, and neither the given data nor "
-            f"any block: where the data come from is the claim `{ids.BEFORE}` of this report alone."
+            f"any block: only the claim `{ids.BEFORE}` of this report says where they come from."
         )
 
     @property
@@ -71,18 +67,20 @@ class AfterBlocks(Origin):
         return [timed(partial(self._claim, data))]
 
     def words(self, data: Dataset) -> str:
-        front = "a block" if self.front.depth == 1 else f"{self.front.depth} blocks"
-        makes = "makes" if self.front.depth == 1 else "make"
-        return f" The data are what {front} in front {makes} of the given ones."
+        return f" {self._blocks} before the layer computed the data from the given data."
+
+    @property
+    def _blocks(self) -> str:
+        return "One block" if self.front.depth == 1 else f"{self.front.depth} blocks"
 
     def _claim(self, data: Dataset) -> Claim:
-        """Example by example: tokens and query as the checker's evaluation gives them."""
+        """The tokens and the query of each example are those of the checker's evaluation."""
         before, limits = self.original, Limits(math.inf, math.inf)
         blocks = [block(limits, x) for x in self.blocks]
         tables = [before.rows(t).numerators.tolist() for t in range(len(before.contexts))]
         contexts = Table(tables, before.contexts.denominator, 0)
         queries = Table(before.queries.numerators.tolist(), before.queries.denominator, 0)
-        wrong = "" if before.shared == data.shared else "the contexts are not as many"
+        wrong = "" if before.shared == data.shared else "the number of contexts changed"
         reached = states(Exact(limits), blocks, contexts, queries, limits)
         for t, (tokens, query) in enumerate(reached):
             k = 0 if data.shared else t
@@ -96,7 +94,7 @@ class AfterBlocks(Origin):
         different = [len({Hashed(x) for x in of.queries.stored.tolist()}) for of in (before, data)]
         return Claim.checked(
             ids.BEFORE,
-            "Contexts and queries are what the blocks before the layer make of the given ones.",
+            "The blocks before the layer compute the contexts and queries from the given ones.",
             not wrong,
             {"reason": wrong},
             numbers={

@@ -1,4 +1,4 @@
-"""Conclusions about data, which say where these come from."""
+"""Conclusions about data, with the origin of the data."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def about_data(
     rests_on: tuple[ClaimId, ...] = (),
     **rest: Any,
 ) -> Claim:
-    """The claim, in the words of the data's origin; where it holds, it rests on the origin's own
-    claims, too."""
+    """The claim, with the words of the data's origin; if it holds, it also rests on the claims of
+    the origin."""
     origin = data.origin
     premises = origin.premises if level.holds else ()
     words = statement + origin.words(data)
@@ -29,7 +29,7 @@ def about_data(
 
 
 def in_words_of(data: Dataset, claims: Sequence[Claim]) -> list[Claim]:
-    """These claims, the conclusion last, after those of the data's origin."""
+    """The claims of the data's origin, then these claims, the conclusion last."""
     *others, last = claims
     premises = data.origin.premises if last.level.holds else ()
     words = data.origin.words(data)

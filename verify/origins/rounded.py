@@ -1,4 +1,4 @@
-"""Data that were rounded to a grid: that it was done as said."""
+"""Data that were rounded to a grid, and the claim that they were rounded correctly."""
 
 from __future__ import annotations
 
@@ -82,12 +82,13 @@ class Rounded(Origin):
         )
 
     def _compared(self, data: Dataset) -> tuple[str, list[Fraction]]:
-        """What is not rounded as said, "" where all is; and the change of each number."""
+        """The first part that is not rounded correctly, "" if there is none; and the change of each
+        number."""
         wrong, changes = "", list[Fraction]()
         for name in ("contexts", "queries"):
             old, new = getattr(self.original, name), getattr(data, name)
             if old.shape != new.shape:
-                wrong = wrong or f"{name} have another shape"
+                wrong = wrong or f"the shape of {name} changed"
                 continue
             numbers = zip(old.stored.ravel().tolist(), new.stored.ravel().tolist(), strict=True)
             for place, (p, q) in enumerate(numbers):

@@ -1,9 +1,9 @@
 """Data of token sequences: contexts and queries are their prefixes, one example of each class.
 
-Softmax attention does not see the order of tokens, nor that each is there r times as often. So
-examples with one query whose contexts, as multisets, are proportional have one output, whatever the
-weights of a layer: a class (docs/next-token.md, section 2). Of those with equal labels one is
-kept. Those with different labels all stay, and no weights give them.
+Softmax attention depends neither on the order of tokens nor on multiplying all their counts by a
+number. So examples with equal queries and proportional multisets of tokens have one output,
+whatever the weights of a layer: they are a class (docs/next-token.md, section 2). Among those with
+equal labels one is kept. Those with different labels all stay, and no weights output them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from attncert.verify.claims.words import counted
 
 
 def by_class(data: Dataset) -> Dataset:
-    """Sequences as the examples of a layer: one of each class, known as such. Other data stay as
-    they are.
+    """Sequences as the examples of a layer: one of each class and label. Other data are returned
+    unchanged.
 
     >>> from attncert import of_sequences
     >>> data = of_sequences(["ababc"], {"a": [1, 0], "b": [0, 1], "c": [1, 1]}, labels=[5, 7, 6, 7])
@@ -86,13 +86,14 @@ class Prefixes(Sequences):
         if not self.merged:
             return ""
         others = counted(self.merged, "more place")
-        return f" Not counted again: {others} of the class and with the label of one of these."
+        return f" {others} of the class and label of one of these are not counted again."
 
     def claims(self, data: Dataset) -> list[Claim]:
         return [timed(partial(self._claim, data))]
 
     def _claim(self, data: Dataset) -> Claim:
-        """By the checker's reading of the sequences, and by products instead of fractions."""
+        """The data are compared with the checker's reading of the sequences; classes are compared
+        by products instead of fractions."""
         others = [(t, s) for t, s in enumerate(self.first) if s < t]
         apart = next((pair for pair in others if not _one_class(self.whole, *pair)), None)
         wrong = _unlike(data) or ("" if apart is None else f"examples {apart} are of two classes")
@@ -125,7 +126,7 @@ def _one_class(data: Dataset, t: int, s: int) -> bool:
 
 
 def _unlike(data: Dataset) -> str:
-    """Where the data are not what the checker reads from the sequences; "" where they are."""
+    """The first difference of the data from the checker's reading of the sequences, or ""."""
     limits, dims = Limits(math.inf, math.inf), (data.T, data.longest, data.d, data.m)
     names = ("examples", "context", "width", "labels")
     cert = {"data": data.canonical(), "tokens": None, "dims": dict(zip(names, dims, strict=True))}
@@ -145,8 +146,8 @@ def _unlike(data: Dataset) -> str:
 
 
 def _in_order(data: Dataset, t: int, tokens: list[list[int]], unit: int, own: int) -> bool:
-    """Whether these tokens over `unit` are those of the data in their order: of each row the first
-    one is compared, and every other is the same object as the first of its row."""
+    """Whether these tokens over `unit` are those of the data in their order. The first token of
+    each row is compared; every other must be the same object as the first of its row."""
     order = np.arange(data.tokens(t)) if data.order is None else data.order[t]
     if len(tokens) != len(order):
         return False

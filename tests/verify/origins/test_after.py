@@ -54,7 +54,7 @@ def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> Non
     numbers = trace[ids.BEFORE].numbers
     assert list(numbers.values()) == [1, 1, 3] and trace[ids.A1].level is Level.PROVED
     page = (folder / "report.md").read_text()
-    assert "The data are what a block in front makes" in page and "--before mean" in page
+    assert "One block before the layer computed the data" in page and "--before mean" in page
     assert f"`{DATA.sha256}`" in page
 
 
