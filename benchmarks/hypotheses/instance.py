@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from flint import fmpz_mat
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.construction import Groups
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.attack.cases import Case
+from attncert.verify.attack.cases import Case, independent
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,11 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
 def affine_rank(rows: Sequence[Sequence[int]]) -> int:
     """Of affinely independent rows the largest number: the rank with a column of ones."""
     return rank([[*row, 1] for row in rows])
+
+
+def every_subset_independent(vectors: IntArray, size: int) -> bool:
+    """Whether the Kruskal rank of these integer vectors is at least min(size, N). All subsets."""
+    return all(
+        independent(vectors[list(some)])
+        for some in combinations(range(len(vectors)), min(size, len(vectors)))
+    )

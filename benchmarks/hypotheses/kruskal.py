@@ -17,13 +17,12 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.verify.attack.cases import every_subset_independent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.tightness.universal import universal
-from hypotheses.instance import rank
+from hypotheses.instance import every_subset_independent, rank
 
 __all__ = ["Kappa", "Remark", "kruskal_rank", "of_kruskal_rank", "remarks"]
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attncert.constructions.arrays import IntArray
-from attncert.verify.attack.cases import every_subset_independent
-from hypotheses.instance import Instance, affine_rank, rank
+from hypotheses.instance import Instance, affine_rank, every_subset_independent, rank
 
 _DRAWS = 20_000  # instances looked at for one that meets the condition
 

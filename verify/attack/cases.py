@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +13,7 @@ from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
-_DRAWS = 200  # of a context, until its rank is n; then the unit rows are taken
+_DRAWS = 200  # attempts at a context of rank n; then unit rows are used
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,7 @@ class Case:
     """A data set and the task for the construction.
 
     contexts (T or 1, n, d) and queries (T, d): int64 numerators over `denominator`.
-    heads: H. width: d_h, which bounds r = min(n, d_h). kind: how it was drawn, for the counts.
-    option: a coin for the construction (which of its two ways of building a head is used).
+    heads: H. width: d_h, which bounds r = min(n, d_h). kind: how it was drawn. option: the seed.
     """
 
     contexts: IntArray
@@ -39,11 +36,11 @@ class Case:
 
     @property
     def fits(self) -> bool:
-        """Whether so many heads can place the examples."""
+        """Whether the heads can place the examples."""
         return len(self.queries) <= self.heads * (self.r - 1) + 1
 
     def without(self, t: int) -> Self:
-        """Example t."""
+        """The case without example t."""
         contexts = np.delete(self.contexts, t, axis=0) if len(self.contexts) > 1 else self.contexts
         return replace(self, contexts=contexts, queries=np.delete(self.queries, t, axis=0))
 
@@ -77,7 +74,7 @@ class Case:
 def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
     """A case with contexts of rank n, n = 1..4, d = n..n+2, H = 1..3 and T up to the capacity.
 
-    width_one: groups of n and n - 1 whatever d_h (it is 1); else d_h = 1..n+1 and r = min(n, d_h).
+    width_one: d_h = 1 with groups of n and n - 1; else d_h = 1..n+1 and r = min(n, d_h).
     """
     n = int(rng.integers(1, 5))
     d, heads = n + int(rng.integers(0, 3)), int(rng.integers(1, 4))
@@ -98,12 +95,6 @@ def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
     )
 
 
-def every_subset_independent(vectors: IntArray, size: int) -> bool:
-    """Is the Kruskal rank of these integer vectors (N, d) at least min(size, N)? All subsets."""
-    subsets = vectors[_subsets(len(vectors), min(size, len(vectors)))]
-    return bool(_each_independent(subsets).all())
-
-
 def independent(rows: IntArray) -> bool:
     """Are these integer rows (k, d) independent over Q? Exact."""
     return int(fmpz_mat(rows.tolist()).rank()) == len(rows)
@@ -112,11 +103,6 @@ def independent(rows: IntArray) -> bool:
 def _each_independent(matrices: IntArray) -> BoolArray:
     """(N, k, d) -> (N,)."""
     return np.array([independent(rows) for rows in matrices], dtype=bool)
-
-
-@lru_cache(maxsize=128)
-def _subsets(count: int, size: int) -> IntArray:
-    return np.array(list(combinations(range(count), size)), dtype=np.intp)
 
 
 def _full_rank(make: Callable[[int], IntArray], count: int) -> IntArray:
