@@ -110,10 +110,9 @@ def _of_layer(run: Run, known: Judged) -> Proof:
     else:
         claims += stages.check_premises(run, built, claims)
         claims += stages.check_saturation(run, built)
-        rank, prime = stages.check_rank(run, built)
-        claims += rank
-        claims += run.theorem.follows(run.data, built)
-        outcome = stages.outcome(run, built, prime)
+        rank = stages.check_rank(run, built)
+        claims += [*rank, *run.theorem.follows(run.data, built)]
+        outcome = stages.outcome(run, built, rank[0].numbers["prime"])
         claims += outcome.claims
         proof = stages.proof_of(run, built, outcome, claims)
     require_rules(proof)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -39,21 +38,20 @@ from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.steps import conclusions, narrow
 
-# Work of the exact readout, bits²·T. Solving takes the lesser part of the time up to these limits
-# (benchmarks/digits.py); checking the solution over ℚ and writing T numbers of `bits` bits take the
-# rest. A certificate has 32 MB at 10^13 (385 digits), and at 5·10^14 (769) it is more than the
-# checker reads: then, and wherever a cap of the checker is met, the rank is the answer.
+# Work of the exact readout, bits²·T. Up to these limits solving takes less time than checking the
+# solution over ℚ and writing it (benchmarks/digits.py). A certificate has 32 MB at 10^13 (385
+# digits); at 5·10^14 (769) the checker cannot read it, and the answer is the rank.
 SOLVE_WORK = 10**13
-ASKED_WORK = 10**15  # the limit where interpolation was asked for by name
-READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, also where asked for
-INVERSE_WORK = 2 * 10**12  # the same for all T right-hand sides at once (symbolic labels)
+ASKED_WORK = 10**15  # the limit if interpolation was requested
+READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, even if requested
+INVERSE_WORK = 2 * 10**12  # for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the finished layer is claimed to do, the layer with whatever readout it has, and the
-    certificate of it, where there is one that the checker reads."""
+    """The claims about the finished layer, with its readout if there is one, and its certificate if
+    the checker can read one."""
 
     kind: Kind
     layer: Layer
@@ -94,24 +92,20 @@ def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
     return [*routes, saturation_claims.conclusion(built, target, routes)]
 
 
-def check_rank(run: Run, built: BuiltLayer) -> tuple[list[Claim], int]:
-    """rank Z = T at finite weights, and the reduction that makes it enough; and modulo which prime
-    the rank was taken."""
+def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
+    """rank Z = T at finite weights, and the reduction by which that is enough."""
     run.progress("rank", 0, run.data.T)
-    start = time.perf_counter()
-    claim, prime = conclusions.full_rank_at_prime(
-        run.data, built.layer, run.question.device, partial(run.progress, "rank")
-    )
-    full = claim.timed(time.perf_counter() - start)
+    progress = partial(run.progress, "rank")
+    device = run.question.device
+    full = timed(partial(conclusions.full_rank, run.data, built.layer, device, progress))
     if not run.narrow:
-        return [full, conclusions.reduction()], prime
+        return [full, conclusions.reduction()]
     columns = timed(partial(narrow.columns, run.data, built, run.value_width))
-    return [full, columns, narrow.reduction()], prime
+    return [full, columns, narrow.reduction()]
 
 
 def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
-    """Why the answer is a rank, and no readout with numbers of so many bits is computed; "" if one
-    is."""
+    """Why the answer is a rank and no readout is computed; "" if one is. bits: of its numbers."""
     data, work = run.data, bits * bits * run.data.T
     if run.question.claim == "full-rank":
         return "as asked"
@@ -129,12 +123,12 @@ def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
 
 
 def _fits(bits: int, T: int) -> bool:
-    """Whether T numbers of so many bits are within every limit."""
+    """Whether T numbers of this length are within every limit."""
     return bits * bits * T <= ASKED_WORK and bits * T <= READOUT_BITS
 
 
 def _above_limits(check_seconds: float, mib: float) -> str:
-    """What the check of a certificate takes, and how its limits are raised; "" within them."""
+    """The cost of checking a certificate, and the options for it; "" within the default limits."""
     if check_seconds <= LIMIT_SECONDS and mib <= LIMIT_MIB:
         return ""
     return (
@@ -149,7 +143,7 @@ def _brief(x: float) -> str:
 
 
 def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
-    """Steps 9 and 10, or the rank. prime: modulo which the rank is T."""
+    """Steps 9 and 10, or the rank. prime: the rank is T modulo this prime."""
     data, bits = run.data, predicted_bits(built, run.data)
     if why := _rank_reason(run, built, bits):
         return _by_rank(run, built, bits, prime, why)
@@ -179,7 +173,7 @@ def _by_rank(run: Run, built: BuiltLayer, bits: int, prime: int, why: str) -> Ou
 def _certified(
     run: Run, built: BuiltLayer, layer: Layer, prime: int | None = None
 ) -> tuple[Certificate | None, str]:
-    """The certificate of this layer (prime: of its rank); or None, and why the checker would not
+    """The certificate of this layer (prime: of its rank); or None, and why the checker could not
     read it."""
     try:
         file = data_file(run.data, run.question.data_file)
@@ -199,7 +193,7 @@ def _certified(
 
 
 def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, bits: int) -> list[Claim]:
-    """The layer's outputs are the labels: by every route that its numbers allow."""
+    """The equality of outputs and labels, by every route that is affordable."""
     data = run.data
     run.progress("interpolation", 0, 3)
     routes = [timed(partial(rational, data, layer))]
@@ -217,7 +211,7 @@ def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, bits: int) ->
 
 
 def proof_of(run: Run, built: BuiltLayer, outcome: Outcome, claims: list[Claim]) -> Proof:
-    """The trace, the heads in numbers, and the certificate of what holds."""
+    """The proof: the trace, the heads in numbers, and the certificate if the answer holds."""
     data = run.data
     run.progress("figures", 0, 1)
     question = run.question

@@ -1,7 +1,7 @@
-"""The claims about the layer as a whole: what applies, the rank, and the answer.
+"""Claims about the whole layer: whether the theorem applies, the rank, and the answer.
 
-Edges show what an answer rests on. That the layer outputs the labels rests on its weights and the
-data alone; that *Theorem 1* applies rests on all its hypotheses, A1 included.
+That the layer outputs the labels rests on its weights and the data alone. That *Theorem 1* applies
+rests on all its hypotheses, A1 included.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.steps.hypotheses import EXACT
 
-# Entries of Z from which blocks of rows in float64 are faster than FLINT, 0.3 s of compiled code
-# being loaded included (benchmarks/rank.py).
+# Entries of Z from which blocks of rows in float64 are faster than FLINT, although loading compiled
+# code takes 0.3 s (benchmarks/rank.py).
 BLOCKS_FROM = 150_000
 
 _EVERY_LABELLING = (
@@ -35,11 +35,11 @@ _ANSWER = "docs/mathematics.md, sections 1 and 3"
 
 
 def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
-    """Does the theorem, as stated, cover this data? No other claim rests on this one."""
+    """Whether the theorem, as stated, applies to these data. No other claim rests on this one."""
     false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
     return Claim.checked(
         ids.THEOREM,
-        f"The hypotheses of {theorem} hold for this data, so it applies as stated.",
+        f"The hypotheses of {theorem} hold for these data, so it applies as stated.",
         not false,
         {"hypotheses that do not hold": false},
         failed=Level.NOT_APPLICABLE,
@@ -60,25 +60,17 @@ def parameters(count: int) -> Claim:
     )
 
 
-def full_rank(data: Dataset, layer: Layer) -> Claim:
-    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
-
-    Undecided where the rank is smaller modulo every prime tried, or a logit is not whole.
-    """
-    return full_rank_at_prime(data, layer)[0]
-
-
-def full_rank_at_prime(
+def full_rank(
     data: Dataset,
     layer: Layer,
     device: DeviceChoice = "auto",
     progress: Progress = silent,
-) -> tuple[Claim, int]:
-    """`full_rank`, and the prime: the first modulo which the rank is T, else the one of largest
-    rank.
+) -> Claim:
+    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
-    A head that occurs several times is used once: equal columns add nothing to a rank.
-    device, progress: of `verify.rank.whole_layer.layer`, which takes large layers.
+    Undecided if the rank is smaller modulo every prime tried, or a logit is not whole. "prime" is
+    the first modulo which the rank is T, else that of largest rank. A repeated head is used once:
+    equal columns add nothing. device, progress: for large layers, of `layer_rank`.
     """
     if in_blocks(data, layer, device):
         rank, prime = _rank_in_blocks(data, layer.distinct, device, progress)
@@ -86,21 +78,20 @@ def full_rank_at_prime(
     else:
         rank, prime = features.rank_of(data, layer.distinct)
         how = ""
-    claim = Claim(
+    return Claim(
         ids.RANK,
         "The features $Z$ of the finished layer, at its finite weights, have rank "
         f"$T={data.T}$ over $\\mathbb{{Q}}$.",
         Level.PROVED if rank == data.T else Level.UNDECIDED,
         numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
         arithmetic=f"features and rank mod {prime}{how}; the rank over ℚ is at least that",
-        source="mathematics, section 3",
+        source="docs/mathematics.md, section 3",
     )
-    return claim, prime
 
 
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
-    """Whether `verify.rank.whole_layer.layer` takes the rank: by the size of Z alone, so that
-    equal input gives equal output on every machine, or because a GPU was asked for."""
+    """Whether `layer_rank` computes the rank: if Z is large, whatever the machine, so that equal
+    input gives equal output, or if a GPU was requested."""
     return device == "cuda" or data.T * len(layer.distinct.heads) * data.d >= BLOCKS_FROM
 
 
@@ -127,7 +118,7 @@ def reduction() -> Claim:
 
 
 def universal(*, narrow: bool = False) -> Claim:
-    """narrow: d_v < m, so that some columns of Z have to do (verify/steps/narrow.py)."""
+    """narrow: d_v < m, so that only some columns of Z are used (verify/steps/narrow.py)."""
     return Claim(
         ids.UNIVERSAL,
         _EVERY_LABELLING,
@@ -145,11 +136,10 @@ def interpolates(
     *,
     narrow: bool = False,
 ) -> list[Claim]:
-    """The answer when an exact readout was computed; rests on the exact routes that ran.
+    """The answer if an exact readout was computed; it rests on the exact routes that ran.
 
-    A route that *refutes* the equality refutes the answer, whatever the others show. uncertified:
-    why there is no certificate. above: which limits its check goes beyond. narrow: as for
-    `universal`.
+    One route that *refutes* the equality refutes the answer. uncertified: why there is no
+    certificate. above: the limits that its check exceeds. narrow: as for `universal`.
     """
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
@@ -179,9 +169,9 @@ def interpolates(
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Claim]:
-    """The answer when no exact readout was computed: universal memorization by rank alone.
+    """The answer if no exact readout was computed: universal memorization by rank alone.
 
-    why: there is none; uncertified: why there is no certificate either.
+    why: no readout was computed; uncertified: why there is no certificate.
     """
     return [
         _no_readout(bits, why),
@@ -201,7 +191,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Clai
 
 
 def too_long(data: Dataset, bits: int, narrow: bool = False) -> list[Claim]:
-    """The answer when the exact readout was asked for and its numbers do not fit in memory."""
+    """The answer if an exact readout was requested and its numbers do not fit in memory."""
     wide = f"--value-width {data.m} " if narrow else ""
     return [
         _no_readout(bits, too_long_to_compute(bits)),
@@ -221,7 +211,7 @@ def too_long(data: Dataset, bits: int, narrow: bool = False) -> list[Claim]:
 
 
 def too_long_to_compute(bits: int) -> str:
-    """Why no exact readout is computed where its numbers would have so many bits."""
+    """Why no exact readout with numbers of this length is computed."""
     return f"its numbers would have {_size(bits)} bits each, too long to compute"
 
 

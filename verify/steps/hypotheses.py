@@ -1,8 +1,8 @@
 """The hypotheses of the theorems, each checked on the data.
 
-Two readings of A1 are kept apart: every min(n, T) queries are independent (the theorem's
-hypothesis, coNP-hard to decide in general), and the partition condition (what the proof uses for
-one grouping, polynomial to decide).
+A1 has two readings: every min(n, T) queries are independent (the hypothesis of the theorem,
+coNP-hard to decide in general), and the partition condition (which the proof uses for one grouping,
+and which takes polynomial time).
 """
 
 from __future__ import annotations
@@ -40,81 +40,98 @@ from attncert.verify.rank.modular import IndependenceTester
 from attncert.verify.rank.rational import find_relation
 from attncert.verify.rank.residues import residues
 
-COUNTED = "comparison of integers"
 EXACT = "exact over ℚ (FLINT; a rank mod p never exceeds the rank over ℚ)"
 PARTITION = (
     "In this grouping each group's queries are independent and no earlier query lies in the span "
     "of a later group."
 )
-_WIDTH_ONE = "ours, docs/width-one.md, section 8"
 A1_WORK = 30.0  # nominal seconds
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
-_LARGE = 2**15  # entries from which compiled elimination modulo a prime is faster than FLINT
-_WIDE = 1_000  # entries of a subset above which all samples are tried at once
+_LARGE = 2**15  # entries from which compiled elimination mod p is faster than FLINT
+_WIDE = 1_000  # entries of a subset from which all samples are tried at once
 
 
 def sizes(data: Dataset) -> Claim:
     """n ≤ d."""
-    return Claim.checked(
+    return _compared(
         ids.CONTEXT_SIZE,
         "The context size does not exceed the width: $n \\le d$.",
         data.n <= data.d,
         {"n": data.n, "d": data.d},
-        numbers={"asked": f"n at most d = {data.d}", "found": f"n = {data.n}"},
-        arithmetic=COUNTED,
-        source="paper, Theorem 1",
+        f"n at most d = {data.d}",
+        f"n = {data.n}",
+        "paper, Theorem 1",
     )
 
 
 def token_counts(data: Dataset) -> Claim:
     """All contexts have n tokens."""
     counts = data.counts or (data.n,) * data.T
-    return Claim.checked(
+    fewest = min(counts)
+    return _compared(
         ids.TOKEN_COUNTS,
         "The contexts have equally many tokens.",
         not data.ragged,
-        {"examples": [counts.index(min(counts)), counts.index(data.n)],
-         "tokens": [min(counts), data.n]},
-        numbers={"asked": "equally many", "found": data.lengths},
-        arithmetic=COUNTED,
-        source="paper, section 3: $E\\in\\mathbb{R}^{n\\times d}$",
-    )  # fmt: skip
+        {"examples": [counts.index(fewest), counts.index(data.n)], "tokens": [fewest, data.n]},
+        "equally many",
+        data.lengths,
+        "paper, section 3: $E\\in\\mathbb{R}^{n\\times d}$",
+    )
 
 
 def value_width(data: Dataset, width: int) -> Claim:
     """d_v ≥ m, which the first step of every proof about a layer needs."""
-    return Claim.checked(
+    return _compared(
         ids.VALUE_WIDTH,
         "A head's values are at least as wide as the labels: $d_v \\ge m$.",
         width >= data.m,
         {"d_v": width, "m": data.m},
-        numbers={"asked": f"d_v at least m = {data.m}", "found": f"d_v = {width}"},
-        arithmetic=COUNTED,
-        source="docs/mathematics.md, section 1",
+        f"d_v at least m = {data.m}",
+        f"d_v = {width}",
+        "docs/mathematics.md, section 1",
     )
 
 
-def capacity(
-    examples: int, heads: int, r: int, bound: Capacity, source: str = "paper, Theorem 1"
-) -> Claim:
-    """T is at most what H heads place by the theorem."""
+def capacity(examples: int, heads: int, r: int, bound: Capacity, source: str) -> Claim:
+    """T is at most the number of examples that the theorem places with H heads."""
     most = bound.places(heads, r)
     sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
-    return Claim.checked(
+    return _compared(
         ids.CAPACITY,
         f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
         examples <= most,
         {"T": examples, "capacity": most},
-        numbers={"asked": f"T at most {most} ({sizes})", "found": f"T = {examples}"},
-        arithmetic=COUNTED,
+        f"T at most {most} ({sizes})",
+        f"T = {examples}",
+        source,
+    )
+
+
+def _compared(
+    claim_id: ClaimId,
+    statement: str,
+    holds: bool,
+    witness: Mapping[str, Any],
+    asked: str,
+    found: str,
+    source: str,
+) -> Claim:
+    """The claim of a comparison of integers."""
+    return Claim.checked(
+        claim_id,
+        statement,
+        holds,
+        witness,
+        numbers={"asked": asked, "found": found},
+        arithmetic="comparison of integers",
         source=source,
     )
 
 
 def independent_contexts(data: Dataset) -> Claim:
-    """A2: every context has rank n; refuted with the context and the exact dependency. Of contexts
-    of different lengths: each has the rank of its own number of tokens."""
+    """A2: every context has rank n, or its own number of tokens as rank if their lengths differ;
+    refuted with the context and the exact dependency."""
     finding = f"rank {data.lengths} in " + (
         "the shared context" if data.shared else f"all {data.T} contexts"
     )
@@ -139,7 +156,7 @@ def independent_contexts(data: Dataset) -> Claim:
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
-    """The partition condition for this grouping: what the proof really needs of the queries."""
+    """The partition condition for this grouping: all that the proof needs of the queries."""
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
     condition = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
@@ -156,7 +173,7 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
 
 
 def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
-    """In words, and as a relation; {} where none fails."""
+    """The first group that fails, in words and as a relation; {} if there is none."""
     queries = data.queries
     table = residues(data.queries.stored, PRIMES_FLOAT64[0])
     earlier: list[int] = []
@@ -174,32 +191,27 @@ def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str,
 
 
 def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
-    """Some grouping meets P' and D: found, excluded, or not found."""
+    """Whether some grouping meets P' and D."""
     statement = (
         "The examples can be divided into groups that meet the partition condition and, in some "
         "order of each, the dimension condition."
     )
     condition = "groups" if heads is None else f"at most {counted(heads, 'group')}"
+    level, witness = Level.PROVED, None
     try:
-        groups = by_dimension(data, heads, seed)
+        sizes = [str(len(group)) for group in by_dimension(data, heads, seed)]
+        finding = f"{counted(len(sizes), 'group')} of {', '.join(sizes)}"
     except HypothesisFails as failure:
-        return Claim(
-            ids.DIMENSION_CONDITION,
-            statement,
-            Level.REFUTED if failure.decided else Level.UNDECIDED,
-            numbers={"asked": condition, "found": failure.reason},
-            witness={**failure.witness, "reason": failure.reason},
-            arithmetic=EXACT,
-            source=_WIDTH_ONE,
-        )
-    sizes = ", ".join(str(len(group)) for group in groups)
+        level = Level.REFUTED if failure.decided else Level.UNDECIDED
+        finding, witness = failure.reason, {**failure.witness, "reason": failure.reason}
     return Claim(
         ids.DIMENSION_CONDITION,
         statement,
-        Level.PROVED,
-        numbers={"asked": condition, "found": f"{counted(len(groups), 'group')} of {sizes}"},
+        level,
+        numbers={"asked": condition, "found": finding},
+        witness=witness,
         arithmetic=EXACT,
-        source=_WIDTH_ONE,
+        source="ours, docs/width-one.md, section 8",
     )
 
 
@@ -240,7 +252,7 @@ def _by_all_subsets(data: Dataset, k: int, claim_id: ClaimId) -> Claim:
 
 
 def _by_bound(data: Dataset, k: int, claim_id: ClaimId, bound: RankBound) -> Claim:
-    """What a bound on the Kruskal rank says, which answers the question."""
+    """The claim that a bound on the Kruskal rank decides."""
     numbers: dict[str, Any] = {"method": bound.method}
     if bound.dependency is not None:
         examples = bound.dependency.indices
@@ -310,7 +322,7 @@ def _clause(sentence: str) -> str:
 
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
-    """What would decide it, with the work it takes, where that is within reach."""
+    """The command that would decide it, with its work, if that is within reach."""
     from attncert.verify.kruskal.interval import work_needed
 
     needed = work_needed(vectors, k)
@@ -321,8 +333,8 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
 
 
 def _samples(data: Dataset, k: int, seed: int) -> Iterator[tuple[list[int], bool]]:
-    """Random subsets; with True for those that are proved independent: of wide data, by many
-    threads. The others are decided one by one."""
+    """Random subsets, with True for those that are proved independent, which for wide data many
+    threads do at once. The others are decided one by one."""
     rng = np.random.default_rng(seed)
     drawn = np.sort([rng.choice(data.T, k, replace=False) for _ in range(_SAMPLES)], axis=1)
     proved = np.zeros(_SAMPLES, dtype=bool)
@@ -332,13 +344,12 @@ def _samples(data: Dataset, k: int, seed: int) -> Iterator[tuple[list[int], bool
 
 
 def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
-    """Earlier queries that a vector orthogonal to the group mod p does not tell apart; None: the
-    group is dependent mod p.
+    """Earlier queries that may lie in the span of the group; None if the group is dependent mod p.
 
     queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
-    mod p prove that e_s lies outside its span over ℚ: only the rest is looked at. If it is
-    dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing: all are
-    looked at. Outside the group's pivot columns the entries of v are fixed; the others follow.
+    mod p prove that e_s lies outside its span over ℚ: only the other e_s are suspects. If it is
+    dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing. The
+    entries of v outside the group's pivot columns are chosen; the others follow.
     """
     p, width = PRIMES_FLOAT64[0], queries.shape[1]
     pivots, rows = _echelon(queries[list(group)], p)
@@ -365,8 +376,8 @@ def _echelon(rows: FloatArray, p: int) -> tuple[IntArray, FloatArray]:
 
 
 def _independent(rows: ExactArray) -> bool:
-    """Rows that are independent in some columns mod p are independent: of many columns, every
-    (width/count)-th is tried first."""
+    """Whether the rows are independent. Independence mod p in some columns is enough; of many
+    columns every (width/count)-th is tried first."""
     p, (count, width) = PRIMES_31[0], rows.shape
     steps = (max(1, width // count), 1) if count * width >= _LARGE else ()
     for step in steps:
@@ -379,14 +390,14 @@ def _independent(rows: ExactArray) -> bool:
 
 
 def _between(examples: Sequence[int], queries: ExactArray) -> dict[str, Any]:
-    """The relation of dependent queries, as a witness."""
+    """The relation between dependent queries, as a witness."""
     pairs = zip(examples, _coefficients(queries[list(examples)]), strict=True)
     terms = [(t, c) for t, c in pairs if c != "0"]
     return {"examples": [t for t, _ in terms], "coefficients": [c for _, c in terms]}
 
 
 def _coefficients(rows: ExactArray) -> list[str]:
-    """Integers c, not all zero, with c·rows = 0; all zero if the rows are independent."""
+    """Integers c ≠ 0 with c·rows = 0; all zero if the rows are independent."""
     relation = find_relation(rows.numerators)
     coefficients = (
         dict(zip(relation.indices, relation.coefficients, strict=True)) if relation else {}
