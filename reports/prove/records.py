@@ -68,7 +68,6 @@ def _heads(proof: Proof) -> list[dict[str, Any]]:
             "rate": head.rate,
             "bits": head.bits,
             "z_bits": head.z_bits,
-            "condition": None if head.condition is None else float(f"{head.condition:.3g}"),
             "worst_earlier_log2_off_peak": None if worst is None else round(worst, 3),
         }
         if of_examples:

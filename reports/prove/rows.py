@@ -16,7 +16,6 @@ from attncert.reports.words.numbers import (
     indices,
     notation,
     power_of_two,
-    real,
     size,
     tokens,
     whole,
@@ -122,7 +121,7 @@ def _longest(matrices: Iterable[fmpq_mat]) -> int:
 
 HEAD_COLUMNS = (
     "head", "group", "$c$", "rate $\\rho$", "$B$", "worst $1-p_{\\max}$, earlier examples",
-    "logit range", "condition of $Z$", "standing",
+    "logit range", "standing",
 )  # fmt: skip
 
 
@@ -137,7 +136,7 @@ def heads(proof: Proof) -> tuple[Row, list[Row]]:
         table.append((
             str(k), indices(head.group, 4), _whole(head.c), _whole(head.rate), _size(head.bits),
             _off_peak(worst), _size(head.z_bits),
-            NONE if head.condition is None else real(head.condition), standing.get(k, NONE),
+            standing.get(k, NONE),
         ))  # fmt: skip
     filled = [j for j in range(len(HEAD_COLUMNS)) if any(row[j] != NONE for row in table)]
     columns, *rows = (tuple(row[j] for j in filled) for row in (HEAD_COLUMNS, *table))

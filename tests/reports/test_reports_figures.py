@@ -43,7 +43,7 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     proof = fixtures.paper_proof()
     huge = replace(
         proof.heads[1], c=10**400, bits=10**400, z_bits=10**500,
-        condition=float("inf"), log2_off_peak=(float("-inf"), -1e300, -0.5),
+        log2_off_peak=(float("-inf"), -1e300, -0.5),
     )  # fmt: skip
     files = report(replace(proof, heads=(proof.heads[0], huge))).files
     assert "| below $2^{-10^{200}}$ |" in files["report.md"].decode()

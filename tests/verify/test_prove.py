@@ -234,21 +234,6 @@ def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -
 # Anything at all.
 
 
-def test_a_condition_number_beyond_float64_is_left_out() -> None:
-    """Found by the test below: the ratio of the singular values overflowed."""
-    data = Dataset.of(
-        [
-            [["1/8", 0], [2.260136715356655e270, "1/2"]],
-            [[-3, "2/7"], ["2394626615110/280113", -510]],
-        ],
-        [[0, 1], [1, 0]],
-        [0, 0],
-    )
-    proof = prove(data)
-    assert proof.standing is Level.PROVED
-    assert proof.heads[0].condition is None
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     datasets(numbers, max_T=4, max_n=3, max_d=4) | families(max_T=6),

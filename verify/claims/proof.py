@@ -60,7 +60,6 @@ class HeadSummary:
                   term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
-    condition:    condition number of Z after this head (float64, numerical).
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf if n = 1).
     rate:         bits of saturation that one more unit of c adds in the limit, at the slowest of
                   the earlier examples (exact); None if there is no such whole number.
@@ -70,7 +69,6 @@ class HeadSummary:
     c: int | None
     bits: int | None
     z_bits: int | None
-    condition: float | None
     log2_off_peak: Sequence[float]
     rate: int | None = None
 
