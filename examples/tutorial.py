@@ -317,8 +317,8 @@ print("the answer:", proof.standing.value)
 # ## In a notebook
 #
 # A proof shows its verdict, and `proof.trace` its graph: solid edges are what
-# the certificate rests on. `proof.plot.saturation()` and its like are the report's figures, for
-# Matplotlib. `to_numpy` gives the weights as floats, `to_sympy` exactly. Bars appear below a long
+# the certificate rests on. `proof.plot.saturation()` is the report's heat map, a Matplotlib
+# figure. `to_numpy` gives the weights as floats, `to_sympy` exactly. Bars appear below a long
 # cell with `with Stages() as progress: prove(data, settings, progress)`.
 
 # %%
