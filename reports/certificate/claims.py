@@ -19,10 +19,6 @@ _POWERS = f"{_LAYER}, and that exp(k ln 2) is 2 to the power of k"
 _BLOCKS = "what the blocks of a network compute (docs/certificate.md)"
 _INTERVALS = "the intervals hold the true numbers"
 _TRUE_EXP = "The exponential function is the true one, not rounded."
-_NO_FLOATS = (
-    "Nothing about other inputs, about training, or about what the {} does in floating point, "
-    "where every step rounds."
-)
 
 
 class Words(NamedTuple):
@@ -40,7 +36,7 @@ class Words(NamedTuple):
     @property
     def trust(self) -> str:
         argued = f"Argued, not computed: {self.argued}." if self.argued else ""
-        assumed = f"Taken on trust: {self.assumed}." if self.assumed else ""
+        assumed = f"Also taken on trust: {self.assumed}." if self.assumed else ""
         return " ".join(filter(None, [argued, assumed]))
 
 
@@ -53,7 +49,7 @@ def _interpolation(cert: Mapping[str, Any]) -> Words:
         "every score (logit) is a whole multiple of ln 2, so that each weight is a power of two "
         "over a sum of powers of two: a fraction. Everything the layer computes is then a "
         "fraction, computed without rounding and compared with the label.",
-        f"Nothing about other labels. {_NO_FLOATS.format('layer')}",
+        _silent("layer", "other labels"),
         assumed=_POWERS,
     )
 
@@ -69,7 +65,7 @@ def _full_rank(cert: Mapping[str, Any]) -> Words:
         f"Independence is shown modulo p = {_prime(cert)}: a determinant that is not 0 modulo p is "
         "not 0.",
         "It does not give the values and outputs for any particular labels, nor say how long their "
-        f"numbers are. {_NO_FLOATS.format('layer')}",
+        f"numbers are. {_silent('layer')}",
         "rows that are independent modulo a prime are independent over the rational numbers, and "
         "independent rows serve every labelling (docs/mathematics.md; in Coq, docs/kernel.md: "
         "prime_rank_lifts, reduction)",
@@ -88,7 +84,7 @@ def _dependent_set(cert: Mapping[str, Any]) -> Words:
         f"{vectors} of {counted(dims['width'], 'number')}, in the file.",
         f"A sum with coefficients that are not 0 is zero: {sum_} = 0. It is computed without "
         "rounding.",
-        "Nothing about smaller sets: without one of them these vectors may be independent or not.",
+        "It says nothing about smaller sets: without one of them these vectors may be independent.",
     )
 
 
@@ -105,8 +101,8 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
         "scores, so inputs that differ only by these (or by scaling the query against the tokens) "
         f"give tied outputs: for every layer {_sum(terms, 'output')} = 0. The same sum of the "
         "labels is not 0. The tie and both sums are checked on the numbers.",
-        "Nothing about other labels for the same inputs, or about layers that see more than these "
-        "contexts and queries, such as positions or a second layer.",
+        "It says nothing about other labels for the same inputs, or about layers that also see "
+        "positions or the outputs of another layer.",
         "inputs that are tied in this way force this relation between the outputs of every "
         "attention layer (docs/tightness.md, section 3; in Coq, docs/kernel.md: tied_features, "
         "impossible)",
@@ -126,8 +122,8 @@ def _near(cert: Mapping[str, Any]) -> Words:
         "of this radius, stays in the box and brings any two points closer together. So the step "
         "leaves some point fixed, and there the outputs are the labels. All inequalities are "
         "computed with integers, rounded to the safe side.",
-        "It does not give these real weights exactly: in general they are irrational. Nothing "
-        f"about other labels. {_NO_FLOATS.format('layer')}",
+        "It does not give these real weights exactly: in general they are irrational. "
+        f"{_silent('layer', 'other labels')}",
         "Banach's fixed point theorem for Newton's map (at the head of near.py in the checker; in "
         "Coq, docs/kernel.md: zero_in_box, accepted_interpolation_near)",
         _LAYER,
@@ -147,7 +143,7 @@ def _every_labelling(cert: Mapping[str, Any]) -> Words:
         "changes of the weights reach all small labels, and larger values all others. Independence "
         f"is shown modulo p = {_prime(cert)}: a determinant that is not 0 modulo p is not 0.",
         "It does not give the weights for any particular labels, nor say how large they are. "
-        f"{_NO_FLOATS.format('layer')}",
+        f"{_silent('layer')}",
         "near a zero with independent derivatives all small outputs are reached, and values can be "
         "scaled (at the head of every_labelling.py in the checker; in Coq, docs/kernel.md: "
         "all_labels, accepted_every_labelling)",
@@ -163,7 +159,7 @@ def _network(cert: Mapping[str, Any]) -> Words:
         "Every number between the blocks is a fraction, computed without rounding: softmax weights "
         "are fractions if the scores differ by whole multiples of ln 2, or not at all. The outputs "
         "are compared with the labels.",
-        f"Nothing about other labels. {_NO_FLOATS.format('network')}",
+        _silent("network", "other labels"),
         assumed=f"{_BLOCKS}, and that exp(k ln 2) is 2 to the power of k",
     )
 
@@ -175,7 +171,7 @@ def _within(cert: Mapping[str, Any]) -> Words:
         f"{_inputs(cert)} {_blocks(cert)} {_TRUE_EXP}",
         "Every number between the blocks is enclosed in an interval, computed with integers and "
         "rounded outwards. The intervals of the outputs are compared with the labels.",
-        f"Not that the outputs equal the labels. {_NO_FLOATS.format('network')}",
+        f"It does not say that the outputs equal the labels. {_silent('network')}",
         f"{_INTERVALS} (at the heads of near.py and arithmetic.py in the checker; in Coq, "
         "docs/kernel.md: accepted_outputs_within)",
         _BLOCKS,
@@ -193,8 +189,8 @@ def _nearest(cert: Mapping[str, Any]) -> Words:
         "If every number between the blocks is a fraction, it is computed without rounding. "
         "Otherwise it is enclosed in an interval, computed with integers and rounded outwards. The "
         "margins are then compared with that of the file.",
-        "Not that the outputs equal the labels, or are close to them. "
-        f"{_NO_FLOATS.format('network')}",
+        "It does not say that the outputs equal the labels, or are close to them. "
+        f"{_silent('network')}",
         f"the margin is half the difference of squared distances, and {_INTERVALS} (at the "
         "heads of nearest.py, near.py and arithmetic.py in the checker)",
         _BLOCKS,
@@ -248,6 +244,14 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "outputs-within": _within,
     "nearest": _nearest,
 }
+
+
+def _silent(what: str, *more: str) -> str:
+    subjects = ", ".join([*more, "other inputs", "training"])
+    return (
+        f"It says nothing about {subjects}, or about the {what} in floating point, where every "
+        "step rounds."
+    )
 
 
 def _examples(cert: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ def _conclusion(law: Jacobian) -> Claim:
     known, labels = law.decided, law.rank.rows
     dimension = f"The outputs on these examples, over all weights of {_sized(law)},"
     reached = (
-        "an open set of labellings is output exactly, each by weights of its own"
+        "an open set of labellings is output exactly, each by its own weights"
         if law.rank.full
         else "almost no labelling is output by any weights"
     )

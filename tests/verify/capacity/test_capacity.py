@@ -147,8 +147,8 @@ def test_the_command(tmp_path: Path, shell: Shell) -> None:
     printed = shell.runs(*line).out.splitlines()
     assert printed[0] == (
         "Proved. The outputs on these examples, over all weights of 2 heads of width 1 (values: "
-        "1), have dimension 11 of 11: an open set of labellings is output exactly, each by weights "
-        "of its own."
+        "1), have dimension 11 of 11: an open set of labellings is output exactly, each by its "
+        "own weights."
     )
     assert printed[1] == (
         "All labels at once: 8 of 11 label numbers by 2 heads; the fewest heads that serve all: 3."
