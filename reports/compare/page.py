@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from attncert.reports.answers import PageParts
@@ -23,7 +22,7 @@ _COSTS = {"parameters": "parameters", "bits in all": "bits"}
 def page_parts(answer: Comparison) -> PageParts:
     lines = tuple(sentences(answer))
     table = Table("", tuple(COLUMNS), tuple(map(_row, answer.table)))
-    context = {"columns": COLUMNS, "rows": table.rows, "floor": answer.floor, "sentences": lines}
+    context = {"columns": COLUMNS, "rows": table.rows, "bits": answer.bits, "sentences": lines}
     return PageParts("compare.md.j2", context, exhibits(answer), more=lines, table=table)
 
 
@@ -42,7 +41,7 @@ def exhibits(answer: Comparison) -> dict[str, Any]:
             }
             for entry in answer.table
         ],
-        "floor": asdict(answer.floor),
+        "bits that the labels hold": answer.bits,
     }
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.given.law import law
-from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.layer import Layer
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.answers import answers
@@ -71,34 +70,15 @@ class Entry:
         return "bits in all" in self.costs
 
 
-@dataclass(frozen=True)
-class Floor:
-    """What no construction can do without on these data.
-
-    heads: of width one, the fewest that the dimension count N does not exclude for almost all
-    labels (constructions/given/law.py); None if no number is enough. parameters: of these heads.
-    bits: T log2 V, which almost all labellings need in any encoding.
-    """
-
-    heads: int | None
-    parameters: int | None
-    bits: float
-
-    @classmethod
-    def of(cls, data: Dataset) -> Floor:
-        heads = law(data).fewest_heads(1, data.m)
-        count = heads and parameter_count(data.d, data.m, heads, 1, data.m)
-        return cls(heads, count, claims.information(data))
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison(Answer):
-    """table: one entry for each construction."""
+    """table: one entry for each construction. bits: T log2 V for V different labels, which almost
+    all labellings need in any encoding."""
 
     question: Compare
     data: Dataset
     table: tuple[Entry, ...]
-    floor: Floor
+    bits: float
 
 
 @answers(Compare, data=Dataset)
@@ -138,7 +118,7 @@ def compare(
         seconds=seconds,
         versions=versions(),
         table=tuple(table),
-        floor=Floor.of(data),
+        bits=claims.information(data),
     )
 
 

@@ -19,7 +19,6 @@ from attncert.verify.methods.construction import Construction, Request
 from attncert.verify.methods.goals import Measured
 from attncert.verify.methods.names import RETRIEVAL
 from attncert.verify.network import steps
-from attncert.verify.network.inputs import READ_BY_ATTENTION, READ_IN_A_ROW
 
 _PROJECTION = (1, "It projects each input to its position on a line.")
 _HINGES = (1, "One ReLU for each input, with its knot at the input before it.")
@@ -37,7 +36,7 @@ METHODS = (
         theorem="after Zhang, Bengio, Hardt, Recht and Vinyals (2017), Theorem 1",
         source="constructions/network/relu.py",
         build=_seeded(relu.build),
-        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"line": steps.LINE, "hinges": steps.HINGES},
         purposes=(_PROJECTION, _HINGES, _READOUT),
     ),
@@ -47,7 +46,7 @@ METHODS = (
         theorem="after Baum (1988), here for any labels",
         source="constructions/network/threshold_pairs.py",
         build=_seeded(threshold_pairs.build),
-        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
             (None, "Two thresholds for each plane: their difference is 1 only at its inputs."),
@@ -60,7 +59,7 @@ METHODS = (
         theorem="after Bubeck, Eldan, Lee and Mikulincer (2020)",
         source="constructions/network/derivative_pairs.py",
         build=_seeded(derivative_pairs.build),
-        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
             (
@@ -77,7 +76,7 @@ METHODS = (
         theorem="after Yun, Sra and Jadbabaie (2019), Theorem 3.1",
         source="constructions/network/two_layers.py",
         build=_seeded(two_layers.build),
-        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"line": steps.LINE, "halves": steps.HALVES},
         purposes=(
             _PROJECTION,
@@ -93,7 +92,7 @@ METHODS = (
         "(2022)",
         source="constructions/network/bits.py",
         build=_seeded(bits.build),
-        hypotheses={"distinct-inputs": READ_IN_A_ROW},
+        hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"line": steps.LINE, "tapes": steps.TAPES},
         purposes=(
             _PROJECTION,
@@ -112,7 +111,7 @@ METHODS = (
         theorem="after Kajitsuka and Sato (2024)",
         source="constructions/network/attention_relu.py",
         build=_seeded(attention_relu.build),
-        hypotheses={"distinct-inputs": READ_BY_ATTENTION},
+        hypotheses={"distinct-inputs": steps.READ_BY_ATTENTION},
         steps={"attention": steps.ATTENTION, "line": steps.LINE, "hinges": steps.HINGES},
         purposes=(
             (1, "It appends 1 and 0 to the query."),

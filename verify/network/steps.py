@@ -1,23 +1,68 @@
-"""Steps of the proofs of networks, checked on the queries between the finished blocks.
+"""The hypothesis of every network that memorizes, and the steps of their proofs.
 
-The derivations are above the builders, in constructions/network. Each function yields relations
-about the queries before the first block and after each.
+The hypothesis is that inputs which a network cannot tell apart have one label. The steps are
+checked on the queries between the finished blocks. The derivations are above the builders, in
+constructions/network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.inputs import firsts
 from attncert.constructions.numerals import short
 from attncert.verify.interpolation.enclosure import decimal
-from attncert.verify.methods.statements import Step
+from attncert.verify.methods.statements import Hypothesis, Step
 from attncert.verify.methods.states import View
 
 Relations = Iterator[Any]
+
+# Hypotheses.
+
+
+def _one_label(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesis:
+    """sees: the part of example t that a network of the construction can see; what: in words."""
+
+    def relations(data: Dataset) -> Relations:
+        labels = data.label_matrix.tolist()
+        for t, first in enumerate(firsts([sees(data, t) for t in range(data.T)])):
+            yield labels[t], "==", labels[first], first, t
+
+    return Hypothesis(
+        f"Examples with the same {what} have the same label.",
+        relations,
+        where=("example", "and example", "entry"),
+        source="docs/networks.md",
+    )
+
+
+def _query_and_tokens(data: Dataset, t: int) -> Hashable:
+    """The query and its tokens in order; without tokens if contexts differ in length, since no row
+    holds them."""
+    tokens = [] if data.shared or data.ragged else data.rows(t).strings()
+    return repr((data.queries[t].strings(), tokens))
+
+
+def _query_and_frequencies(data: Dataset, t: int) -> Hashable:
+    """The query, and each different token with its share of the context."""
+    tokens = Counter(map(tuple, data.rows(0 if data.shared else t).strings()))
+    shares = sorted((x, Fraction(count, tokens.total())) for x, count in tokens.items())
+    return repr((data.queries[t].strings(), shares))
+
+
+READ_IN_A_ROW = _one_label(_query_and_tokens, "query, and the same tokens in the same order,")
+READ_BY_ATTENTION = _one_label(
+    _query_and_frequencies, "query, and the same tokens in the same shares,"
+)
+
+
+# Steps.
 
 
 def _on_a_line(at: View) -> Relations:
@@ -86,7 +131,7 @@ def _own_tape(at: View) -> Relations:
     }
 
 
-def _told_apart(at: View) -> Relations:
+def _separated_by_attention(at: View) -> Relations:
     """The attention outputs (e, 1, z)."""
     labels, rows = at.labels, [tuple(row) for row in at.query[2]]
     for t, first in enumerate(firsts(rows)):
@@ -157,7 +202,7 @@ TAPES = Step(
 ATTENTION = Step(
     "After the attention, examples with different labels have different queries: the number that "
     "it appends tells contexts apart.",
-    _told_apart,
+    _separated_by_attention,
     rests_on=("distinct-inputs",),
     where=_AT_AN_EXAMPLE,
 )

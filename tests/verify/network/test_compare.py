@@ -212,13 +212,6 @@ def test_the_sentences_follow_from_the_table() -> None:
     assert none.endswith("That does not exclude other weights of such a layer.")
 
 
-def test_the_floor_counts_what_the_labels_require() -> None:
-    data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, 5, 7])
-    floor = compare(data).floor
-    assert floor.bits == 3.0  # two labels: a bit each
-    assert (floor.heads, floor.parameters) == (1, 2 * 2 + 2 + 1)
-
-
 @pytest.mark.parametrize(
     ("settings", "name"),
     [

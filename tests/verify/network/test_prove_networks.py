@@ -176,7 +176,7 @@ def test_a_block_in_front(name: str, tmp_path: Path) -> None:
     assert len(file["network"]) == proof.network.depth + 1  # type: ignore[union-attr]
     assert file["data"]["queries"] == [["1"]] * 3 and check(path).status == "holds"
     page = (tmp_path / "o" / "report.md").read_text()
-    assert "Before it stands one block" in page and f"`{data.sha256}`" in page
+    assert "One block before it computed its data" in page and f"`{data.sha256}`" in page
 
 
 # What is written.

@@ -170,7 +170,7 @@ def test_the_page_names_the_worst_first_and_repeats_the_command() -> None:
     proof = retrieved(rows, "0.25")
     page = report(proof).files["report.md"].decode()
     assert "attncert prove DATA --construction retrieval --beta 0.25" in page
-    assert "10 more stand in the JSON" in page and "Its distinct queries are the patterns" in page
+    assert "10 more are in the JSON" in page and "Its distinct queries are the patterns" in page
     table = page.partition("## The errors")[2].partition("\n\nThe largest")[0].splitlines()[4:]
     assert len(table) == 20
     errors = [float(row.split("|")[2].strip(" in\\[]").split(",")[0]) for row in table]
