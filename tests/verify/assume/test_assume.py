@@ -108,13 +108,6 @@ def test_equal_queries_refute_nothing_of_one_token(tmp_path: Path) -> None:
     assert made.exit_status == 0 and levels(made)["hypothesis.A1"] == "proved"
 
 
-def test_large_integers_are_told_apart_exactly() -> None:
-    big = 10**30
-    queries = Vectors.of([[big, 0], [big + 1, 0], [big, 0]])
-    given = LayerInputs.of(queries, 2)
-    assert given.repeats == ((0, 2),) and given.distinct.array.tolist() == [[big, 0], [big + 1, 0]]
-
-
 def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
     states = random_states(8, 3, 6)
     states[5, 2] = 2 * states[5, 1]  # exact in float32
@@ -238,16 +231,6 @@ def test_vectors_alone_leave_contexts_open() -> None:
         load_inputs("nothing.npz")
 
 
-def test_the_first_inputs_alone_are_judged_by_examples(tmp_path: Path) -> None:
-    """The conclusion of eight inputs is what it is for a folder of eight."""
-    states = random_states(12, 3, 6)
-    whole = load_folder(tmp_path / "whole", states, [1, 5, 9])
-    alone = load_folder(tmp_path / "alone", states[:8], [1, 5])
-    some = assume(whole, replace(QUICK, examples=8))
-    assert some.data.with_context == (1, 5) and some.statement == assume(alone, QUICK).statement
-    assert some.contexts == assume(alone, QUICK).contexts
-
-
 def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
     contexts = [[[1, 0, 0]], [[1, 2, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]]
     inputs = LayerInputs.of(Dataset.of(contexts, [[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
@@ -256,11 +239,6 @@ def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
         "1 to 2",
         "1",
     )
-
-
-def load_folder(folder: Path, states: np.ndarray, kept: list[int]) -> LayerInputs:
-    write_folder(folder, states, kept, heads=2, head_width=2)
-    return load_inputs(str(folder))
 
 
 def test_the_conclusion_rests_on_both_assumptions(tmp_path: Path) -> None:

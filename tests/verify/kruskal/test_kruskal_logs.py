@@ -99,16 +99,12 @@ def swapped(one: str, other: str) -> Edit:
 
 EDITS: dict[str, tuple[str, Edit]] = {
     "index out of range": ("subsets", circuit(0, 1, 2, 20)),
-    "index of 5,000 digits": ("subsets", circuit(0, 1, 2, "9" * 5000)),
     "index twice": ("subsets", circuit(0, 0, 2, 3)),
-    "no indices": ("subsets", circuit()),
     "circuit missing": ("subsets", lambda record: record.pop("circuit")),
-    "more": ("subsets", lambda record: record.update(more=1)),
     "count negative": ("subsets", counts(independent=-1)),
     "another count": ("subsets", counts(**{"\x1b[31m": 0})),
     "another prime": (OF_FOUR, counts(**{"modulo 7": 1})),
     "more than kernels count": (OF_FOUR, counts(**{"looked at": 2**63})),
-    "more than were drawn": ("subsets", counts(independent=2**62)),
     "dependent without a circuit": ("subsets", counts(independent=0, dependent=64)),
     "settled in part": (OF_FOUR, counts(settled=0.5)),
     "another number": ("subsets", swapped("independent", "undecided")),

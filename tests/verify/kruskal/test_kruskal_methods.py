@@ -27,7 +27,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
     search,
     search_primes,
 )
-from attncert.verify.kruskal.methods.supports import coordinate_subspaces, support_bounds
+from attncert.verify.kruskal.methods.supports import support_bounds
 from attncert.verify.kruskal.vectors import Vectors
 
 quick = settings(deadline=None, max_examples=40)
@@ -161,13 +161,6 @@ def test_support_bounds_are_true(vectors: Vectors) -> None:
         assert is_sound(bound, vectors, true)
         assert bound.value < upper
         upper = bound.value
-
-
-def test_a_coordinate_in_which_all_vectors_are_zero_is_no_obstacle() -> None:
-    table = np.random.default_rng(0).integers(1, 50, (40, 30))
-    table[:, 7] = 0
-    inside = coordinate_subspaces(Vectors.of(table))
-    assert [len(space.members) for space in inside] == [40]
 
 
 def test_the_circuit_inside_a_subspace_is_the_smallest_one() -> None:

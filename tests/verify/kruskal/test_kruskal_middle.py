@@ -15,8 +15,8 @@ from support.kruskal_cases import is_circuit, planted
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import middle
-from attncert.verify.kruskal.methods.exhaustive import decide, part, prepared
-from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle, worth_trying
+from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle
 from attncert.verify.kruskal.methods.middle_compiled import equal_sums
 from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.jobs import Job
@@ -97,42 +97,6 @@ def test_a_smaller_dependent_set_is_no_proof_of_six(size: int) -> None:
     found = whole(vectors, 6)
     assert found.relation is not None or not found.settled
     assert found.relation is None or found.relation.indices == members
-
-
-@pytest.mark.parametrize("k", [5, 6])
-def test_independent_vectors_are_certified_as_by_quotients(k: int) -> None:
-    vectors = Vectors.of(np.random.default_rng(k).integers(0, 64, (24, 13)))
-    found = whole(vectors, k, seed=k)
-    assert (found.settled, found.relation) == (True, None)
-    assert not worth_trying(k, vectors.N, vectors.d)
-    assert getattr(decide(vectors, k), "end", None) == "lower"
-
-
-@pytest.mark.parametrize("N", [16, pytest.param(30, marks=pytest.mark.slow)])
-def test_too_many_sets_to_list_end_in_no_claim(N: int) -> None:
-    """Modulo 5 all vectors are parallel, over Q none are dependent. Of 30, the equal sums alone are
-    too many."""
-    rng = np.random.default_rng(0)
-    table = rng.integers(0, 1000, (N, 13)) * 5
-    table[:, 0] += rng.integers(1, 5, N)
-    found = whole(Vectors.of(table), 6)
-    assert (found.settled, found.relation) == (False, None)
-
-
-@pytest.mark.parametrize("k", [5, 6])
-def test_decide_takes_it_and_parts_of_it(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(middle._FROM, k, 20)
-    vectors, members = planted(25, 14, k, seed=5)
-    upper = decide(vectors, k)
-    assert upper is not None and upper.dependency is not None
-    assert upper.dependency.indices == members
-    rest = vectors.take([i for i in range(25) if i != members[2]])
-    lower, look = decide(rest, k), prepared(rest, k)
-    parts = [part(look, *ends, step=99) for ends in ((0, 7000), (7000, REPRESENTATIVES))]
-    assert all(found.settled and found.relation is None for found in parts)
-    assert lower is not None and (lower.end, lower.value) == ("lower", k)
-    alarms = lower.numbers["dependent modulo the first prime"]
-    assert sum(found.alarms for found in parts) == alarms
 
 
 GENERAL = Vectors.of(np.random.default_rng(0).integers(0, 64, (24, 13)))

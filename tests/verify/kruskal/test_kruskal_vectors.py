@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.data_files import VALID, as_json
+from support.data_files import as_json
 from support.shell import Shell
 
 from attncert.constructions.errors import InputError
@@ -29,13 +29,6 @@ def test_an_archive_of_vectors(tmp_path: Path, dtype: str) -> None:
     assert found.array.dtype == np.dtype(dtype).newbyteorder("=")
     assert found.array.tolist() == table.tolist()
     assert not found.array.flags.writeable
-
-
-def test_vectors_come_before_queries_and_queries_are_those_of_a_data_set(tmp_path: Path) -> None:
-    arrays = {key: np.array(value) for key, value in VALID.items()}
-    assert load_vectors(saved(tmp_path, **arrays)).array.tolist() == VALID["queries"]
-    both = saved(tmp_path, **arrays, vectors=np.eye(2))
-    assert load_vectors(both).array.tolist() == [[1, 0], [0, 1]]
 
 
 @pytest.mark.parametrize("key", ["vectors", "queries"])
@@ -72,33 +65,6 @@ def test_a_bad_archive_gives_one_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=line) as refusal:
         load_vectors(saved(tmp_path, **arrays))
     assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ('{"vectors": [[1, 2], [3]]}', "a list of 2"),
-        ('{"vectors": [["x"]]}', "an integer, a finite float"),
-        ('{"vectors": []}', "matrix"),
-        ('{"vectors": [[NaN]]}', "an integer, a finite float"),
-        ('{"labels": [[1]], "contexts": [[1]]}', "one array, or one named vectors or queries"),
-        ("[[1]]", "an object with"),
-        ("{", "JSON"),
-    ],
-)
-def test_bad_json_gives_one_line(tmp_path: Path, text: str, line: str) -> None:
-    path = tmp_path / "v.json"
-    path.write_text(text)
-    with pytest.raises(InputError, match=line) as refusal:
-        load_vectors(path)
-    assert "\n" not in str(refusal.value)
-
-
-def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such file; it must be a JSON"):
-        load_vectors(tmp_path / "none.npz")
-    with pytest.raises(InputError, match="not a directory"):
-        load_vectors(tmp_path)
 
 
 @pytest.mark.parametrize(

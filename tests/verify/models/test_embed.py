@@ -127,13 +127,6 @@ def test_a_folder_of_another_kind_of_run(network: FakeNetwork, tokens: str, tmp_
         run(tokens, tmp_path / "other" / "x")
 
 
-def test_a_bad_input_is_one_line(network: FakeNetwork, tokens: str, tmp_path: Path) -> None:
-    network.spoiled = int(IDS[0, 1])
-    with pytest.raises(InputError, match="finite states"):
-        run(tokens, tmp_path / "o")
-    assert not (tmp_path / "o").exists()
-
-
 @pytest.mark.parametrize(
     "array", [IDS * 0.5, IDS[0], IDS[:0], np.zeros((2, 4, 4), np.uint8), np.array([{}])]
 )
@@ -141,17 +134,6 @@ def test_bad_arrays(array: np.ndarray, network: FakeNetwork, tmp_path: Path) -> 
     np.save(tmp_path / "a.npy", array)
     with pytest.raises(InputError, match=r"a\.npy: must be an array of tokens, integers"):
         run(str(tmp_path / "a.npy"), tmp_path / "o")
-
-
-@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", "shorter"])
-def test_files_that_are_no_arrays(
-    content: bytes | str, network: FakeNetwork, tokens: str, tmp_path: Path
-) -> None:
-    """The last of them claims more numbers than it has."""
-    stored = Path(tokens).read_bytes()
-    Path(tokens).write_bytes(stored[:-8] if isinstance(content, str) else content)
-    with pytest.raises(InputError, match=r"t\.npy: must be an array of tokens, integers"):
-        run(tokens, tmp_path / "o")
 
 
 def test_what_is_no_file_is_not_read(network: FakeNetwork, tmp_path: Path) -> None:
@@ -166,15 +148,6 @@ def test_what_is_no_file_is_not_read(network: FakeNetwork, tmp_path: Path) -> No
     os.mkfifo(tmp_path / "b.png")
     with pytest.raises(InputError, match=r"b\.png: must be a file, not"):
         open_inputs(str(tmp_path), "fake", Embed())
-
-
-def test_an_error_names_the_option(
-    network: FakeNetwork, tokens: str, tmp_path: Path, shell: Shell
-) -> None:
-    """Also where not its rule refuses it, but the inputs do."""
-    line = shell.refuses("embed", "fake", tokens, "--out", tmp_path / "o", "--length=3")
-    assert line == "attncert: --length: must be left out, except with a text, not 3\n"
-    assert not (tmp_path / "o").exists()
 
 
 def test_a_command_without_the_extra(

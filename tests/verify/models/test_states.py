@@ -12,7 +12,6 @@ import pytest
 from support.requires import require
 
 from attncert.constructions.errors import InputError
-from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.models.embed import embed
 from attncert.verify.models.inputs import open_inputs
 from attncert.verify.models.network import Network, build
@@ -182,73 +181,13 @@ def test_files_outside_the_folder_are_not_loaded(tmp_path: Path) -> None:
             model_of(folder)
 
 
-def test_a_run_goes_on_with_the_same_tensors_alone(tmp_path: Path) -> None:
-    """Weights in a folder of the model's folder; one number of the last layer changes."""
-    import torch
-    from safetensors.torch import load_file, save_file
-
-    folder, out = tmp_path / "model", tmp_path / "out"
-    saved("bert", folder)
-    (folder / "w").mkdir()
-    place = (folder / "model.safetensors").rename(folder / "w" / "m.safetensors")
-    tensors = load_file(place)
-    index = {"metadata": {}, "weight_map": dict.fromkeys(tensors, "w/m.safetensors")}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    np.save(tmp_path / "t.npy", np.arange(30).reshape(10, 3))
-
-    def run(after: int) -> dict[str, Any]:
-        def stop(stage: str, done: int, of: int) -> None:
-            if done >= after:
-                raise KeyboardInterrupt
-
-        settings = Embed(batch=4)
-        return embed(str(folder), str(tmp_path / "t.npy"), out, settings, stop)
-
-    with pytest.raises(KeyboardInterrupt):
-        run(after=4)
-    changed = {key: tensor.clone() for key, tensor in tensors.items()}
-    changed["encoder.layer.2.output.dense.bias"] += torch.ones(16)
-    save_file(changed, place)
-    with pytest.raises(InputError, match="the folder of the same run"):
-        run(after=99)
-    save_file(tensors, place)
-    assert run(after=99)["reused"] == 1
-    assert len(load_embeddings(out).provenance["weights sha256"]) == 64
-
-
-@pytest.mark.parametrize(
-    ("family", "changes"),
-    [
-        ("bert", {"type_vocab_size": 0}),
-        ("bert", {"vocab_size": 2}),
-        ("bert", {"max_position_embeddings": 3}),
-        ("vit", {"image_size": 4}),
-    ],
-)
-def test_a_model_that_breaks_on_its_inputs(
-    family: str, changes: dict[str, Any], tmp_path: Path
-) -> None:
-    settings = {"model_type": family, **SMALL[family][1], **changes}
-    (tmp_path / "config.json").write_text(json.dumps(settings))
-    batch: dict[str, np.ndarray] = {"input_ids": np.full((1, 4), 3)}
-    if family == "vit":
-        batch = {"pixel_values": np.ones((1, 3, 4, 4), dtype=np.float32)}
-    with pytest.raises(InputError, match="MODEL: must be one that turns such"):
-        model_of(tmp_path, random=True).states(batch)
-
-
 @pytest.mark.parametrize(
     "changes",
     [
-        {"hidden_act": "none of these"},
         {"vocab_size": -4},
-        {"vocab_size": "40"},
-        {"num_attention_heads": 0},
-        {"num_hidden_layers": "3"},
         {"num_hidden_layers": 0},
         {"hidden_size": 10**30},
         {"hidden_size": 17},
-        {"model_type": ["bert"]},
         {"model_type": "none of these"},
         {"num_labels": 10**9},
         {"num_hidden_layers": 10**4},

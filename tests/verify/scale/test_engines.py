@@ -10,7 +10,6 @@ import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -36,13 +35,6 @@ from attncert.verify.scale.shards import Plan, Shard
 from attncert.verify.scale.threads import parallel_map
 
 WHOLE = united(run(PLAN.shards(), digests))
-
-
-def test_threads_agree_with_one_thread(tmp_path: Path) -> None:
-    with Log(tmp_path / "log") as log:
-        records = logged(log, threads=2)
-        assert log.finished(SUBJECT, PLAN) == records
-    assert list(records) == PLAN.shards() and united(records) == WHOLE
 
 
 def test_an_error_of_a_shard_reaches_the_caller() -> None:
@@ -160,13 +152,6 @@ def test_a_dask_address_that_is_none_is_one_line_to_the_end_of_the_process(addre
 TRUE = run(PLAN.shards(), digests)
 
 
-@given(count=st.integers(0, 200), size=st.integers(1, 50), seed=st.integers(0, 9))
-def test_shards_cover_every_item_once(count: int, size: int, seed: int) -> None:
-    shards = Plan("items", seed, count, size).shards()
-    assert [i for shard in shards for i in range(shard.start, shard.stop)] == list(range(count))
-    assert sum(shard.count for shard in shards) == count
-
-
 # Killed and resumed.
 
 
@@ -249,25 +234,6 @@ def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, content
     assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_log_that_another_run_is_making_is_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other run makes the file behind the first look at it."""
-    path, connect = tmp_path / "log", sqlite3.connect
-
-    class Late(sqlite3.Connection):
-        def execute(self, *words: Any) -> Any:
-            rows = super().execute(*words).fetchall()
-            monkeypatch.setattr(sqlite3, "connect", connect)
-            Log(path).__exit__()
-            return SimpleNamespace(fetchone=lambda: rows[0])
-
-    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Late))
-    Log(path).__exit__()
-    with Log(path) as log:
-        assert log.count == 0
-
-
 def test_another_program_s_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "accounts"
     for change in ("CREATE TABLE accounts (name)", "PRAGMA application_id = 7"):
@@ -303,24 +269,3 @@ def test_a_log_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     for path in ("", tmp_path, tmp_path / "no" / "folder", Path("/dev/zero"), "nul\0l"):
         with pytest.raises(InputError, match="log: must be "):
             Log(path)
-
-
-def test_names_that_sqlite_reads_otherwise_are_files_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in (":memory:", "file:x?mode=ro"):
-        with Log(name) as log:
-            logged(log)
-        assert (tmp_path / name).stat().st_size > 0
-
-
-def test_a_full_disk_is_one_line_and_leaves_a_log_that_resumes(tmp_path: Path) -> None:
-    with Log(tmp_path / "log") as log:
-        log._file.execute("PRAGMA max_page_count = 4")
-        with pytest.raises(InputError, match="full"):
-            for number in range(100):
-                log.add(f"{number}", PLAN.shards()[0], {"items": ["x" * 500]})
-        (count,) = log._file.execute("SELECT count(*) FROM finished").fetchone()
-    with Log(tmp_path / "log") as log:
-        assert 0 < log.count == count and logged(log) == TRUE
