@@ -1,35 +1,31 @@
-"""What every finished proof must look like, whoever made its claims: an oracle for traces.
+"""An oracle for traces: rules that every finished proof obeys.
 
-`prove` writes the claims, `ProofTrace` derives the standings; neither is believed here. Which
-premises a claim must name, how strong it can be at most, and every number that is simple counting
-are stated a second time, from the mathematics and not from the code that is checked. conftest.py
-has every proof that a test makes obey these rules.
+The premises of each claim, its strongest level, and the numbers that are simple counting are stated
+here a second time, from the mathematics and not from the code. conftest.py checks these rules for
+every proof that a test makes.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
-
-from flint import fmpz
 
 from attncert.constructions.numerals import fraction
 from attncert.verify.claims import ids, rules, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.trace import ProofTrace, TraceError
+from attncert.verify.claims.trace import TraceError
 
 
 @dataclass(frozen=True)
 class Outline:
-    """What every trace of one construction must hold. first: steps of every head that places
-    examples; later: of all of these but the first. short_heads: a head may do without the later."""
+    """The claims of every trace of one construction. first: steps of every head that places
+    examples; later: steps of all these heads but the first. short_heads: some heads lack the
+    later steps."""
 
     first: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
@@ -38,10 +34,9 @@ class Outline:
     short_heads: bool = False
 
 
-RANKS_EACH_HEAD = 200  # examples up to which every head's rank must be there
-ORDER = 20_000  # 2 must have a larger order modulo every prime that a rank was taken modulo
+RANKS_EACH_HEAD = 200  # examples up to which each head has a rank
 
-# Step, and what it rests on where the trace has it; steps of the same head without "hypothesis.".
+# Each step, and the hypotheses and steps of the same head on which it rests, if the trace has them.
 _STEPS: Mapping[str, tuple[str, ...]] = {
     "duals": (ids.PARTITION,),
     "steering": (ids.A2,),
@@ -63,8 +58,7 @@ _SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_SYMBOLIC, ids.SATURATION_
 _ALWAYS = (ids.VALUE_WIDTH, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERSAL,
            ids.MEMORIZATION)  # fmt: skip
 
-# What a trace must look like, by construction, written apart from the constructions themselves. Of
-# one that is not listed its own outline is asked, which then is all that its author promises.
+# The outline of each construction, written independently of the constructions.
 _STEERS = ("selector", "separator", "saturation")
 _OUTLINES = {
     "paper": Outline(
@@ -92,15 +86,13 @@ _STRENGTHS: dict[str, Callable[[int, int], int]] = {
 
 
 def broken(proof: Proof) -> dict[str, list[str]]:
-    """The violations of each rule that the proof breaks. A proof that refuses (no layer) is asked
-    only for standings, levels and edges."""
+    """The violations of each rule that the proof breaks. Without a layer, only levels, edges and
+    witnesses are checked."""
     rules = {
         "complete": _missing(proof),
         "edges": _lost_edges(proof),
         "levels": _too_strong(proof),
-        "standing": _standings(proof.trace),
         "numbers": _miscounted(proof),
-        "primes": _primes(proof.trace),
         "witnesses": _witnesses(proof),
     }
     violations = {name: list(found) for name, found in rules.items()}
@@ -138,7 +130,7 @@ def _missing(proof: Proof) -> Iterator[str]:
 
 
 def _outline(proof: Proof) -> Outline:
-    """The rules for our constructions; nothing is asked of a third-party one."""
+    """The outline of the construction; empty for a third-party one."""
     return _OUTLINES.get(proof.setup.construction, Outline())
 
 
@@ -206,24 +198,6 @@ def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
     return k <= j <= min(T, d) and shows.get(str(told.get("method")), False)
 
 
-def _standings(trace: ProofTrace) -> Iterator[str]:
-    for claim in trace:
-        above, todo = {claim.id}, [claim.id]
-        while todo:
-            new = set(trace[todo.pop()].rests_on) - above
-            above |= new
-            todo += sorted(new)
-        levels = [trace[name].level for name in above - {claim.id}]
-        if not claim.level.holds:
-            right = claim.level
-        elif not all(level.holds for level in levels):
-            right = Level.UNDECIDED
-        else:
-            right = min([claim.level, *levels])
-        if trace.standing(claim.id) is not right:
-            yield f"{claim.id} stands as {trace.standing(claim.id).value}, not {right.value}"
-
-
 def _miscounted(proof: Proof) -> Iterator[str]:
     if proof.layer is None:
         return
@@ -268,29 +242,6 @@ def _miscounted(proof: Proof) -> Iterator[str]:
             found = claim.level.holds if key == "level" else claim.numbers.get(key)
             if (claim.level.holds or key == "level") and found != value:
                 yield f"{name}: {key} is {found}, not {value}"
-
-
-def _primes(trace: ProofTrace) -> Iterator[str]:
-    named = {
-        int(digits)
-        for claim in trace
-        if claim.level.holds
-        for digits in re.findall(r"\bmod ([0-9]+)", claim.arithmetic)
-    }
-    for p in sorted(named):
-        yield from _unfit(p)
-
-
-@cache  # one prime serves nearly all proofs
-def _unfit(p: int) -> tuple[str, ...]:
-    """What is wrong with a rank modulo p."""
-    said = [] if fmpz(p).is_prime() else [f"{p} is no prime"]
-    power = 1
-    for k in range(1, min(ORDER, p - 2) + 1):
-        power = power * 2 % p
-        if power == 1:
-            return (*said, f"2 has order {k} modulo {p}")
-    return tuple(said)
 
 
 def _witnesses(proof: Proof) -> Iterator[str]:

@@ -28,7 +28,6 @@ def test_no_labels_are_needed_for_the_rank(tmp_path: Path, shell: Shell) -> None
     shell.runs("check", certificate)
     report = (tmp_path / "out" / "report.md").read_text()
     assert "| labels | none are given |" in report and "and no label," in report
-    assert "the data have no labels" in report  # and so no float64 weights for them
     shell.runs("capacity", path, "--out", tmp_path / "t")
     assert "Given labels:" not in (tmp_path / "t" / "report.md").read_text()
     for source in (path, certificate):  # zeros stand in the file, and are no labels
