@@ -72,7 +72,7 @@ class Tensor:
 
 
 def test_tensors_are_data() -> None:
-    contexts, queries, labels = [[1, 0], [0, 1]], [[1, 2], [3, 1]], [True, False]
+    contexts, queries, labels = [[1, 0], [0, 1]], [[1, 2], [3, 1]], [1, 0]
     plain = Dataset.of(contexts, queries, labels)
     short = Tensor(queries, "torch.bfloat16")
     assert Dataset.of(Tensor(contexts), short, Tensor(labels)).sha256 == plain.sha256
