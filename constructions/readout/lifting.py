@@ -24,16 +24,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from gmpy2 import gcd, mpz
 
 from attncert.constructions.arrays import (
-    AnyArray,
     DigitArray,
-    FloatArray,
     IntArray,
 )
 from attncert.constructions.construction import BuiltLayer
@@ -41,40 +39,14 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.layer import integer_logits
 from attncert.constructions.progress import Progress, silent
+from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
-LIMB = 28  # bits of a digit of the lifting
-PRIME = 268435399  # its base: the largest prime below 2^LIMB
 _EXACT = 2**52  # sums of products that float64 holds
 _MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
 _FIRST = 1.5  # first attempt, in multiples of the predicted bits of x; then in steps of
 _FURTHER = 0.08
 _CHUNK = 256  # digits between two calls of `progress`
 _SMALL = lcm(*range(1, 64))
-
-
-class System(NamedTuple):
-    """The equations as flat arrays, and the state of the lifting.
-
-    inverse (T, T): of Z at the pivots, mod p.
-    contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
-    Term q = t·H + h is head h at example t. shifts, powers (T·H, n): the exponents k and 2^k mod p;
-    sum_inverses: 1/S mod p; limbs[offsets[q]:offsets[q+1]] (int32): the carry c_q; limb_powers:
-    2^(LIMB k) mod p; carries_mod: c_q mod p.
-    residuals (T,): of the rows Σ_h w_th = y.
-    """
-
-    inverse: DigitArray
-    contexts: FloatArray
-    heads: IntArray
-    columns: IntArray
-    shifts: IntArray
-    powers: IntArray
-    sum_inverses: IntArray
-    offsets: IntArray
-    limbs: AnyArray
-    limb_powers: IntArray
-    carries_mod: IntArray
-    residuals: IntArray
 
 
 @dataclass(frozen=True)

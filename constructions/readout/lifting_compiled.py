@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from attncert.constructions.arrays import DigitArray
-from attncert.constructions.readout.lifting import LIMB, PRIME, System
+from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
 _MASK = (1 << LIMB) - 1
