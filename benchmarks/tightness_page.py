@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
+from hypotheses.universal import universal
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
@@ -28,7 +29,6 @@ from attncert.verify.tightness.columns import column_bound
 from attncert.verify.tightness.limits import label_rank
 from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_bound
-from attncert.verify.tightness.universal import universal
 
 __all__ = ["Case", "cases", "render"]
 

@@ -21,8 +21,8 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.universal import universal
 from hypotheses.instance import every_subset_independent, rank
+from hypotheses.universal import universal
 
 __all__ = ["Kappa", "Remark", "kruskal_rank", "of_kruskal_rank", "remarks"]
 

@@ -20,9 +20,9 @@ import numpy as np
 from attncert.verify.attack.search import shrink
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.tightness.limits import label_rank
-from attncert.verify.tightness.universal import universal
 from hypotheses.instance import Instance
 from hypotheses.steps import STEPS, ProofStep
+from hypotheses.universal import universal
 from hypotheses.weakenings import Weakening, draw
 
 __all__ = ["Exploration", "Minimal", "StepFailures", "explore", "memorized"]

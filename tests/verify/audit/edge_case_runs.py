@@ -17,8 +17,9 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.tightness.relations.probes import best_rank
 from attncert.verify.tightness.relations.rows import row_bound
-from attncert.verify.tightness.universal import universal
+from attncert.verify.tightness.universal import bound_from_above
 
 _NUMBERS = ("T", "capacity", "n", "d", "d_v", "m")
 
@@ -70,18 +71,15 @@ def combination(name: str, places: Sequence[int], coefficients: Sequence[str]) -
     return " ".join(words).removeprefix("+ ")
 
 
-def _universal(data: Dataset, **options: int) -> str:
+def _universal(data: Dataset, heads: int, width: int) -> str:
     """Whether some weights, or none at all, serve all labels."""
-    claim = universal(data, **options)
-    if claim.level is not Level.REFUTED:
-        return claim.level.value
-    facts = {**claim.numbers, **(claim.witness or {})}
-    if "relation" in facts:
-        why = combination("z", facts["relation"]["indices"], facts["relation"]["coefficients"])
-    else:
-        keys = ("no weights exceed rank", "columns", "directions")
-        why = next(f"{key} {facts[key]}" for key in keys if key in facts)
-    return f"refuted: {why}"
+    bound = bound_from_above(data, heads)
+    if bound.rank == data.T:
+        reached = best_rank(data, heads, data.T, width=width, draws=12)
+        return "proved" if reached.rank == data.T else "undecided"
+    if relation := bound.witness.get("relation"):
+        return f"refuted: {combination('z', relation['indices'], relation['coefficients'])}"
+    return f"refuted: no weights exceed rank {bound.rank}"
 
 
 def _labels(data: Dataset) -> str:
