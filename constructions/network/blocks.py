@@ -1,7 +1,7 @@
 """The blocks of a network, as exact matrices: attention and feed-forward.
 
 The state of an example is its tokens (n×k, rows) and its query (a row of width l; k and l differ
-after a block that changes the query's width alone). A block is `of` the vectors that it changes:
+after a block that changes only the query's width). A block is `of` the vectors that it changes:
 
     "query"  the query alone;
     "all"    every token and the query, each separately;
@@ -54,7 +54,7 @@ class _Block(ABC):
     def _changed(self, states: States, *, of_tokens: bool = False) -> Any:
         change = self._made(states, of_tokens=of_tokens)
         if self.residual and change.ncols() != states.queries.ncols():
-            raise InputError("residual", "false where the width changes", "true")
+            raise InputError("residual", "false if the width changes", "true")
         return change + states.queries if self.residual else change
 
     @abstractmethod

@@ -47,7 +47,7 @@ class Network:
 
     @property
     def network(self) -> Network:
-        """Itself: a construction may return a network alone."""
+        """Itself, so that a construction may return a network."""
         return self
 
     @classmethod

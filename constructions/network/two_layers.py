@@ -9,7 +9,7 @@ as in constructions/network/relu.py, with c_gℓ = 0 if the group has fewer than
 linear in the gaps between hulls. A factor that is not negative passes through a ReLU, so the unit
 is max(±c_gℓ, 0)·relu(s - b_gℓ) there, and unit + less unit - is the ℓ-th term: their sum is the
 label. All these functions bend only at the ends of the gaps, the same for all. So the first layer
-has 2G - 1 units for G groups: one at s_1 - 1, two for each gap (one where a group is a single
+has 2G - 1 units for G groups: one at s_1 - 1, two for each gap (one if a group is a single
 point). The second has 2L for each of m labels. With L about √(K/m) that is O(√(Km)) units and about
 4Km parameters.
 """
@@ -55,7 +55,7 @@ def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq]
     for start, stop in pairwise(groups):
         low, high = line.positions[start], line.positions[stop - 1]
         knots, coefficients = rise(line.positions[start:stop], line.labels[start:stop])
-        ends = {low if start else low - 1, high}  # once where they are one point
+        ends = {low if start else low - 1, high}  # one element if they are equal
         for end in sorted(ends):
             points.append(end)
             heights.append(_inputs_at(end, knots, coefficients, length))

@@ -81,5 +81,5 @@ def test_labels_are_told_apart_by_no_hash(monkeypatch: pytest.MonkeyPatch) -> No
     least = [low for low, _ in margins(data, data.label_matrix).bounds]
     assert set(least) == {fmpq((2**61 - 1) ** 2, 2)}
     monkeypatch.setattr("attncert.verify.layer.error._MOST_COMPARED", 1000)
-    with pytest.raises(InputError, match="tolerance: must be given where 300 outputs are"):
+    with pytest.raises(InputError, match="tolerance: must be given if 300 outputs are"):
         default_limit(data)

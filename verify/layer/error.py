@@ -163,13 +163,13 @@ def default_limit(data: Dataset) -> Limit:
     """
     width, labels = spread(data), data.labels
     if not width:
-        raise InputError("tolerance", "given where all labels are equal", "left out")
+        raise InputError("tolerance", "given if all labels are equal", "left out")
     if (labels.numerators % labels.denominator).any():
         must = "differs from its label by at most 1 % of the labels' spread"
         return Limit(width / 100, must, default=True)
     different = [y for y, _ in groupby(sorted(labels.numerators.tolist()))]  # in no set: hashes
     if data.T * len(different) * (data.m + 10) > _MOST_COMPARED:
-        must = f"given where {data.T} outputs are to be compared with {len(different)} labels"
+        must = f"given if {data.T} outputs are to be compared with {len(different)} labels"
         raise InputError("tolerance", must, "left out")
     return nearest(default=True)
 

@@ -108,7 +108,7 @@ def compare(
     for number, method in enumerate(methods):
         progress("compare", number, len(methods))
         with timed(seconds, method.name):
-            table.append(_entry(data, method, question, asked=method is own))
+            table.append(_entry(data, method, question, named=method is own))
     return Comparison(
         question=question,
         data=data,
@@ -122,13 +122,13 @@ def compare(
     )
 
 
-def _entry(data: Dataset, method: Construction, question: Compare, asked: bool = False) -> Entry:
-    """asked: whether the question names it; then an error in it is raised."""
+def _entry(data: Dataset, method: Construction, question: Compare, named: bool = False) -> Entry:
+    """named: whether the question names the construction; then an error in it is raised."""
     own = ids.ClaimId(f"compare.{method.name}")
     try:
         proof = prove(data, Prove(construction=method.name, seed=question.seed))
     except InputError as failure:
-        if asked:
+        if named:
             raise
         reason, words = {"reason": str(failure)}, "The construction memorizes these examples."
         return Entry(method, Claim(own, words, Level.UNDECIDED, witness=reason))

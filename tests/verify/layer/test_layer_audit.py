@@ -310,7 +310,7 @@ def test_the_default_limit() -> None:
     real = default_limit(labelled([0, 0], [0, 3], [1, "1/2"]))
     assert real.bound == Fraction(3, 100), "the largest spread is 3"
     assert default_limit(labelled(0.0, 1000.0, 2.0)) == nearer, "whole, though stored as floats"
-    with pytest.raises(InputError, match="tolerance: must be given where all labels are equal"):
+    with pytest.raises(InputError, match="tolerance: must be given if all labels are equal"):
         default_limit(labelled(4, 4))
 
 
