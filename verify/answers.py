@@ -1,4 +1,4 @@
-"""The border of every function that answers a question: arguments before it, a checker after it."""
+"""The decorator of every function that answers a question: it checks arguments and certificates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Answer = TypeVar("_Answer", bound=Answer)
 def answers(
     record: type[Question], **kinds: type | tuple[type, ...]
 ) -> Callable[[Callable[_Arguments, _Answer]], Callable[_Arguments, _Answer]]:
-    """A decorator for the function that answers such a question: a call that it cannot take is an
+    """A decorator for the function that answers such a question: unusable arguments raise an
     InputError of one line, and a checker judges the certificates of the answer (verify/judged.py).
     kinds: the types of its arguments, by name.
 
@@ -29,7 +29,7 @@ def answers(
 of prove
     """
 
-    def bordered(function: Callable[_Arguments, _Answer]) -> Callable[_Arguments, _Answer]:
+    def decorated(function: Callable[_Arguments, _Answer]) -> Callable[_Arguments, _Answer]:
         parameters = inspect.signature(function).parameters
         types = {"question": record, **kinds}
 
@@ -48,7 +48,7 @@ of prove
 
         return called
 
-    return bordered
+    return decorated
 
 
 def _require_type(name: str, argument: Any, types: type | tuple[type, ...]) -> None:

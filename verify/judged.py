@@ -1,13 +1,12 @@
-"""What a checker says of every certificate, before the verdict: no command answers with a file that
-its own checker calls wrong.
+"""The check of each certificate before the verdict: no command returns a file that its own checker
+rejects.
 
-`answers` hands each answer of a command to `judged`. Of an interpolation the plain checker judges
-what takes it at most PLAIN_SECONDS by `cost_of_checking`, an upper bound. Of ranks and of nearby
-weights `_work` counts the products of the elimination: up to PLAIN_WORK the plain checker judges,
-up to FAST_WORK the fast check. Relations take it no longer than reading them. Networks of up to
-`RECOMPUTED` products were judged when their file was written (verify/network/within.py). Beyond,
-nothing judges: it would take more than a tenth of the time of the command. The choice depends on
-sizes alone, never on a clock.
+The decorator `answers` passes each answer to `judged`. The plain checker judges interpolations that
+take at most PLAIN_SECONDS by `cost_of_checking`, an upper bound. For ranks and nearby weights
+`_work` counts the products of the elimination: up to PLAIN_WORK the plain checker judges, up to
+FAST_WORK the fast check. Relations are always judged. Networks of up to `RECOMPUTED` products were
+judged when their file was written (verify/network/within.py). Larger files are not judged: that
+would take more than a tenth of the time of the command. The choice depends on sizes alone.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _Answer = TypeVar("_Answer", bound=Answer)
 
 
 def judged(answer: _Answer) -> _Answer:
-    """The answer, or the same undecided, without certificates, if a checker does not accept one."""
+    """The answer; undecided and without certificates if a checker rejects one."""
     for file in answer.files:
         if reason := contradiction(file, judge_of(file, answer)):
             return answer.contradicted(reason)
@@ -39,11 +38,11 @@ def judged(answer: _Answer) -> _Answer:
 
 
 def contradiction(file: Mapping[str, Any], judge: str) -> str:
-    """Why this judge does not accept the file, half a sentence; "" if it does, if there is none, or
-    if the file is beyond a limit of the checker.
+    """Why this judge rejects the file, in half a sentence; "" if it does not, if there is no judge,
+    or if the file exceeds a limit of the checker.
 
-    The file is written to a folder of its own and read from there, as by `attncert check`.
-    Arithmetic: that of the checker.
+    The file is written to a folder and read from there, as by `attncert check`. Arithmetic: that of
+    the checker.
     """
     if not judge:
         return ""
@@ -74,7 +73,7 @@ def judge_of(file: Mapping[str, Any], answer: Answer) -> str:
 
 
 def _work(file: Mapping[str, Any]) -> int | None:
-    """Products of the elimination, about; None for networks."""
+    """The approximate number of products of the elimination; None for networks."""
     claim, dims = file["claim"], file["dims"]
     labels = dims["examples"] * dims["labels"]
     if claim == "full-rank":

@@ -1,6 +1,6 @@
-"""Heads of width one for contexts of any rank (ours; docs/width-one.md, Theorem 2).
+"""Heads of width one for contexts of any rank (ours; docs/width-one.md, section 8).
 
-The steps of Theorem 2 (docs/width-one.md, section 8), head by head, on what was built.
+The steps of the proof check each head on what was built.
 
 Steps that involve neither repeated rows nor ranks are those of the width-one proof.
 """
@@ -59,7 +59,7 @@ def _separator(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _told_apart(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> Relations:
-    """As many different entries of E⁽ᵗ⁾u as there are different rows."""
+    """E⁽ᵗ⁾u has as many different entries as there are different rows."""
     products = entries(data, head.separator)
     values = [len({str(x) for x in products(t)}) for t in examples]
     rows = [len({str(x) for x in data.context(t).tolist()}) for t in examples]
@@ -77,7 +77,7 @@ def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _leads(data: Dataset, head: WidthOneHead, table: Table) -> list[float]:
-    """By how much each target exceeds the entries of all different rows of its context."""
+    """The lead of each target over the entries of all different rows of its context."""
     out = []
     for s, target, row in zip(head.earlier, head.targets, dense(table).tolist(), strict=True):
         context = data.context(s).tolist()
@@ -133,14 +133,14 @@ def _grouping(task: Task) -> Iterator[Claim]:
     yield grouping(task.data, task.request.heads, task.request.seed)
 
 
-# With as many heads as there are examples, groups of one meet P' and D if and only if no two
-# queries lie on one line, none is 0, and at most one context has all its rows equal: that example
-# comes first, and its row is not 0. The search for groups, which begins with larger ones, ends in
-# the same cases: a group of one other example can always be taken from the end.
+# With one head for each example, groups of one meet P' and D if and only if no two queries are on
+# one line, none is 0, and at most one context has all its rows equal: that example comes first, and
+# its row is not 0. The search for groups begins with larger ones and succeeds in the same cases: a
+# group of one further example can always be appended.
 
 
 def _promised(data: Dataset) -> bool:
-    """Decided by 2x2 minors, not by the code that the construction uses."""
+    """Whether groups of one serve, by 2x2 minors and not by the code of the construction."""
     queries = data.queries.numerators.astype(object)
     if not all(query.any() for query in queries):
         return False
@@ -153,8 +153,8 @@ def _promised(data: Dataset) -> bool:
 
 
 def _degraded(data: Dataset) -> Dataset:
-    """Contexts of rank n made worse, by a coin for each: rows repeated, a row on the line through
-    two others, all rows equal."""
+    """The data with some contexts degraded at random: rows repeated, a row on the line through two
+    others, all rows equal."""
     contexts, queries = data.contexts.stored.copy(), data.queries.stored
     rng = np.random.default_rng([int(np.abs(contexts).sum()), int(np.abs(queries).sum())])
     for t, table in enumerate(contexts):

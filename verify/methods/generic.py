@@ -1,15 +1,12 @@
 """Generic weights: small random integers, certified by rank (ours; docs/width-one.md).
 
-What is claimed of generic weights: what was drawn, the ranks, what follows for other weights.
-
-The weights were drawn at random and the rank decides: there are no steps of a proof to repeat, and
-neither A1 nor A2 is used. Each head is checked: its weights are the small integers of the record,
-its logits are integral, and the rank is full after it.
+There is no proof to repeat, and neither A1 nor A2 is used. For each head the steps check that its
+weights are the recorded small integers, that its logits are integral, and that the rank is full.
 
 *Almost all weights* (docs/width-one.md, corollary 2, without its hypotheses). With these weights
 some T×T minor of Z is not zero. As a function of all real weights of the same shape it is real
-analytic, so its zeros are a closed set of measure zero: all other weights serve these examples,
-too. That is an argument, not a computation: the claim is *argued*, and rests on the rank.
+analytic, so its zeros are a closed set of measure zero, and all other weights serve these examples,
+too. The claim is *argued*, and rests on the rank.
 """
 
 from __future__ import annotations
@@ -76,7 +73,7 @@ STEPS = {
 
 
 def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
-    """What the rank at these weights says of all weights of this shape."""
+    """The consequence of the rank at these weights for all weights of this shape."""
     heads, width = len(construction.layer.heads), construction.head_width
     return [
         Claim(
@@ -84,7 +81,7 @@ def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
             f"Almost all real weights of {counted(heads, 'head')} of width {width} serve every "
             "labelling of these examples: those with $\\operatorname{rank}Z<T$ are a closed "
             "set of measure zero, because a minor of $Z$ is real-analytic in the weights and is "
-            "not zero at the ones drawn. How close to that set given weights lie is not said.",
+            "not zero at these weights. The distance of given weights from that set is not known.",
             Level.ARGUED,
             numbers={"heads": heads, "head width": width, "T": data.T},
             rests_on=(ids.RANK,),

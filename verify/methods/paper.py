@@ -1,9 +1,7 @@
-"""The paper's construction: Theorem 1.
+"""The paper's construction, Theorem 1: steps 2 to 8 of its proof, head by head, on what was built.
 
-Steps 2 to 8 of the paper's proof, head by head, each checked on what was built.
-
-Every step recomputes its numbers from the data and the vectors on record, over ℚ, or from the
-layer's weights; none calls the builder. No step uses the outcome of another: an error is caught in
+Every step recomputes its numbers over ℚ, from the data and the recorded vectors or from the layer's
+weights. No step calls the builder or uses the result of another step, so that an error is found in
 the step where it occurs.
 """
 
@@ -143,7 +141,7 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
 
 
 def certified_partition(data: Dataset, built: BuiltLayer) -> list[Claim]:
-    """What the partition condition alone promises for the groups that were used."""
+    """The claim that the partition condition for these groups is enough."""
     groups = built.partition or built.groups
     return [memorizes(groups, built.r, of=data.T, width_one=built.r == data.n)]
 

@@ -1,10 +1,8 @@
-"""Heads of width one (ours; docs/width-one.md).
+"""Heads of width one (ours; docs/width-one.md): the steps of the proof, head by head, on what was
+built.
 
-The steps of the width-one proof (docs/width-one.md), head by head, on what was built.
-
-Heads come in two kinds. The steps of a head of the proof are checked one by one. For a short head
-nothing of the proof is claimed, only what its matrix is and, as for all heads, the rank of the
-features so far.
+There are two kinds of heads. For a head of the proof every step is checked. For a short head only
+its matrix and, as for all heads, the rank of the features so far are claimed.
 """
 
 from __future__ import annotations

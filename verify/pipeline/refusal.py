@@ -1,13 +1,12 @@
-"""What is known where no weights were built.
+"""The answer if no weights were built. Its claims answer three questions:
 
-A construction that does not apply leaves three questions, each answered by claims of its own:
-
-- How many of the examples can it place? The largest part that meets A2 and the partition condition.
-- Is there anything to find? Relations between the columns or the rows of Z that hold for *every*
-  choice of weights (verify/tightness/) may exclude universal memorization, one choice of keys and
-  queries for all labels. Where they do not, random weights may show it.
-- And the *given* labels? Weights that depend on them can do more: only relations between rows, and
-  labels of too large a rank, exclude these.
+- How many of the examples can the construction place? The largest part that meets A2 and the
+  partition condition.
+- Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
+  choice of weights (verify/tightness/) may exclude universal memorization, by one choice of keys
+  and queries for all labels. If they do not, random weights may show it.
+- And for the *given* labels? Weights that depend on them can do more: only relations between rows,
+  and labels of too large a rank, exclude these.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from attncert.verify.steps import conclusions, hypotheses
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.limits import impossible, limits
 
-MOST_PLACED = 2000  # examples above which no part that can be placed is looked for
+MOST_PLACED = 2000  # examples up to which the largest part is computed
 
 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
-    """Nothing could be built: say which hypothesis fails, with a witness found here again."""
+    """The answer if nothing could be built: the hypothesis that fails, with a new witness."""
     data, r, bound = run.data, run.r, run.theorem.bound
     heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
     counted = any(claim.id == ids.CAPACITY for claim in earlier)
@@ -47,7 +46,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
-    named = ids.hypothesis(failure.hypothesis)  # none where the builder gave up
+    named = ids.hypothesis(failure.hypothesis)  # none if the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
     if "partition" in run.construction.hypotheses:
         run.progress("what can be placed", 0, 1)
@@ -55,29 +54,25 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     run.progress("limits for all weights", 0, 1)
     all_limits = limits(data, run.question.heads, run.value_width)
     claims += [*all_limits, *conclusion(run, failure, failing, all_limits)]
-    trace = ProofTrace(claims)
-    proof = Proof(
+    tied = any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in all_limits)
+    made_by = produced_by(run.question.line(), run.question.seed)
+    return Proof(
         question=run.question,
         data=data,
         construction=run.construction,
         setup=run.setup(),
-        trace=trace,
+        trace=ProofTrace(claims),
         conclusion=ids.MEMORIZATION,
+        certificate=tied_certificate(data, made_by) if tied else None,
         versions=versions(),
-    )
-    if not any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in all_limits):
-        return proof
-    return replace(
-        proof,
-        certificate=tied_certificate(data, produced_by(run.question.line(), run.question.seed)),
     )
 
 
 def _placed(run: Run) -> list[Claim]:
-    """The largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
+    """Claims about the largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
 
-    Ids begin with "placed."; nothing where there are too many examples, contexts of different
-    lengths, or no context has rank n.
+    Their ids begin with "placed.". There are none for too many examples, for contexts of different
+    lengths, or if n > d.
     """
     data, r, question = run.data, run.r, run.question
     if data.T > MOST_PLACED or data.ragged or data.n > data.d:
@@ -95,8 +90,11 @@ def _placed(run: Run) -> list[Claim]:
 def conclusion(
     run: Run, failure: HypothesisFails, failing: Sequence[ClaimId], all_limits: Sequence[Claim]
 ) -> list[Claim]:
-    """failing: hypotheses that do not hold; all_limits: the claims about all weights. Where these
-    labels alone are asked for, only their own limits refute it."""
+    """The conclusion, last, and a claim about the given labels if some weights are excluded.
+
+    failing: hypotheses that do not hold; all_limits: the claims about all weights. Under --claim
+    interpolation only limits for the given labels refute the conclusion.
+    """
     data, question = run.data, run.question
     universal = [claim for claim in all_limits if claim.excludes(About.UNIVERSAL)]
     labels = [claim for claim in all_limits if claim.excludes(About.THESE_LABELS)]

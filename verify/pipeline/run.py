@@ -1,4 +1,4 @@
-"""One run of `prove`: the question, the data and the construction, and what files say of it."""
+"""One run of `prove`: the question, the data and the construction."""
 
 from __future__ import annotations
 
@@ -37,12 +37,11 @@ class Run(Task):
     ) -> Run:
         """The run that answers `question` about these data by this construction.
 
-        Raises InputError for labels that are missing, and for options that the construction does
-        not take.
+        Raises InputError for missing labels, and for options that the construction does not take.
         """
         _require_options(question, construction, data)
         if not question.unlabelled:
-            _ = data.labels  # raises InputError where there are none
+            _ = data.labels  # raises InputError if there are none
         if ":" not in question.construction:
             question = replace(question, construction=construction.name)
         theorem = construction.layer or LayerTheorem()
@@ -73,11 +72,11 @@ class Run(Task):
 
     @property
     def narrow(self) -> bool:
-        """d_v < m: what holds then rests on the columns that the values pick."""
+        """Whether d_v < m, so that the answer rests on the columns that the values pick."""
         return self.value_width < self.data.m
 
     def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
-        """What the report says was built."""
+        """The layer that was built, for the report."""
         data, construction, theorem = self.data, self.construction, self.theorem
         heads = len(built.layer.heads) if built else self.request.heads
         width = built.head_width if built else self.request.head_width
@@ -97,8 +96,8 @@ class Run(Task):
 
 
 def _require_options(question: Prove, construction: Construction, data: Dataset) -> None:
-    """Raises InputError for options that the construction does not take; the one width of heads
-    that it has may be named."""
+    """Raises InputError for options that the construction does not take. If it has a fixed width of
+    heads, that width may be given."""
     theorem = construction.layer
     usual = {} if theorem is None else {"head_width": theorem.width(data.n)}
     for option in _OPTIONS:

@@ -1,7 +1,7 @@
-"""What the steps of a layer's proof look at: the record of each head, its logits, and residues.
+"""Functions for the steps of a layer's proof: records of heads, their logits, and residues.
 
-A step checks one head that places a group: the record of what was chosen for it, against the data
-and the logits of the layer's own weights. The builder is never called.
+A step checks one head that places a group: it compares the builder's record of the head with the
+data and with the logits of the layer's own weights. The builder is never called.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from attncert.verify.methods.states import View
 from attncert.verify.tables import Table, dense
 
 Relations = Iterator[Any]
-RANKS_EACH_HEAD = 200  # examples up to which the rank is repeated after every head
+RANKS_EACH_HEAD = 200  # examples up to which the rank is taken after every head
 
 
 def placing(
     sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
 ) -> Step:
-    """The step for every head that places a group. relations: a function of the view, the builder's
+    """A step about every head that places a group. relations: a function of the view, the builder's
     record of the head, and its number."""
 
     def of_head(at: View, number: int) -> Relations:
@@ -43,7 +43,7 @@ def placing(
 def moving(
     sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
 ) -> Step:
-    """The step for every head that also moves earlier examples."""
+    """A step about every head that also moves earlier examples."""
 
     def of_record(at: View, head: SteeringHead, number: int) -> Relations:
         if head.selector is not None:
@@ -58,7 +58,7 @@ def _moves(at: View) -> bool:
 
 
 def few_examples(at: View) -> bool:
-    """Whether the rank is repeated after every head: it takes an elimination (T^3) each time."""
+    """Whether the rank is taken after every head, each time by an elimination (T^3)."""
     return at.data.T <= RANKS_EACH_HEAD and bool(features.usable_primes(at.data))
 
 
@@ -109,8 +109,8 @@ def weights_of(at: View, number: int) -> Head:
 
 
 def lead(data: Dataset, head: SteeringHead) -> Table:
-    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n): what c multiplies. Exact: whole numbers where all
-    are, else rationals (objects)."""
+    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n), the factor of c. Exact: integers if possible, else
+    rationals (objects)."""
     steering = Head(head.separator, head.selector)
     table, scale = features.products(steering, data, head.earlier)
     if scale == 1:
@@ -122,7 +122,7 @@ def lead(data: Dataset, head: SteeringHead) -> Table:
 
 
 def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
-    """E⁽ᵗ⁾u by example t, one rational for each token; u (d×1). Computed once, for all contexts."""
+    """E⁽ᵗ⁾u as a function of t, one rational for each token; u (d×1)."""
     table, scale = features.token_products(data, u)
     if data.shared:
         once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
@@ -148,6 +148,6 @@ def softmax_residues(
 
 
 def group_rows(at: View, head: PlacedHead, number: int) -> list[list[int]]:
-    """The logits of the group by the layer's weights, as many as each example has tokens."""
+    """The logits of the group by the layer's weights, one for each token of an example."""
     rows = dense(logits(at, number)[list(head.group)]).tolist()
     return [row[: at.data.kinds(t)] for t, row in zip(head.group, rows, strict=True)]

@@ -1,4 +1,4 @@
-"""Values narrower than the labels: what d_v ≥ m is replaced by (docs/width-one.md, section 9).
+"""Values narrower than the labels, d_v < m (docs/width-one.md, section 9).
 
 The readout uses as many feature columns of head h as the head placed examples: the columns C. If
 Z[., C] is invertible and no head has more than d_v of them, values that only *pick* these columns
@@ -24,7 +24,7 @@ _SOURCE = "ours; docs/width-one.md, section 9"
 
 
 def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str) -> None:
-    """Raises HypothesisFails where values of this width neither hold the labels nor a group."""
+    """Raises HypothesisFails if values of this width hold neither the labels nor a group."""
     if width >= data.m:
         return
     largest = max(map(len, built.groups))
@@ -43,7 +43,7 @@ def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str
 
 
 def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
-    """The pivot columns are T, independent, and at most d_v of each head."""
+    """The T pivot columns are independent, and at most d_v of them belong to each head."""
     best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):
         mod = [
@@ -70,7 +70,7 @@ def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
 
 
 def reduction() -> Claim:
-    """What takes the place of ZV = Y with free V."""
+    """The reduction that replaces ZV = Y with free V."""
     return Claim(
         ids.REDUCTION,
         "If columns of $Z$, at most $d_v$ of each head, have rank $T$, every labelling is "

@@ -1,4 +1,4 @@
-"""Steps that several proofs share: selector, separator, limit and rank, and what the heads are.
+"""Steps that several proofs share: groups, selector, separator, limit, rank and logits.
 
 Derivations: docs/audit-of-theorem-1.md, docs/width-one.md, docs/mathematics.md, section 3.
 """
@@ -36,7 +36,7 @@ EXAMPLE_ENTRY = ("example", "entry")
 
 
 def _placed(at: View) -> Relations:
-    """Every example in one group; what is earlier is earlier; groups of at most r, then r - 1."""
+    """Every example is in one group; groups have at most r examples, then r - 1."""
     groups, r, records = at.built.groups, at.built.r, at.built.heads
     heads = Counter(t for group in groups for t in group)
     yield len(records), "==", len(groups)
@@ -53,8 +53,8 @@ def _placed(at: View) -> Relations:
 
 
 GROUPS = Step(
-    "Every example is placed by exactly one head, and earlier examples are those of the heads "
-    "before. The first group of a partition has at most $r$ of them, each further one $r-1$.",
+    "Exactly one head places each example, and the earlier examples are those of the heads before. "
+    "The first group of a partition has at most $r$ examples, each further one at most $r-1$.",
     _placed,
     where=("place",),
     source=PAPER,
@@ -134,7 +134,7 @@ def _full(rank: int, rows: Sequence[int], prime: int) -> Relations:
 
 INDEPENDENCE = moving(
     "With $L_s$ in place of every earlier feature, the rows of all examples placed so far are "
-    "independent: each new one left the span of all rows before it.",
+    "independent: each new row is outside the span of the rows before it.",
     _limit,
     rests_on=("saturation", "A2"),
     applies=few_examples,
@@ -179,7 +179,7 @@ INTEGRAL = placing(
 
 
 def _logits(at: View, head: PlacedHead, number: int) -> Relations:
-    """The logits from which the readout is solved are those of the layer."""
+    """The readout is solved from the logits of the layer."""
     for t, row, own in zip(head.group, head.logits, group_rows(at, head, number), strict=True):
         yield list(row), "==", own, t
     yield {"group size": len(head.group)}
@@ -194,7 +194,7 @@ LOGITS = placing(
 
 
 def least_lead(head: SteeringHead, least: int | None) -> Relations:
-    """The least lead of a target at this c is the one on record; None if there is no other row."""
+    """The least lead of a target at this c is the recorded one; None if there is no other row."""
     yield {"c": head.c}
     yield (least is None) == (head.gap_bits is None), "==", True
     if least is not None and head.gap_bits is not None:
