@@ -15,7 +15,6 @@ import json
 import os
 import re
 import shutil
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -62,9 +61,9 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     with path_errors("--out", _WRITABLE, path), endings_wait():
         target = _target(path)
         new, old = _free_names(target)
-        parents: list[Path] = []
         try:
-            _make(target.parent, parents)
+            if not target.parent.exists():
+                target.parent.mkdir(parents=True)
             new.mkdir()
             for name, content in sorted(files.items()):
                 (new / name).parent.mkdir(exist_ok=True)
@@ -72,16 +71,12 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
             if target.exists():
                 os.replace(target, old)
             os.replace(new, target)
-            parents.clear()
         finally:
             # On every way out the old folder returns if the new one is not in place.
             if old.exists() and not target.exists():
                 os.replace(old, target)
             for leftover in (new, old):
                 shutil.rmtree(leftover, ignore_errors=True)
-            for folder in parents:
-                with suppress(OSError):
-                    folder.rmdir()
     return [target / name for name in sorted(files)]
 
 
@@ -143,10 +138,3 @@ def _free_names(target: Path) -> tuple[Path, Path]:
         if not os.path.lexists(path := target.parent / f".attncert-{os.getpid()}-{k}.partial")
     )
     return next(free), next(free)
-
-
-def _make(folder: Path, new: list[Path]) -> None:
-    """Make `folder` and what is missing above it, noting the new ones, innermost first."""
-    for path in reversed([p for p in (folder, *folder.parents) if not p.exists()]):
-        path.mkdir()
-        new.insert(0, path)

@@ -162,20 +162,6 @@ def gaps(proof: Answer) -> list[Row]:
     ]
 
 
-def to_decide(proof: Answer) -> list[Row]:
-    """For each hypothesis that was sampled although all subsets are within reach: its name, the
-    command that decides it, and the nominal seconds that this takes."""
-    return [
-        (
-            title(name),
-            str(claim.numbers["to decide it"]),
-            notation(claim.numbers["nominal seconds"]),
-        )
-        for claim in proof.trace
-        if (name := hypothesis_name(claim.id)) and "to decide it" in claim.numbers
-    ]
-
-
 def level_words(proof: Answer, claim: Claim) -> str:
     """The level, and the standing if what the claim rests on lowers it."""
     standing = proof.trace.standing(claim.id)

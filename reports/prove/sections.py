@@ -47,7 +47,6 @@ def sections(proof: Proof) -> dict[str, object]:
         "still_known": [],
         "hypotheses": rows.hypotheses(proof, built),
         "rested_on": rows.rested_on(proof),
-        "to_decide": rows.to_decide(proof),
         "promises": rows.promises(proof),
         "heads_words": "",
         "saturation_line": "",

@@ -27,6 +27,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import feature_blocks
 from attncert.reports.answers import report
+from attncert.reports.words.text import markdown
 from attncert.verify.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
@@ -163,8 +164,7 @@ def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch)
     a1 = proof.trace["hypothesis.A1"]
     assert a1.level is Level.SAMPLED
     page = report(proof).files["report.md"].decode()
-    assert f"decides it with {a1.numbers['nominal seconds']:g} s of nominal work" in page
-    assert a1.numbers["to decide it"] in page
+    assert f"to decide it {markdown(a1.numbers['to decide it'])}; nominal seconds " in page
     assert proof.trace.standing("theorem") is Level.SAMPLED
     assert proof.standing is Level.PROVED
 
