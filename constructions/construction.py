@@ -1,4 +1,4 @@
-"""What a construction returns, and the hypotheses of Theorem 1, checked before a head is built."""
+"""The result of a construction, and the hypotheses of Theorem 1, checked before it builds."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from attncert.constructions.search.grouping import consecutive, find, violation
 Groups = tuple[tuple[int, ...], ...]
 Result = TypeVar("Result")
 
-_SMALL = 4096  # entries of a context up to which its rank is simply computed
+_SMALL = 4096  # entries of a context up to which its rank is computed at once
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedHead:
     """A head that places a group: examples whose features are independent because of it.
 
-    group, earlier: examples placed by this head, and by the heads before it.
+    group, earlier: the examples placed by this head, and by the heads before it.
     logits: the group's, n integers each, in units of ln 2.
     pivots: the feature columns of this head whose residuals on the group are invertible.
     """
@@ -51,8 +51,8 @@ class SteeringHead(PlacedHead, ABC):
     """A head that also moves every earlier example towards one row of its context.
 
     Vectors are columns over ℚ (d×1), in the data's own units.
-    selector, separator: v and u of the term c·u vᵀ; None where the head has no such term.
-    c:        of that term. targets: for each earlier s the row L_s that it attends to as c grows.
+    selector, separator, c: v, u and c of the term c·u vᵀ; None if the head has no such term.
+    targets:  for each earlier s the row L_s that it attends to as c grows.
     gap_bits: the least lead of L_s over another row at this c, in bits, over all earlier s.
     """
 
@@ -64,24 +64,23 @@ class SteeringHead(PlacedHead, ABC):
 
     @abstractmethod
     def weights(self, head_width: int) -> Head:
-        """Key and query that follow from what was chosen, d×d_h over ℚ."""
+        """Key and query, d×d_h over ℚ."""
 
 
 @dataclass(frozen=True)
 class BuiltLayer:
-    """The layer's key and query weights and everything that was chosen on the way.
+    """The layer's key and query weights, and all choices of the builder.
 
     name:       of the construction, as on the command line.
     groups:     the examples that each head places, in the order of the heads and in the data set's
                 numbering.
     heads:      one record per head that places a group, e.g. `PaperHead`, `WidthOneHead`. Further
                 heads of the layer are idle.
-    r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 where groups
-                may have any size.
+    r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 if groups may
+                have any size.
     regrouped:  the given order failed the partition condition and another one was found.
-    partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, where the
-                heads place other groups; None: `groups` is that grouping where r > 0, else there
-                is none.
+    partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, if the heads
+                place other groups; None: it is `groups` if r > 0, else there is none.
     Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 
     >>> from attncert import Dataset
@@ -113,12 +112,11 @@ class BuiltLayer:
 
 @dataclass(frozen=True)
 class Bound:
-    """How many examples the theorem places with H heads.
+    """The number of examples that a theorem places with H heads.
 
-    formula: in LaTeX, and so r, where the formula has one: how it follows from n and d_h, in
-    words; else empty. strength: the number r for n tokens and heads of width
-    d_h; A1 is asked of r queries at a time. places: the number itself, from H and r; it does not
-    fall as H grows.
+    formula: in LaTeX. r: how the r of the formula follows from n and d_h, in LaTeX; empty if there
+    is none. strength: the number r for n tokens and heads of width d_h; A1 is required of r queries
+    at a time. places: the number of examples, from H and r; it does not fall as H grows.
 
     Without arguments: the paper's Theorem 1, with r = min(n, d_h). Arithmetic: exact.
 
@@ -132,7 +130,7 @@ class Bound:
     places: Callable[[int, int], int] = lambda heads, r: heads * (r - 1) + 1
 
     def fewest(self, examples: int, r: int) -> int | None:
-        """The smallest H that places so many, no more heads than examples; None if there is none.
+        """The smallest H, at most one for each example, that places them; None if there is none.
 
         >>> Bound().fewest(25, 4), Bound().fewest(26, 4), Bound().fewest(2, 1)
         (8, 9, None)
@@ -143,14 +141,14 @@ class Bound:
 
     @property
     def words(self) -> str:
-        """The formula, with what r stands for: a sentence with LaTeX between dollar signs."""
+        """The formula and the meaning of r, with LaTeX between dollar signs."""
         return f"${self.formula}$" + (f" with $r = {self.r}$" if self.r else "")
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:
-    """attempt(p) for the builders' primes p in turn, until one is not unlucky.
+    """attempt(p) for the first of the builders' primes p that is not unlucky.
 
-    Raises HypothesisFails, undecided, if all are.
+    Raises HypothesisFails, undecided, if all are unlucky.
     """
     for prime in PRIMES_21:
         try:
@@ -161,18 +159,18 @@ def over_primes(attempt: Callable[[int], Result]) -> Result:
 
 
 def with_idle_heads(heads: Sequence[Head], total: int) -> Layer:
-    """A layer of `total` heads: those given, then one idle head (all weights 0), repeated."""
+    """A layer of these heads, followed by idle heads (all weights 0) up to `total`."""
     d, width = heads[0].key.nrows(), heads[0].width
     idle = Head(fmpq_mat(d, width), fmpq_mat(d, width))
     return Layer((*heads, *[idle] * (total - len(heads))))
 
 
 def require_independent_rows(data: Dataset) -> None:
-    """A2: every context has n tokens and rank n. Exact. Raises HypothesisFails with the numbers of
-    tokens, or the relation, that show it is not so.
+    """Check A2, that every context has n tokens and rank n. Exact. Raises HypothesisFails with the
+    numbers of tokens, or the relation, as a witness.
 
-    A full rank mod p proves a full rank over Q, and so does that of n of the columns: of large
-    contexts these are tried first.
+    Full rank mod p proves full rank over Q, and so does that of n of the columns, which are tried
+    first for large contexts.
     """
     if data.counts is not None:
         raise HypothesisFails(
@@ -202,10 +200,11 @@ def require_independent_rows(data: Dataset) -> None:
 
 
 def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple[Groups, bool]:
-    """Groups of r and then r - 1 examples that meet the partition condition; were they regrouped?
+    """Groups of r and then r - 1 examples that meet the partition condition, and whether they are
+    not consecutive.
 
     Consecutive examples if the condition allows, else another grouping, into at most `heads`
-    groups (None: the fewest, or more if only they admit one). Raises HypothesisFails.
+    groups (None: the fewest, or more if fewer admit none). Raises HypothesisFails.
     """
     fewest = Bound().fewest(data.T, r)
     if fewest is None or (heads is not None and heads < fewest):

@@ -1,23 +1,23 @@
 """Generic weights: small random integers, certified by rank (ours; docs/width-one.md, corollary 2).
 
-A maximal minor of Z is a real-analytic function of the weights. If it is not zero for all of
-them, it is not zero for almost all: then almost every choice of weights memorizes the data
-universally, at any width d_h ≥ 1. Under A1 and A2 some minor is not zero
-(constructions/width_one/theorem.py); on other data there may be one, too. Nothing says how large
-the weights must be, so the smallest are tried first and the rank decides. Where H heads of any
-width can memorize universally, so can almost all weights of width one, and almost every ray of
-integers leaves the zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3).
-Each head's share can be placed, too: the ranks R_1, R_2, ... grow by less and less
-(docs/tightness.md, 7.1), so what is left divided by the heads that remain is never more than what
-almost all weights of the next head add. So the search would end with probability one if the bound
-grew for ever (Corollary 3); it ends at 2048, and then nothing is decided:
+A maximal minor of Z is a real-analytic function of the weights. If it is nonzero for some weights,
+it is nonzero for almost all: then almost every choice of weights memorizes the data universally, at
+any width d_h ≥ 1. Under A1 and A2 some minor is nonzero (constructions/width_one/theorem.py); on
+other data one may be nonzero, too. No bound on the weights is known, so the smallest are tried
+first and the rank decides. If H heads of any width can memorize universally, so can almost all
+weights of width one, and almost every ray of integers leaves the zeros of a minor after finitely
+many steps (docs/width-one.md, Theorem 3). Each head's share can be placed, too: the ranks R_1, R_2,
+... grow by less and less (docs/tightness.md, 7.1), so the number of unplaced examples divided by
+the number of remaining heads is at most the rank that almost all weights of the next head add. So
+the search would end with probability one if the bound grew forever (Corollary 3); it ends at 2048,
+and then nothing is decided:
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
 
-head by head, each until it places its share of the examples that are left. With shared contexts and
+head by head, each until it places its share of the unplaced examples. With shared contexts and
 d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all examples, and
-the head can place one example less: such draws are passed over.
+the head can place one example less: such draws are skipped.
 
 These are the smallest *weights* of all constructions here, not the smallest logits.
 """
@@ -56,10 +56,10 @@ _DRAWS = 6  # more at every level: 6, 12, 18, ...
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GenericHead(PlacedHead):
-    """What was drawn for one head. Matrices over ℚ (d×d_h), in the data's own units.
+    """The draw for one head. Matrices over ℚ (d×d_h), in the units of the data.
 
     key, query: integers up to `bound`, times the common denominator of contexts and queries.
-    draws:   how many were looked at for this head.
+    draws:   the number of draws tested for this head.
     """
 
     key: fmpq_mat
@@ -78,14 +78,13 @@ def build(
 ) -> BuiltLayer:
     """Random key and query weights with which the features of all examples are independent.
 
-    heads: H, default the fewest that Corollary 1 promises to be enough under A1 and A2,
-    H(n-1) + 1 ≥ T, and H·d ≥ T (n = 1: one head). For contexts of different lengths there is no
-    promise, and n is the least of them above 1; for token sequences, the fewest that known bounds
-    allow (docs/next-token.md, section 2). With distinct contexts fewer heads may suffice,
-    down to T/d: without a promise, and the rank decides as always. Neither A1 nor A2 is needed.
-    Exact; rank decided mod p here, to be proved again by verify/.
-    Raises InputError, and HypothesisFails: decided where T exceeds what the rank of Z can be
-    (H·d; H(n-1) + 1 with a shared context), else undecided.
+    heads: H, default the fewest that suffice under A1 and A2 by Corollary 1, H(n-1) + 1 ≥ T, and
+    H·d ≥ T (n = 1: one head). For contexts of different lengths no number is known to suffice, and
+    n is the least of them above 1; for token sequences, the fewest that known bounds allow
+    (docs/next-token.md, section 2). With distinct contexts fewer heads, down to T/d, may suffice:
+    the rank decides. Neither A1 nor A2 is needed. Exact; rank decided mod p here, and proved again
+    by verify/. Raises InputError, and HypothesisFails: decided if T exceeds the largest possible
+    rank of Z (H·d; H(n-1) + 1 with a shared context), else undecided.
     """
     if heads is None:
         heads = promised_heads(data)
@@ -113,8 +112,8 @@ def promised_heads(data: Dataset) -> int:
 
 
 def fewest_heads(data: Dataset, sequences: Sequences) -> int:
-    """The fewest H with Ha + b ≥ T; and without positions, for each last symbol, with H(s-1) + 1 no
-    less than the examples that end in it, where the counts of symbols in these span s dimensions.
+    """The fewest H with Ha + b ≥ T; and without positions, for each last symbol, with H(s-1) + 1 at
+    least the number of examples that end in it, whose counts of symbols span s dimensions.
 
     >>> from attncert import of_sequences
     >>> data = of_sequences(["^aaaaaab"], {"width": 4})
@@ -188,7 +187,7 @@ class _Search:
         return chosen
 
     def _head(self, share: int) -> GenericHead | None:
-        """The first draw that places `share` examples, else the one that places most."""
+        """The first draw that places `share` examples, else the one that places the most."""
         unplaced = self.placed.unplaced
         best: tuple[list[int], list[int], _Draw, Block] | None = None
         for draw in self._draws():

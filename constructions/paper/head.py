@@ -1,4 +1,4 @@
-"""One head after the other: the search that `paper/theorem.py` calls. Steps as in
+"""The search for the heads, one after the other, that `paper/theorem.py` calls. Steps as in
 docs/audit-of-theorem-1.md.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
@@ -29,7 +29,7 @@ from attncert.constructions.search.saturation import (
 from attncert.constructions.search.separation import Pair, separating_pairs, separators
 from attncert.constructions.search.steering import Reducer, Solver, short_kernel
 
-_PAIRS = 8  # pairs (u, v) for which the whole head is worked out
+_PAIRS = 8  # pairs (u, v) for which the whole head is computed
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Direction:
 
 @dataclass(frozen=True)
 class PaperDraft:
-    """A head worked out: w_t (coordinates), the direction and its c, targets, logits, and pivots:
-    columns of its block."""
+    """A complete head: w_t (coordinates), the direction and its c, targets, logits, features, and
+    pivots (columns of its block)."""
 
     duals: list[Dual]
     steering: list[IntegerArray]
@@ -131,7 +131,7 @@ class PaperBuilder:
             if best is None or draft.bits < best.bits:
                 best = draft
             if not any(w.any() for w in draft.steering):
-                break  # nothing disturbs the earlier examples, and the later pairs are longer
+                break  # no steering disturbs earlier examples, and later pairs are longer
         assert best is not None
         return best
 

@@ -48,7 +48,7 @@ BOUND = Bound(r="\\min(n,d_h)", strength=min)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PaperHead(SteeringHead):
-    """What was chosen for one head. Vectors are columns over ℚ (d×1), in the data's own units.
+    """The choices for one head. Vectors are columns over ℚ (d×1), in the units of the data.
 
     duals:     ê_t for t in the group.
     steering:  w_t for t in the group; logits: g_t = E⁽ᵗ⁾w_t.
@@ -109,7 +109,7 @@ def build(
 def _record(
     builder: PaperBuilder, group: tuple[int, ...], earlier: tuple[int, ...], draft: PaperDraft
 ) -> PaperHead:
-    """From lattice coordinates to vectors in the data's own units."""
+    """The record of a head: from lattice coordinates to vectors in the units of the data."""
     key, query = builder.keys.vector, builder.queries.vector
     direction, placed = draft.direction, list(earlier)
     gap_bits = None

@@ -1,14 +1,14 @@
-"""Groups for contexts of any rank: what the width-one proof needs at each place in a group (ours).
+"""Groups for contexts of any rank, as the width-one proof needs them (ours).
 
 The partition condition P' is that of `grouping.py` without its sizes: the queries of each group are
-independent, and no earlier query lies in the span of a later group. The dimension condition D says
-how much each context must hold: in some order of a group's members the j-th one has
+independent, and no earlier query lies in the span of a later group. The dimension condition D
+bounds each context from below: in some order of a group's members the j-th one has
 
     rank E ≥ j               in the first group,
     affine dimension ≥ j     in a later one,
 
-the affine dimension being that of the span of the differences of rows. If any order does, that by
-ascending dimensions does (docs/width-one.md, section 8).
+the affine dimension being that of the span of the differences of rows. If any order meets D, the
+order by ascending dimensions does (docs/width-one.md, section 8).
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def dimensions(data: Dataset) -> Dimensions:
 
 
 def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Groups:
-    """Groups that meet P' and D, each in the order of D, at most `heads` of them: the fewest that
-    a greedy search from the last group backwards finds. Raises HypothesisFails: decided where no
-    grouping at all can be, else undecided.
+    """At most `heads` groups that meet P' and D, each in the order of D: the fewest that a greedy
+    search from the last group backwards finds. Raises HypothesisFails: decided if no grouping is
+    possible, else undecided.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -100,7 +100,7 @@ def _greedy(
         first = sizes.ordered(remaining, first=True)
         if first is not None and spans.independent(remaining):
             return [first, *reversed(groups)]
-        group: tuple[int, ...] = ()  # from the end, as far as possible in the order given
+        group: tuple[int, ...] = ()  # from the end of the given order
         for t in reversed(remaining):
             trial = sizes.ordered((*group, t), first=False)
             if trial and spans.independent(trial) and spans.closed(trial, remaining):

@@ -1,11 +1,11 @@
-"""One head's features for all examples, mod p and in float64, whatever the size of the data.
+"""The features of one head for all examples, mod p and in float64, for data of any size.
 
-Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay as they are stored
-(one byte an entry, say) and are converted a few examples at a time.
+Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay in their dtype (one
+byte an entry, say) and are converted a few examples at a time.
 
 In a long shared context E, whose n < d rows are independent mod p, every feature is a combination
-of those rows, so its entries in n columns where E is invertible mod p determine it. Ranks need no
-more, and only these columns are worked out; floats, which only prefer, are compared there, too.
+of those rows, so its entries in n columns where E is invertible mod p determine it, and the ranks.
+Only these columns are computed, also as floats, which only rank.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class FeatureBlocks:
     """Features of the data's numerators: the common denominator does not change a rank.
 
     columns: (w,), the columns of the features that blocks hold, in the order of the blocks. w = d
-             but for a long shared context; d stands for it below.
+             except for a long shared context; it is written d below.
     """
 
     def __init__(self, data: Dataset, prime: int) -> None:
@@ -46,13 +46,13 @@ class FeatureBlocks:
             self._all = self._block(self._contexts)
 
     def in_features(self, pivots: Sequence[int]) -> tuple[int, ...]:
-        """These columns of a block, as columns of the features."""
+        """The columns of the features that these columns of a block are."""
         return tuple(self.columns[list(pivots)].tolist())
 
     def of(self, logits: IntegerArray) -> Block:
         """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
 
-        Raises SumVanishes where a denominator is 0 mod p.
+        Raises SumVanishes if a denominator is 0 mod p.
         """
         parts = [
             self._features(logits[where], contexts, where) for where, contexts in self._chunks()
@@ -64,7 +64,7 @@ class FeatureBlocks:
         )
 
     def points(self, example: int, logits: IntegerArray) -> Block:
-        """The same for one example at several logits: (k, n) to (k, d)."""
+        """The features of one example at several logits: (k, n) to (k, d)."""
         where = slice(example, example + 1)
         return self._features(logits, self._context(example), where)
 
@@ -95,7 +95,7 @@ class FeatureBlocks:
             yield where, self._block(self._contexts[slice(None) if self.data.shared else where])
 
     def _block(self, part: ExactArray) -> Block:
-        if self._bits <= 20:  # below every prime in use: quick
+        if self._bits <= 20:  # residues of numbers below every prime in use
             guide = part.stored.astype(np.float64)
             mod = np.where(guide < 0, guide + self.prime, guide)
             guide *= 2.0**-self._bits

@@ -1,13 +1,13 @@
-"""Groups of examples, one per head: what the construction really needs of the queries.
+"""Groups of examples, one per head: the hypothesis on queries that the construction needs.
 
 The partition condition (ours, docs/mathematics.md, section 2): with groups G_1, ..., G_H in order,
 
     the queries of each group are independent, and no earlier query lies in the span of a later
     group.
 
-A1 implies it for every grouping into r, r-1, r-1, ... examples: it compares at most r queries at a
-time, never n. It is decided here exactly, for a given grouping; where the given order fails, a
-search looks for another.
+A1 implies it for every grouping into r, r-1, r-1, ... examples: it concerns at most r queries at a
+time, never n. It is decided exactly, for a given grouping; if the given order fails, a search looks
+for another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from attncert.constructions.exact.primes import PRIME_62, PRIMES_21, PRIMES_31
 from attncert.constructions.numerals import numeral
 
 _P = PRIMES_31[0]  # products of two residues fit in int64
-_SEARCH_STEPS = 40_000  # queries looked at, one for each group and query, before it gives up
+_SEARCH_STEPS = 40_000  # pairs of a group and a query after which the search stops
 _RESTARTS = 12
 
 
@@ -87,8 +87,8 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
 
     Built from the last group backwards: a last group must be independent and *closed* (no other
     remaining query in its span); what remains is a smaller problem of the same kind. Greedy with
-    restarts, then, within _SEARCH_STEPS, all choices. Raises HypothesisFails: decided if every
-    choice was tried or a zero or parallel query excludes them all, else undecided.
+    restarts, then, within _SEARCH_STEPS, all choices. Raises HypothesisFails: decided if all were
+    tried or a zero or parallel query excludes them, else undecided.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -153,10 +153,10 @@ class QuerySpans:
         return [g[-1] for g in larger if self.independent(g) and self.closed(g, rest)]
 
     def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
-        """An independent closed group of at most `most` of the remaining, taken from the end on.
+        """An independent closed group of at most `most` of the remaining, from the end backwards.
 
-        What is not in the group is kept modulo its span, mod p: a query may join if it is not 0
-        there, and no other is a multiple of it. That is so over Q wherever it is mod p.
+        The other queries are kept modulo the span of the group, mod p: a query may join if it is
+        not 0 there, and no other is a multiple of it. If this holds mod p, it holds over Q.
         """
         rest, place, group = self.short[list(remaining)], len(remaining), list[int]()
         while len(group) < most and (group or rest.any(axis=1).all()):  # 0 is in every span
@@ -203,10 +203,10 @@ def _greedy(
 
 
 class _Search:
-    """All choices, depth first, remembering what cannot be grouped.
+    """A depth-first search over all choices that remembers sets without a grouping.
 
-    Taking a closed independent group that is maximal for its size loses nothing: whatever groups
-    the rest groups any part of the rest.
+    A closed independent group that is maximal for its size loses nothing: a grouping of the rest
+    also groups any part of the rest.
     """
 
     def __init__(self, matroid: QuerySpans, first: int, further: int) -> None:
@@ -253,7 +253,7 @@ class _Search:
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
-    """A zero query, or two parallel ones: wherever they go, a group is dependent or spans both."""
+    """A zero query or two parallel ones: in any grouping a group is dependent or spans both."""
     first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         primitive, _ = direction(row)

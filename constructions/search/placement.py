@@ -9,10 +9,10 @@ x_t. Eliminating S leaves, for t, the *residual*
 and the rows S ∪ {placed members of the group} ∪ {t} are independent if ρ_t lies outside the span
 of the placed members' residuals. Inadmissible x_t therefore form an affine flat of dimension at
 most the number placed, at most n - 2: n independent candidates cannot all lie in it (in the first
-group Λ is empty and the span has dimension at most n - 1: the same holds). So a choice always
-exists, and it is made by looking, never by luck.
+group Λ is empty and the span has dimension at most n - 1: the same holds). So an admissible
+candidate always exists, and every candidate is tested.
 
-Everything is kept twice: mod p, which decides, and in float64, which only prefers.
+All numbers are kept twice: mod p, which decides, and in float64, which only ranks.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.arrays import FloatArray, IntArray
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced
 
-# A cheaper candidate is preferred if it gives away at most this many bits of conditioning.
+# A cheaper candidate is preferred if it loses at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # rows eliminated together
-_PANEL = 256  # rows of L solved together
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,12 @@ class Span:
         self._basis = np.zeros((0, d))
 
     def beyond(self, rows: Block) -> Block:
-        """What is left of each row (k, d) outside the span: 0 mod p where it lies in it."""
+        """The component of each row (k, d) outside the span: 0 mod p if the row lies in it."""
         with np.errstate(all="ignore"):
             return Block(self._reduce(rows.mod), self._project(rows.float))
 
     def add(self, rest: Block) -> None:
-        """Add a (1, d) row, given by what is left of it outside the span, not 0 mod p."""
+        """Add a (1, d) row, given by its component outside the span, which is not 0 mod p."""
         p, pivot = self.prime, int(np.flatnonzero(rest.mod[0])[0])
         new = reduced(rest.mod * pow(int(rest.mod[0, pivot]), -1, p), p)
         old = reduced(self._echelon - matmul_mod(self._echelon[:, [pivot]], new, p), p)
@@ -90,8 +89,8 @@ class Span:
 def choose(rests: Block, costs: Sequence[float]) -> int | None:
     """The cheapest candidate within SLACK_BITS of the farthest one; None if all lie in the span.
 
-    rests: (k, d), what is left of the candidates outside the span. costs: k numbers, 0 the
-    cheapest. Ties go to the farther.
+    rests: (k, d), the components of the candidates outside the span. costs: k numbers. Ties go to
+    the farther candidate.
     """
     with np.errstate(all="ignore"):
         lengths = np.nan_to_num(np.linalg.norm(rests.float, axis=1)).tolist()
@@ -110,10 +109,8 @@ class Placement:
     columns: (head, column of its block) of the pivots; the g rows of a group have theirs in its
              head.
 
-    Block elimination by heads. L = Z[:, C] U⁻¹ is kept, the rows placed first and in their order,
-    and U never. L[S] is lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹ and
-    L[S]⁻¹ X_S, of which N·T·d operations make a residual, are solved for panel by panel, each with
-    its own small inverse.
+    Block elimination by heads. L = Z[:, C] U⁻¹ and the inverse of L[S] are kept, U is not. L[S] is
+    lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹.
     """
 
     def __init__(self, examples: int, prime: int) -> None:
@@ -123,23 +120,17 @@ class Placement:
         self._heads = 0
         size = examples, examples  # zeros take no memory before they are written to
         self._left = Block(np.zeros(size), np.zeros(size))
-        self._order, self._at = np.arange(examples), np.arange(examples)  # of the rows of L
-        self._panels: list[tuple[slice, Block]] = []
+        self._inverse = Block(np.zeros(size), np.zeros(size))  # of the rows of L that are placed
 
     @property
     def unplaced(self) -> list[int]:
-        """The other examples, in increasing order."""
-        return sorted(self._order[len(self.rows) :].tolist())
+        """The examples not placed yet, in increasing order."""
+        return sorted(set(range(len(self._left.mod))).difference(self.rows))
 
     def eliminators(self, examples: list[int]) -> Block:
         """Λ of these examples, (g, N): the coefficients of the placed rows."""
-        known = self._left[self._at[examples], : len(self.rows)]  # a copy
-        for panel, inverse in reversed(self._panels):
-            behind = slice(panel.stop, len(self.rows))
-            below = self._left[behind, panel]
-            rest = self._difference(known[:, panel], known[:, behind], below)
-            known[:, panel] = self._product(rest, inverse)
-        return known
+        placed = slice(len(self.rows))
+        return self._product(self._left[examples, placed], self._inverse[placed, placed])
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S: targets (g, d), placed rows' X_S (N, d)."""
@@ -150,24 +141,16 @@ class Placement:
 
         The same as `residual`, by way of L[S]⁻¹ X_S: fast for many examples.
         """
-        left = self._left[self._where(examples), : len(self.rows)]
-        return self._difference(block[examples], left, self._upper(block))
-
-    def _upper(self, block: Block) -> Block:
-        """L[S]⁻¹ X_S for a new head with features `block` (T, d): (N, d)."""
-        upper = block[self.rows]
-        for panel, inverse in self._panels:
-            before = slice(panel.start)
-            rest = self._difference(upper[panel], self._left[panel, before], upper[before])
-            upper[panel] = self._product(inverse, rest)
-        return upper
+        placed = slice(len(self.rows))
+        upper = self._product(self._inverse[placed, placed], block[self.rows])
+        return self._difference(block[examples], self._left[examples, placed], upper)
 
     def pivots(
         self, group: list[int], block: Block, eliminators: Block | None = None
     ) -> list[int] | None:
         """Columns of the new block that make the group's residuals invertible; None if none do.
 
-        block: (T, d), the new head's features of all examples. eliminators: of the group, if known.
+        block: (T, d), the new head's features of all examples. eliminators: those of the group.
         """
         if eliminators is None:
             rest = self.remainder(group, block)
@@ -181,56 +164,21 @@ class Placement:
     ) -> None:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
-        rest: the remainder of all that are unplaced, if known. With σ the group's residuals at the
+        rest: the remainder of all unplaced examples, if known. With σ the group's residuals at the
         pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there): the identity on the group.
         """
-        self._append(group, block[:, pivots], rest and rest[:, pivots])
+        old, new = len(self.rows), len(self.rows) + len(group)
+        others, columns = self.unplaced, block[:, pivots]
+        rest = self.remainder(others, columns) if rest is None else rest[:, pivots]
+        place = {t: i for i, t in enumerate(others)}
+        square = _inverse(rest[[place[t] for t in group]], self.prime)
+        self._left[others, old:new] = self._product(rest, square)
+        below = self.eliminators(group)
+        self._inverse[old:new, :old] = Block(reduced(-below.mod, self.prime), -below.float)
+        self._inverse[old:new, old:new] = Block(*[np.eye(len(group))] * 2)
         self.rows += group
         self.columns += [(self._heads, j) for j in pivots]
         self._heads += 1
-
-    def _append(self, group: list[int], columns: Block, rest: Block | None) -> None:
-        """Columns of L: (T, g) of features for all, or what is left of them for the unplaced."""
-        old, new = len(self.rows), len(self.rows) + len(group)
-        others = self._order[old:].tolist()
-        if rest is None:
-            rest = self._difference(
-                columns[others], self._left[self._where(others), :old], self._upper(columns)
-            )
-        else:
-            others = sorted(others)
-        place = {t: i for i, t in enumerate(others)}
-        inverse = _inverse(rest[[place[t] for t in group]], self.prime)
-        self._left[self._where(others), old:new] = self._product(rest, inverse)
-        for position, t in enumerate(group, start=old):
-            self._exchange(position, int(self._at[t]))
-        self._invert_panel(old, new)
-
-    def _exchange(self, a: int, b: int) -> None:
-        """Two rows of L."""
-        if a != b:
-            self._left[[a, b]] = self._left[[b, a]]
-            self._order[[a, b]] = self._order[[b, a]]
-            self._at[self._order[[a, b]]] = a, b
-
-    def _invert_panel(self, old: int, new: int) -> None:
-        """The new rows of L join the last panel, whose inverse gains the rows [-Λ, I], or begin
-        another."""
-        panel, inverse = slice(old, old), Block(np.zeros((0, 0)), np.zeros((0, 0)))
-        if self._panels and self._panels[-1][0].start > old - _PANEL:
-            panel, inverse = self._panels.pop()
-        below = self._product(self._left[old:new, panel], inverse)
-        bordered = Block(
-            _bordered(inverse.mod, reduced(-below.mod, self.prime)),
-            _bordered(inverse.float, -below.float),
-        )
-        self._panels.append((slice(panel.start, new), bordered))
-
-    def _where(self, examples: list[int]) -> slice | IntArray:
-        """Their rows of L: a slice where they follow each other, which copies nothing."""
-        at = self._at[examples]
-        in_row = len(at) and (np.diff(at) == 1).all()
-        return slice(at[0], at[-1] + 1) if in_row else at
 
     def _product(self, a: Block, b: Block) -> Block:
         return Block(matmul_mod(a.mod, b.mod, self.prime), _guide(a.float, b.float))
@@ -306,22 +254,14 @@ def _eliminate(
 
 
 def _inverse(square: Block, p: int) -> Block:
-    """Of a matrix that is invertible mod p; its float only guides."""
+    """The inverse of a matrix that is invertible mod p; its float only ranks."""
     size = len(square.mod)
     reduced_rows, _ = echelon_mod(np.hstack([square.mod, np.eye(size)]), p)
     return Block(reduced_rows[:, size:], _inverse_float(square.float))
 
 
-def _bordered(inverse: FloatArray, below: FloatArray) -> FloatArray:
-    """[[inverse, 0], [below, I]]."""
-    old, new = below.shape[1], len(below)
-    bordered = np.eye(old + new)
-    bordered[:old, :old], bordered[old:, :old] = inverse, below
-    return bordered
-
-
 def _inverse_float(matrix: FloatArray) -> FloatArray:
-    """Inverse or pseudo-inverse, for guidance only: an array whatever comes in."""
+    """Inverse or pseudo-inverse, for ranking only; never raises."""
     matrix = np.nan_to_num(matrix, posinf=0.0, neginf=0.0)
     with np.errstate(all="ignore"):
         try:

@@ -1,4 +1,4 @@
-"""How far c must grow until every earlier example attends to its row with 1 - p < 2^-B.
+"""The least c at which every earlier example attends to its row with 1 - p < 2^-B.
 
 A head gives an earlier s the logits c·a_i + β_i, and a is largest at the row L_s alone. With
 δ_i(c) = c·(a_L - a_i) + β_L - β_i, i ≠ L, and S = Σ 2^-δ_i, that row has p = 1/(1 + S), so that
@@ -31,7 +31,7 @@ def candidates_for_c(least: int) -> Iterator[int]:
 
 
 def saturated(drops: Sequence[int], bits: int) -> bool:
-    """Whether 1 - p < 2^-bits for a row that all others are below by these numbers of bits. Exact.
+    """Whether 1 - p < 2^-bits for a row whose logit exceeds the others by these drops. Exact.
 
     >>> saturated([5], 5), saturated([5, 9], 5), saturated([4, 90], 5), saturated([], 5)
     (True, False, False, True)

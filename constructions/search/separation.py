@@ -1,17 +1,16 @@
-"""Selector v and separator u: short integer combinations that tell examples apart.
+"""Selector v and separator u: short integer combinations that distinguish examples.
 
 Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier s, (E_i - E_j)u = 0 for two rows
 of a context. None of these contains the whole lattice (v: the partition condition; u: the rows of E
-are distinct, by A2), so random combinations with coefficients in a box that doubles until something
-is found succeed with probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations
-of few terms come first, and only if none will do those of all: n independent rows of a context may
-be unit vectors in their images, and are told apart by n - 1 terms or more.
+are distinct, by A2), so random combinations with coefficients in a box that doubles succeed with
+probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations of few terms come
+first, and then those of all terms: n independent rows of a context may be unit vectors in their
+images, and only n - 1 terms or more distinguish them.
 
-Among those found, the pair with the shortest total logit range is wanted:
-Σ_s |v·e_s| · range(E_s u), which is how many bits the head adds to the softmax denominators.
+The best pair has the shortest total logit range Σ_s |v·e_s| · range(E_s u): the bits that the head
+adds to the softmax denominators.
 
-Whether a combination is accepted is decided exactly. Costs are float64 and only rank what was
-accepted.
+Acceptance is decided exactly. Costs are float64 and only rank accepted combinations.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 
-_POOL = 512  # combinations tried per round, for each pair that is wanted
-_KEEP = 12  # of those, for each pair, the shortest that are paired
-_PAIRS = 4  # that are wanted where nothing else is said
+_POOL = 512  # combinations tried per round, for each pair
+_KEEP = 12  # the shortest of them that are paired, for each pair
+_PAIRS = 4  # the default number of pairs
 _CELLS = 2**22  # array cells worked on at once
 _ROUND = 2**25  # cells of a round: large data get fewer combinations
-_EXACT_ROUND = 2**15  # the same where sums are beyond float64
+_EXACT_ROUND = 2**15  # the same if sums are beyond float64
 _FIRST = 32  # examples that every combination is tried on before the others
 _MAX_DOUBLINGS = 64
 
@@ -90,7 +89,7 @@ def separators(
     distinct: Sequence[int] = (),
     pairs: int = _PAIRS,
 ) -> IntArray:
-    """Coefficients (P, k) of vectors u that separate, for so many pairs; at least one.
+    """Coefficients (P, k) of one or more vectors u that separate, enough for these pairs.
 
     earlier:  examples for which E_s u has one maximum and one minimum.
     distinct: examples for which the entries of E_t u are distinct.
@@ -164,7 +163,7 @@ def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int])
 
 
 def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
-    """(P, k) times (..., k) over the last axis: (P, ...) exact integers, float64 where they fit."""
+    """(P, k) times (..., k) over the last axis: (P, ...) exact integers, float64 if they fit."""
     k = table.shape[-1]
     flat = table.reshape(-1, k).T
     if integers.largest(combinations) * integers.largest(table) * k < 2**53:
@@ -175,7 +174,7 @@ def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
 
 
 def sparse_combinations(k: int, most: int, terms: int = 2) -> IntArray:
-    """Unit vectors, then ± combinations of two, ... of them, up to sign: (at most `most`, k).
+    """Unit vectors, then ± combinations of two and more of them, up to sign: (most or fewer, k).
 
     >>> sparse_combinations(2, 9).tolist()
     [[1, 0], [0, 1], [1, 1], [1, -1]]
@@ -196,7 +195,7 @@ def sparse_combinations(k: int, most: int, terms: int = 2) -> IntArray:
 def _pool(
     demands: Sequence[tuple[IntegerArray, Accept]], rng: np.random.Generator, pairs: int
 ) -> IntArray:
-    """Coefficient vectors (P, k) that every demand accepts: a table (S, n, k) and how to judge."""
+    """Coefficient vectors (P, k) that every demand, a table (S, n, k) with its test, accepts."""
     k = demands[0][0].shape[-1]
     cells = sum(table.size for table, _ in demands) // k
     largest = max(integers.largest(table) for table, _ in demands)
@@ -222,10 +221,8 @@ def _pool(
 
 
 def _accepted(batch: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
-    """Indices of the accepted; one is dropped at the first examples that do not accept it.
-
-    Each time twice as many examples are looked at: where most are dropped, by the first of them.
-    """
+    """Indices of the accepted combinations. Each step tests the rest on twice as many examples, so
+    that most of those that fail are dropped early."""
     alive, start, step = np.arange(len(batch)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))

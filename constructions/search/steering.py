@@ -1,8 +1,8 @@
 """Integer vectors with prescribed products: dual vectors ê_t and steering vectors w_t.
 
 Both solve R x = b over the integers, R the group's queries or the row differences of one context,
-and both are then shortened: any kernel vector of R may be added, and the one to add is the one that
-makes the products with *all other* examples small, since those become exponents of two.
+and both are then shortened by a kernel vector of R that makes the products with *all other*
+examples small, since these become exponents of two.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Solver:
         return int(self._coefficients(b).numer_denom()[1])
 
     def solve(self, b: IntegerArray) -> IntegerArray:
-        """Some integer x with R x = b. Raises ValueError for a b that is not reached."""
+        """An integer x with R x = b. Raises ValueError if there is none."""
         coefficients, denominator = self._coefficients(b).numer_denom()
         if denominator != 1:
             raise ValueError("b is not reached by integer vectors")
@@ -105,7 +105,7 @@ def _excess_bits(array: IntegerArray) -> int:
 def short_kernel(kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
     """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced.
 
-    LLL needs only their Gram matrix, which is small; where it is singular, FLINT needs the images.
+    LLL needs only their Gram matrix, which is small; if it is singular, FLINT needs the images.
     """
     moved = integers.product(images, kernel)
     gram = integers.to_flint(integers.product(moved.T, moved))

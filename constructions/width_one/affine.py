@@ -1,7 +1,7 @@
 """Width one for contexts of any rank (ours; docs/width-one.md, Theorem 2).
 
-The proof of `theorem.py` asks for rank n of one example at most, the last of a full first group. In
-every other place fewer dimensions are enough (constructions/search/dimensions.py), rows may be
+The proof of `theorem.py` needs rank n for at most one example, the last of a full first group. In
+every other place fewer dimensions suffice (constructions/search/dimensions.py), rows may be
 repeated, and token counts may differ. The head is the same, with one change: u gives different
 entries of E⁽ᵗ⁾u to *different* rows of E⁽ᵗ⁾. Equal rows have equal logits; together they carry the
 weight of one row.
@@ -32,9 +32,9 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: the most that may be used, default as many as the grouping found has groups. Exact; rank
-    decided mod p here and to be proved again by verify/. Raises InputError, and HypothesisFails
-    where no grouping meets P' and D, or none was found.
+    heads: the largest number, default one for each group that was found. Exact; rank decided mod p
+    here and proved again by verify/. Raises InputError, and HypothesisFails if no grouping meets P'
+    and D, or none was found.
     """
     require_positive(heads=1 if heads is None else heads)
     groups = by_dimension(data, heads, seed)

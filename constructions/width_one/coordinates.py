@@ -1,4 +1,4 @@
-"""How the vectors u and v of a head of width one are written: integers whose logits are integers.
+"""Coordinates of the vectors u and v of a head of width one, such that all logits are integers.
 
 u and v matter only through E⁽ᵗ⁾u and v·e_t, and these must be integers for all t. Two ways:
 
@@ -27,9 +27,9 @@ from attncert.constructions.exact.modular import UnluckyPrime, echelon_mod, resi
 from attncert.constructions.search.steering import Reducer, Solver
 
 _LATTICE_WORK = 2**25  # rows·d² up to which all images are LLL-reduced
-_LATTICE_WIDTH = 96  # d up to which a group's kernel is
-_SUPPORT = 24  # coordinates that u is supported on at first
-_KERNEL = 3  # kernel vectors offered where there is no reduced basis of all
+_LATTICE_WIDTH = 96  # d up to which a group's kernel is reduced
+_SUPPORT = 24  # coordinates of the first support of u
+_KERNEL = 3  # random kernel vectors, if there is no reduced basis
 
 
 def key_coordinates(data: Dataset, seed: int) -> Coordinates:
@@ -61,10 +61,10 @@ def query_coordinates(data: Dataset) -> Coordinates:
 class GroupQueries:
     """R y = b over the integers, R (g, k) the images of a group's queries.
 
-    kernel:  (k, m), vectors with R y = 0: a basis of all, or a few random ones.
+    kernel:  (k, m), vectors with R y = 0: a basis, or a few random ones.
     factors: f_t for t in the group: R y = f_t·1_t has a solution.
 
-    Raises UnluckyPrime where the group is dependent mod `prime`.
+    Raises UnluckyPrime if the group is dependent mod `prime`.
     """
 
     def __init__(self, images: IntegerArray, group: Sequence[int], prime: int, seed: int) -> None:
@@ -89,25 +89,17 @@ class GroupQueries:
         return [abs(int(self._square.det()))] * len(self._rows)
 
     def solve(self, multiples: Sequence[int]) -> IntegerArray:
-        """Some integer y with R y = (multiples[t]·f_t)_t, short on the other queries if cheap."""
+        """An integer y with R y = (multiples[t]·f_t)_t, in a lattice short on other queries."""
         if self._solver is not None:
             b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
             return self._reducer(self._solver.solve(narrow(b, (len(b),))))
-        return self._solution(np.array(multiples)[:, None], self.factors[0])[:, 0]
-
-    def solve_scaled(self, multiples: Sequence[int]) -> IntegerArray:
-        """Some integer y with R y = (multiples[t]·g_t)_t, g_t ≥ 1 some whole numbers: no longer
-        than that of `solve`."""
-        if self._solver is not None:
-            return self.solve(multiples)
         return self._solution(np.array(multiples)[:, None])[:, 0]
 
-    def _solution(self, right: IntegerArray, factor: int | None = None) -> ObjectArray:
-        """Y (k, m), 0 off the pivot columns, with R Y = factor·right; by default the least."""
-        solution = self._square.solve(integers.to_flint(right))
+    def _solution(self, right: IntegerArray) -> ObjectArray:
+        """Y (k, m), 0 off the pivot columns, with R Y = |det|·right."""
+        solution = self._square.solve(integers.to_flint(right)) * self.factors[0]
         out = np.zeros((self._rows.shape[1], right.shape[1]), dtype=object)
-        whole = solution * (factor or solution.numer_denom()[1])
-        out[self._pivots] = integers.from_flint(integral(whole))
+        out[self._pivots] = integers.from_flint(integral(solution))
         return out
 
     def _random_kernel(self, rng: np.random.Generator) -> IntegerArray:
@@ -122,9 +114,8 @@ class GroupQueries:
             return np.zeros((k, 0), dtype=np.int64)
         w = np.zeros((k, _KERNEL), dtype=np.int64)
         w[free] = rng.integers(-(2**19), 2**19, (len(free), _KERNEL), endpoint=True)
-        factor = self.factors[0]
-        back = self._solution(integers.product(self._rows, w), factor)
-        return integers.subtract(integers.multiply(factor, w), back)
+        back = self._solution(integers.product(self._rows, w))
+        return integers.subtract(integers.multiply(self.factors[0], w), back)
 
 
 def _reduces_queries(T: int, d: int) -> bool:

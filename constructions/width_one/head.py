@@ -1,4 +1,4 @@
-"""One head of the proof after the other: the search that `width_one/theorem.py` calls.
+"""The search for the heads of the proof, one after the other, that `width_one/theorem.py` calls.
 
     M_h = u (c v0 + v1)ᵀ
 
@@ -27,17 +27,17 @@ from attncert.constructions.width_one.coordinates import (
     query_coordinates,
 )
 
-_PAIRS = 4  # pairs (u, v0) for which the whole head is worked out
-_LARGE = 2**25  # T²·d beyond which only one is
+_PAIRS = 4  # pairs (u, v0) for which the whole head is computed
+_LARGE = 2**25  # T²·d above which it is one pair
 _CANDIDATES = 8  # values of α tried together
 
 
 @dataclass(frozen=True)
 class WidthOneDraft:
-    """A head worked out, in coefficients; for all examples where not said otherwise.
+    """A complete head in coefficients.
 
     rows: E⁽ᵗ⁾u, (T or 1, n). products: v·e_t, v = c v0 + v1, (T,). pivots: columns of `features`.
-    v0, c, lead (v0·e_t) and targets (of the earlier examples) only where the head needs them.
+    v0, c, lead (v0·e_t) and targets (of the earlier examples) are None in a head without v0.
     """
 
     u: IntArray
@@ -52,16 +52,18 @@ class WidthOneDraft:
     targets: IntArray | None = None
 
     def logits(self, examples: Sequence[int]) -> IntegerArray:
-        """(v·e_t) E⁽ᵗ⁾u of these: (g, n)."""
+        """(v·e_t) E⁽ᵗ⁾u of these examples: (g, n)."""
         return integers.multiply(self.products[list(examples)][:, None], self.row(examples))
 
     def row(self, examples: Sequence[int]) -> IntegerArray:
-        """E⁽ᵗ⁾u of these: (g, n), or (1, n) where the context is shared."""
+        """E⁽ᵗ⁾u of these examples: (g, n), or (1, n) if the context is shared."""
         return self.rows if len(self.rows) == 1 else self.rows[list(examples)]
 
     @property
     def bits(self) -> int:
-        return _bits(self.rows, self.products)
+        """Bits that the head adds to the softmax denominators of all examples."""
+        spans = np.ptp(self.rows, axis=1)
+        return int(integers.multiply(np.abs(self.products), spans).sum())
 
 
 class WidthOneBuilder:
@@ -83,7 +85,7 @@ class WidthOneBuilder:
     def add(self, group: Sequence[int], short: bool = False) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
 
-        short: in a large layer one with v1 alone, if that places the group. Raises UnluckyPrime.
+        short: in a large layer, first try a head with v1 only. Raises UnluckyPrime.
         """
         solver = GroupQueries(self.query_coordinates.images, group, self.prime, self.seed)
         eliminators = self.placed.eliminators(list(group))  # the same in every draft
@@ -91,8 +93,8 @@ class WidthOneBuilder:
         if short and self.pairs == 1 and self.placed.rows:
             best = self._without_selector(group, solver, eliminators)
         for u, v0 in () if best else self._directions(group, solver.kernel):
-            bits = None if best is None else best.bits
-            best = self._work_out(group, solver, eliminators, u, v0, bits) or best
+            draft = self._work_out(group, solver, eliminators, u, v0)
+            best = draft if best is None or draft.bits < best.bits else best
         assert best is not None, "the first is worked out whatever its bits"
         self.placed.extend(list(group), best.features, best.pivots)
         return best
@@ -101,20 +103,18 @@ class WidthOneBuilder:
         self, group: Sequence[int], solver: GroupQueries, eliminators: Block
     ) -> WidthOneDraft | None:
         """The head u v1ᵀ whose α on the group are the multiples nearest 0 of a whole number (in
-        lattice coordinates, one for each example), whatever earlier examples attend to.
-
-        None where it does not place the group.
+        lattice coordinates, one for each example); None if it does not place the group.
         """
         us = self._separators(group)
         length = spread(us, self.key_coordinates.images, group).sum(axis=1)
         alphas = np.arange(1, len(group) + 1) - len(group) // 2
-        v = solver.solve_scaled(alphas.tolist())
+        v = solver.solve(alphas.tolist())
         draft = self.draft(us[length.argmin()], v)
         pivots = self.placed.pivots(list(group), draft.features, eliminators)
         return None if pivots is None else replace(draft, pivots=pivots)
 
     def draft(self, u: IntArray, v: IntegerArray) -> WidthOneDraft:
-        """The head u vᵀ as it is: no pivots yet."""
+        """The head u vᵀ, without pivots."""
         rows, products = self._rows(u), self._products(v)
         features = self.blocks.of(integers.multiply(products[:, None], rows))
         return WidthOneDraft(u, v, rows, products, features, [])
@@ -157,12 +157,10 @@ class WidthOneBuilder:
         eliminators: Block,
         u: IntArray,
         v0: IntegerArray | None,
-        most: int | None,
-    ) -> WidthOneDraft | None:
-        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c at which all hold.
+    ) -> WidthOneDraft:
+        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c that places the group.
 
-        None where a c that is tried has `most` bits or more, if so many are given: the features
-        are what takes time.
+        Raises UnluckyPrime.
         """
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]
@@ -181,8 +179,6 @@ class WidthOneBuilder:
             least = least_multiplier(ahead, finite, targets, self.saturation)
         for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
-            if most is not None and _bits(rows, products) >= most:
-                return None
             features = self.blocks.of(integers.multiply(products[:, None], rows))
             pivots = self.placed.pivots(list(group), features, eliminators)
             if pivots is not None:
@@ -200,8 +196,8 @@ class WidthOneBuilder:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
         Candidates are the n whole numbers nearest 0: by the curve lemma one of them works. They
-        are looked at a few together, beginning with those among which the last α was found: with
-        shared contexts the earlier ones are used up.
+        are tested in batches, beginning with the batch of the last α: with shared contexts the
+        earlier batches are used up.
         """
         n = self.data.n
         candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)
@@ -245,8 +241,3 @@ class WidthOneBuilder:
     def _products(self, v: IntegerArray) -> IntegerArray:
         """v·e_t for all t: (T,)."""
         return integers.product(self.query_coordinates.images, v[:, None])[:, 0]
-
-
-def _bits(rows: IntegerArray, products: IntegerArray) -> int:
-    """Bits that a head with these logits adds to the softmax denominators of all examples."""
-    return int(integers.multiply(np.abs(products), np.ptp(rows, axis=1)).sum())

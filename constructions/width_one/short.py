@@ -1,18 +1,18 @@
-"""Short heads u vᵀ that need no saturation (c = 0): found by looking, certified by rank.
+"""Short heads u vᵀ that need no saturation (c = 0): found by search, certified by rank.
 
-The proof's head makes sure that *some* weights place a group. Often far shorter ones do. Here the
-pairs (u, v) with the shortest logits come first, whatever α_t = v·e_t they give; a pair is taken if
-the features it adds place at least as many examples as the proof's head would: n in the first head,
-n - 1 in any other. So the heads never run out: what is left can still be placed by the proof.
+The proof's head shows that *some* weights place a group. Often far shorter ones do. Here the pairs
+(u, v) with the shortest logits come first, whatever their α_t = v·e_t; a pair is accepted if its
+features place at least as many examples as the proof's head would: n in the first head, n - 1 in
+any other. So the heads suffice: the proof can still place the rest.
 
-With distinct contexts a head may place up to d examples, and takes all it can: fewer heads then
-carry any logits at all, and the numbers in the readout have fewer bits.
+With distinct contexts a head may place up to d examples, and places as many as it can: then fewer
+heads have nonzero logits, and the numbers in the readout have fewer bits.
 
-Wanted is the pair with the fewest bits per example placed. How many examples a pair places is by
-how much its features raise the rank, which only falls as other heads are added (rank is
-submodular): a count once made bounds all later ones. Before that it is guessed from how many of the
-unplaced examples attend other than uniformly. So the pair that looks best is counted, and taken if
-it still looks best (a lazy greedy search).
+The search minimizes the bits per placed example. A pair places as many examples as its features
+raise the rank by, and this number only falls as other heads are added (rank is submodular): a count
+bounds all later ones. The first estimate is the number of unplaced examples that attend other than
+uniformly. So the pair with the best estimate is counted, and accepted if it is still the best (a
+lazy greedy search).
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _TRIES = 16  # pairs worked out for one head
 
 
 class ShortHeads:
-    """All pairs (u, ±v), their bits, and what is known of how many examples each can place."""
+    """All pairs (u, ±v), their bits, and bounds on the number of examples that each can place."""
 
     def __init__(self, builder: WidthOneBuilder) -> None:
         self.builder, self.data = builder, builder.data
         keys, queries = builder.key_coordinates.images, builder.query_coordinates.images
         every = range(builder.data.T)
-        if self.data.shared:  # a tie in E u leaves a head fewer than n - 1 independent examples
+        if self.data.shared:  # after a tie in E u a head places fewer than n - 1 examples
             us = separators(keys, (), builder.rng, every)
         else:
             us = sparse_combinations(keys.shape[2], _count(keys.size), 3)
@@ -54,7 +54,7 @@ class ShortHeads:
         self.vs, reach = _shortest(vs, magnitude(vs, queries, every))
         self._bits = np.repeat(reach @ ranges.T, 2)
         most = np.full(len(self.vs), float(builder.data.T))
-        if self.data.shared:  # where v·e_t is equal, so are the features
+        if self.data.shared:  # equal v·e_t have equal features
             most[:] = [len(np.unique(products)) for products in combine(self.vs, queries)]
         self._bounds = np.repeat(most, 2 * len(self.us))
         self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)
@@ -83,12 +83,12 @@ class ShortHeads:
         return None
 
     def _unplaced_moved(self) -> FloatArray:
-        """For each pair, how many unplaced examples attend other than uniformly."""
+        """For each pair, the number of unplaced examples that attend other than uniformly."""
         unplaced = self.builder.placed.unplaced
         return np.repeat(self._v_moves[:, unplaced] @ self._u_moves[:, unplaced].T, 2)
 
     def _sizes(self) -> tuple[int, int]:
-        """How many examples the next head must place, and how many it can."""
+        """The least and the largest number of examples that the next head may place."""
         placed = len(self.builder.placed.rows)
         need = min(self.data.T - placed, self.data.n - (1 if placed else 0))
         return need, need if self.data.shared else min(self.data.T - placed, self.data.d)
@@ -98,7 +98,7 @@ class ShortHeads:
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = placed.unplaced
         need, most = self._sizes()
-        if self.data.shared and not placed.rows:  # one of those that are alike
+        if self.data.shared and not placed.rows:  # one of each class of equal ones
             first = np.sort(np.unique(draft.products, return_index=True)[1]).tolist()
             unplaced = first if len(first) < need else unplaced
         rest = placed.remainder(unplaced, draft.features)
@@ -112,7 +112,7 @@ class ShortHeads:
 
 
 def _shortest(vectors: IntArray, lengths: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The _KEEP vectors with the smallest total length that is not 0, and their lengths (P, T)."""
+    """The _KEEP vectors with the smallest nonzero total length, and their lengths (P, T)."""
     total = lengths.sum(axis=1)
     order = np.argsort(total, kind="stable")
     shortest = order[total[order] > 0][:_KEEP]

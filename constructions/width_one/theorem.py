@@ -35,7 +35,7 @@ A group's own rows are never saturated: a saturated head of width one reaches on
 each hull, the rows where E⁽ᵗ⁾u is largest and smallest.
 
 How large c must be is found by search: 0, 1, 2, ..., until the rank is full at that c. In most data
-the very shortest pairs (u, v) do, with v0 and c left out, and are tried first
+the very shortest pairs (u, v) suffice, without v0 and c, and are tried first
 (constructions/width_one/short.py). Logits are integers in units of ln 2, as in
 constructions/paper/theorem.py.
 """
@@ -70,15 +70,15 @@ from attncert.constructions.width_one.short import ShortHeads
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WidthOneHead(SteeringHead):
-    """What was chosen for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the
-    data's own units.
+    """The choices for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the units
+    of the data.
 
-    separator: u, also the key of the head. selector, c: of c·u v0ᵀ; None where the head has
-             no earlier examples or does without (a short head). v1: the rest of the query.
+    separator: u, also the key of the head. selector, c: of c·u v0ᵀ; None in a first or a short
+             head. v1: the rest of the query.
     alphas:  α_t = v1·e_t for t in the group; logits: α_t·E⁽ᵗ⁾u.
-    targets: () where there is no v0. gap_bits: may be negative, since c is as small as the rank
-             allows; None where n = 1 or without v0.
-    short:   no head of the proof: shortest vectors, certified by rank alone; no step is claimed.
+    targets: () without v0. gap_bits: may be negative, since c is as small as the rank allows; None
+             if n = 1 or without v0.
+    short:   not a head of the proof: shortest vectors, certified by rank; no step is claimed.
     """
 
     separator: fmpq_mat
@@ -108,8 +108,8 @@ def build(
     """Key and query weights of width one with which the features of all examples are independent.
 
     heads: H, default the fewest that the theorem allows (more, if only they admit a grouping).
-    short_heads: short heads first (c = 0), which may place more than n - 1 examples each; the
-    proof's heads for what they leave. False: the proof's heads alone, in groups of n, n - 1, ....
+    short_heads: short heads first (c = 0), which may place more than n - 1 examples each, then the
+    proof's heads for the rest. False: only the proof's heads, in groups of n, n - 1, ....
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is
     sought from there on).
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
@@ -147,8 +147,8 @@ def build(
 def proof_heads(
     builder: WidthOneBuilder, groups: Groups, progress: Progress, short: bool = False
 ) -> list[WidthOneHead]:
-    """The proof's heads for these groups, which meet the partition condition; short: or, in a large
-    layer, short ones that place them."""
+    """The proof's heads for these groups, which meet the partition condition. short: in a large
+    layer, short heads instead if they place a group."""
     chosen: list[WidthOneHead] = []
     for group in groups:
         earlier = tuple(builder.placed.rows)
@@ -162,8 +162,8 @@ def proof_heads(
 def _short_then_proof(
     builder: WidthOneBuilder, partition: Groups, progress: Progress
 ) -> list[WidthOneHead] | None:
-    """Short heads while they are found, then the proof's, or in a large layer short ones for the
-    proof's groups; None if what is left cannot be grouped.
+    """Short heads as long as one is found, then `proof_heads`; None if the remaining examples have
+    no grouping.
 
     Every short head places as many examples as the proof's would, so the heads suffice.
     """
@@ -189,7 +189,7 @@ def _short_then_proof(
 def record(
     builder: WidthOneBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: WidthOneDraft
 ) -> WidthOneHead:
-    """From coefficients to vectors in the data's own units."""
+    """The record of a head: from coefficients to vectors in the units of the data."""
     gap = None
     if draft.targets is not None:
         gap = _least_lead(draft.row(earlier), draft.products[list(earlier)], draft.targets)
@@ -212,8 +212,8 @@ def record(
 
 
 def _least_lead(rows: IntegerArray, products: IntegerArray, targets: IntegerArray) -> int | None:
-    """The least product·(entry at the target - another one) of these rows (N, n), or of one row for
-    all; equal entries apart. None of none."""
+    """The least product·(entry at the target - another, different entry) over the rows (N, n), or
+    one row for all; None if all entries of each row are equal."""
     rows = np.broadcast_to(rows, (len(targets), rows.shape[1]))
     steps = integers.subtract(np.take_along_axis(rows, targets[:, None], axis=1), rows)
     leads = integers.multiply(products[:, None], steps)[steps != 0]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from support.oracles import rank_mod
 
 from attncert.constructions.exact.primes import PRIMES_21
-from attncert.constructions.search import placement as placement_module
 from attncert.constructions.search.placement import (
     Block,
     Placement,
@@ -94,10 +93,8 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         assert rank_mod(chosen, P) == len(placement.rows) == start
 
 
-def test_groups_in_any_order_over_many_panels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Residuals as by hand, mod p and in float64, for groups that are scattered over the examples
-    and in panels of few rows."""
-    monkeypatch.setattr(placement_module, "_PANEL", 3)
+def test_groups_in_any_order() -> None:
+    """Residuals as by hand, mod p and in float64, for groups scattered over the examples."""
     rng, T, n, d = np.random.default_rng(1), 24, 3, 5
     E = rng.integers(-3, 4, (n, d))
     placement, features = Placement(T, P), [list[int]() for _ in range(T)]
