@@ -77,6 +77,8 @@ class Claim:
                 it.
     seconds:    time taken; not in reports, and not compared.
 
+    Source: docs/architecture.md, Evidence.
+
     >>> Claim("parity", "The features are the identity modulo 2", Level.PROVED)
     Claim('parity', 'proved', 'The features are the identity modulo 2')
     """
