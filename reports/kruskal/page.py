@@ -1,7 +1,4 @@
-"""The report of `attncert kruskal`: interval, witness, and apart from them what was sampled.
-
-What is proved and what is sampled stands in separate sections that say so.
-"""
+"""The report of `attncert kruskal`: the interval with its witness, and the sample apart."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def page_parts(answer: KruskalRank) -> PageParts:
 
 
 def stored(vectors: Vectors) -> str:
-    """How the numbers are held, half a sentence.
+    """How the numbers are stored, as a clause.
 
     >>> stored(Vectors.of([[1, 2]])), stored(Vectors.of([["1/2", 2]]))
     ('integers, exactly', 'decimals or fractions, exactly (0.1 is 1/10), over 2')
@@ -57,7 +54,7 @@ def stored(vectors: Vectors) -> str:
 
 
 def _exhibits(answer: KruskalRank) -> dict[str, Any]:
-    """The search step by step, and what was drawn."""
+    """The search step by step, and the sample."""
     vectors, sampled = answer.data, answer.sampled
     return {
         "vectors": {
@@ -77,7 +74,7 @@ def _bound_row(bound: RankBound) -> tuple[str, ...]:
 
 
 def _rows(answer: KruskalRank) -> list[int] | None:
-    """The vectors that the certificate holds; None: all."""
+    """The vectors in the certificate; None if it holds all."""
     dependency, certificate = answer.interval.upper.dependency, answer.certificate
     if dependency is None or certificate is None:
         return None
@@ -86,7 +83,7 @@ def _rows(answer: KruskalRank) -> list[int] | None:
 
 
 def _sampled_line(sampled: Samples) -> str:
-    """What was sampled, in one sentence that claims no more."""
+    """The sample in one sentence, which claims no more."""
     k, bound, independent = sampled.k, sampled.failing_at_most, sampled.independent
     rest = sampled.drawn - independent
     where = "Sampled elsewhere" if sampled.assumed else "Sampled"

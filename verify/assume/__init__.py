@@ -1,1 +1,1 @@
-"""Do the paper's assumptions hold for given queries and contexts, and what follows."""
+"""Whether the paper's assumptions hold for given queries and contexts, and what follows."""

@@ -157,7 +157,7 @@ def _rows(inputs: LayerInputs) -> str:
 
 
 def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
-    """A2 and the partition condition for the examples of these groups, and memorization."""
+    """The claims of A2, of the partition condition and of memorization for these groups."""
     examples = sorted(t for group in best.certified for t in group)
     many = counted(len(examples), "example", "these")
     sizes = [len(group) for group in best.certified]

@@ -3,9 +3,9 @@
     manifest.json    what is in the folder, and where it comes from
     shard-00000.npz  queries (B, d), contexts (C, n, d), kept (C,): one block of the inputs
 
-Inputs are numbered from 0 through all shards. The queries of all inputs are there; the contexts of
-some of them, whose numbers are `kept`. Floats are taken exactly, as they are stored. A user may
-write such a folder without us, so nothing here trusts one.
+Inputs are numbered from 0 through all shards. A folder has the queries of all inputs and the
+contexts of some, whose numbers are `kept`. Floats are taken exactly, as they are stored. Other
+programs may write such a folder, so everything in it is checked.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ FORMAT = "attncert-embeddings/1"
 MANIFEST = "manifest.json"
 ARRAYS = ("queries", "contexts", "kept")
 _SHARD = re.compile(r"[A-Za-z0-9_-]{1,64}\.npz")
-_MOST_INPUTS, _MOST_NUMBERS = 10**6, 2**30  # numbers in the queries of all inputs
-_MOST_TEXTS = 100  # of a provenance
+_MOST_INPUTS, _MOST_NUMBERS = 10**6, 2**30  # inputs, and numbers in all queries
+_MOST_TEXTS = 100  # in a provenance
 _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
 def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
-    """A folder as `attncert embed` writes it, or its manifest. Raises InputError."""
+    """Read a folder of `attncert embed`, given itself or its manifest. Raises InputError."""
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
     with path_errors(str(folder), _MUST, path):
@@ -70,7 +70,7 @@ def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """An object of this format. Raises InputError and OSError."""
+    """The manifest as an object of this format. Raises InputError and OSError."""
     require_file(path)
     with path.open("rb") as file:
         manifest = json_value(file.read(MAX_JSON_BYTES + 1), path.name)
@@ -80,7 +80,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def shard_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The names of the shards in their order, each with its SHA-256 where that is stated."""
+    """The names of the shards in their order, each with its SHA-256 or None."""
     entries = manifest.get("shards")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{MANIFEST}: shards", "a list of objects", "something else")
@@ -100,13 +100,13 @@ def file_sha256(path: Path) -> str:
 
 
 def require_file(path: Path) -> None:
-    """A pipe would block, a device never end. Raises InputError."""
+    """Refuse a pipe, which would block, or a device, which may never end. Raises InputError."""
     if path.exists() and not path.is_file():
         raise InputError(path.name, "a file", "a directory, a pipe or a device")
 
 
 def _contexts(shards: Sequence[Path], context: tuple[int, int], inputs: int) -> Contexts:
-    """One shard in memory at a time."""
+    """The contexts with their numbers; one shard is in memory at a time."""
     start = 0
     for path in shards:
         arrays = _read(path, context, range(start, inputs))
@@ -117,8 +117,8 @@ def _contexts(shards: Sequence[Path], context: tuple[int, int], inputs: int) -> 
 def _read(
     path: Path, context: tuple[int, int], inputs: range, contexts: bool = True
 ) -> dict[str, AnyArray]:
-    """The arrays of a shard whose inputs are the first of `inputs`, their contexts of shape (n, d);
-    without `contexts` those are not read."""
+    """The arrays of a shard, whose inputs are the first of `inputs` and whose contexts have this
+    shape (n, d); contexts=False does not read them."""
     name = path.name
 
     def choose(keys: list[str]) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def _positive(manifest: Mapping[str, Any], key: str) -> int:
 
 
 def _provenance(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """As text that a report may show."""
+    """The provenance as printable text."""
     provenance = manifest.get("provenance", {})
     if not isinstance(provenance, dict) or len(provenance) > _MOST_TEXTS:
         must = f"an object of at most {_MOST_TEXTS} texts"

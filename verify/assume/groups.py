@@ -1,10 +1,10 @@
 """The partition condition for queries alone: groups found in one pass, proved modulo a prime.
 
-Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries, no
-query of an earlier group in the span of a later one (docs/mathematics.md, section 2). Of N queries
-this takes the next ones that are independent until a group is full, and gives up the earlier ones
-that may lie in its span: subsets of such groups are such groups. Modulo a prime both decisions err
-on one side only, so what is left is proved; for queries in general position nothing is given up.
+Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries, so
+that no query of an earlier group is in the span of a later one (docs/mathematics.md, section 2).
+The next independent queries fill a group, and earlier queries that may lie in its span are removed:
+subsets of such groups are such groups. Modulo a prime both decisions err on one side only, so the
+remaining groups are proved; for queries in general position nothing is removed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.residues import residues
 
 Groups = tuple[tuple[int, ...], ...]
-_WINDOWS = 8  # times a group's size: so many inputs are looked at for it
+_WINDOWS = 8  # inputs searched for a group, as a multiple of its size
 
 
 @dataclass(frozen=True)
 class Placed:
-    """One construction for this layer. first: r, the size of its first group. capacity: examples it
-    places by its theorem. queries: groups of all inputs that meet the partition condition;
-    certified: the same among inputs whose context is given and has rank n: memorized, proved."""
+    """One construction for this layer.
+
+    first: r, the size of its first group. capacity: the number of examples in its theorem. queries:
+    groups of all inputs that meet the partition condition; certified: the same among inputs whose
+    context is given and has rank n, which are proved to be memorized.
+    """
 
     name: str
     first: int
@@ -46,7 +49,7 @@ class Placed:
 def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> Groups:
     """At most `heads` groups of these inputs, the first of at most `first`, others one less.
 
-    Where `first` is 1 all groups but one would be empty. Proved; not the largest there are.
+    If `first` is 1, there is one group. Proved; not the largest possible.
 
     >>> vectors = Vectors.of([[1, 0], [2, 0], [0, 1], [1, 1]])
     >>> grouped(vectors, range(4), 2, 3)
@@ -60,7 +63,7 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
         if not group or size == 0:
             break
         doubtful = suspects(table, group, [t for other in groups for t in other])
-        if doubtful is None or len(doubtful) >= len(group):  # bad luck, or nothing is gained
+        if doubtful is None or len(doubtful) >= len(group):  # bad luck, or no gain
             continue
         lost = set(doubtful)
         groups = [[t for t in other if t not in lost] for other in groups]
@@ -70,7 +73,7 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
 
 
 def _independent(queries: Vectors, remaining: list[int], size: int) -> tuple[list[int], list[int]]:
-    """The first `size` independent ones, and those behind the last of them."""
+    """The first `size` independent inputs, and the inputs after the last of them."""
     window = max(1, size)
     while size and remaining:
         rows = modular_rank(queries.array[remaining[:window]]).rows[:size]

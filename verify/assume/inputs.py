@@ -1,4 +1,4 @@
-"""What `attncert assume` is asked of: queries of all inputs, contexts of some, sizes of a layer."""
+"""The data of `attncert assume`: queries of all inputs, contexts of some, sizes of a layer."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ Contexts = Iterator[tuple[int, AnyArray]]
 
 @dataclass(frozen=True)
 class LayerInputs:
-    """queries: one for each of the N inputs. tokens: n; of the longest context where they differ,
-    and then `shortest` of the shortest. heads, head_width: of the layer, None where nothing states
-    them. with_context: inputs whose contexts are there; contexts() yields these with their numbers,
-    (n, d) each, and one that all inputs have (`shared`) once. provenance: as the source has it."""
+    """The inputs of one layer.
+
+    queries: one for each of the N inputs. tokens: n, of the longest context if they differ; then
+    `shortest` is that of the shortest. heads, head_width: of the layer, None if unknown.
+    with_context: the inputs with a given context; contexts() yields these contexts with their
+    numbers, (n, d) each, and a context that all inputs share (`shared`) once. provenance: from the
+    source.
+    """
 
     queries: Vectors
     tokens: int
@@ -41,8 +45,8 @@ class LayerInputs:
 
     @classmethod
     def of(cls, data: Any, tokens: int | None = None) -> LayerInputs:
-        """Of a data set, its queries and contexts; of vectors, as `Vectors.of` takes them, queries
-        without contexts, which have so many tokens. Raises InputError.
+        """The queries and contexts of a data set; or vectors, as `Vectors.of` takes them, which are
+        queries without contexts, of this number of tokens. Raises InputError.
 
         >>> LayerInputs.of([[1, 0, 0], [0, 1, 0]], tokens=2)
         LayerInputs(Vectors('vectors', N=2, d=3, dtype='int64'), tokens=2, contexts=0)
@@ -56,11 +60,11 @@ class LayerInputs:
             contexts, numbers = partial(_rows_of, data), tuple(range(data.T))
             return cls(queries, data.n, None, None, numbers, contexts, {}, data.shared, shortest)
         if tokens is None:
-            raise InputError("tokens", "given where there are no contexts", "left out")
+            raise InputError("tokens", "given if there are no contexts", "left out")
         return cls(queries, tokens, None, None, (), lambda: iter(()), {})
 
     def take(self, count: int) -> LayerInputs:
-        """The first so many inputs."""
+        """The first `count` inputs."""
         numbers = tuple(i for i in self.with_context if i < count)
         some = replace(
             self,
@@ -109,7 +113,7 @@ class LayerInputs:
 
 
 def _bytes(row: AnyArray) -> bytes:
-    """Equal for equal rows of a table, and only for these."""
+    """Bytes that are equal for equal rows of a table, and only for these."""
     if row.dtype == object:
         return repr(row.tolist()).encode()
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0

@@ -1,4 +1,4 @@
-"""What `attncert assume` reads: a folder of embeddings, a file of data, or vectors alone."""
+"""The input of `attncert assume`: a folder of embeddings, a file of data, or vectors alone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
-    """Floats stay as they are stored: their rounding matters."""
+    """Floats stay as they are stored, since their rounding matters."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         if any(keys.count(key) != 1 for key in ("queries", "contexts")):

@@ -1,1 +1,1 @@
-"""The queries' independence: what memorization needs of it, one method per file."""
+"""The Kruskal rank of vectors: bounds from both sides, and random subsets."""

@@ -1,4 +1,4 @@
-"""What is known of the Kruskal rank: an interval, and what proves each end."""
+"""Bounds on the Kruskal rank: an interval, and the proof of each end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attncert.verify.rank.rational import Relation
 
 
 class Contradiction(ArithmeticError):
-    """Two bounds that cannot both be true: one of the proofs, or a log that it was taken from, is
+    """Two bounds that cannot both be true: one of the proofs, or a record that it rests on, is
     wrong."""
 
 
@@ -23,13 +23,13 @@ class RankBound:
     """One end of the interval, proved.
 
     end, value: "lower": every `value` of the vectors are independent; "upper": some `value` + 1
-        of them are dependent (or there are not so many).
-    method:     its name, one or two words, as reports have it.
-    statement:  what proves it, one sentence.
+        of them are dependent, or there are only `value` vectors.
+    method:     its name in reports, one or two words.
+    statement:  the proof, one sentence.
     level:      proved (exact), enclosed (balls), or assumed.
-    dependency: the witness of an upper bound that has one: `value` + 1 vectors.
+    dependency: the witness of an upper bound, `value` + 1 vectors, if it has one.
     numbers:    figures of the method, JSON-able.
-    assumed:    which records it rests on that were not computed here, one sentence; "" if none.
+    assumed:    the records of others that it rests on, one sentence; "" if none.
     """
 
     end: Literal["lower", "upper"]
@@ -62,7 +62,7 @@ class Interval:
     """lower.value <= Kruskal rank <= upper.value.
 
     trail:   every bound that improved an end, in the order found.
-    stopped: why the search ended, one sentence ("" while it goes on).
+    stopped: why the search ended, one sentence ("" while it is running).
     """
 
     lower: RankBound
@@ -96,13 +96,13 @@ class Interval:
         return self.lower.value == self.upper.value
 
     def answers(self, k: int) -> bool | None:
-        """Is every set of k vectors independent? None where that is not known."""
+        """Whether every set of k vectors is independent; None if that is not known."""
         if k <= self.lower.value:
             return True
         return False if k > self.upper.value else None
 
     def line(self) -> str:
-        """For a terminal.
+        """The interval as a line for a terminal.
 
         >>> Interval.trivial(Vectors.of([[1, 2], [2, 4], [0, 1]])).line()
         '0 <= Kruskal rank <= 2   (definition)'
@@ -111,9 +111,9 @@ class Interval:
         return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
 
     def tighten(self, bound: RankBound) -> Interval:
-        """With this bound, if it is better than what is known.
+        """The interval with this bound, if it improves an end.
 
-        Raises Contradiction where it contradicts the other end.
+        Raises Contradiction if it contradicts the other end.
         """
         lower, upper = self.lower, self.upper
         if bound.end == "lower" and bound.value > lower.value:

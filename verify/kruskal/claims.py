@@ -1,5 +1,5 @@
-"""What `attncert kruskal` claims: both ends of the interval, the conclusion, and apart from them
-what was sampled. And the certificate of a dependent set."""
+"""The claims of `attncert kruskal`: both ends of the interval, the conclusion, and the sample apart
+from them; and the certificate of a dependent set."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from attncert.verify.rank.rational import Relation
 _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
-_MOST_MEMBERS = 8  # of a dependent set that a sentence names
-_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of vectors that a dependent set is shown among
+_MOST_MEMBERS = 8  # a sentence names at most this many members of a dependent set
+_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of the vectors in a certificate
 
 
 def claims(
@@ -30,7 +30,7 @@ def claims(
     interval: Interval,
     sampled: Samples | None,
 ) -> tuple[Claim, ...]:
-    """The conclusion stands last."""
+    """The conclusion is the last claim."""
     low, high = interval.lower, interval.upper
     ends = (
         _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {low.value}.", low),
@@ -44,7 +44,7 @@ def claims(
 
 
 def members(bound: RankBound) -> str:
-    """The dependent set that proves an upper end, half a sentence; "" where there is none.
+    """The dependent set that proves an upper end, as a clause; "" if there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
     >>> from attncert.verify.rank.rational import Relation
@@ -98,7 +98,7 @@ def _rank(vectors: Vectors, interval: Interval) -> Claim:
 
 
 def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
-    """Whether every k of the vectors are independent."""
+    """The claim that every k of the vectors are independent."""
     low, high = interval.lower, interval.upper
     statement = f"{every(k, vectors.N, 'vector')}."
     independent = interval.answers(k)
@@ -128,9 +128,9 @@ def dependent_set(
 ) -> Certificate:
     """The certificate that some of the vectors are dependent.
 
-    It holds all of them, in their order, where that makes a file of moderate size; else only those
-    of the dependent set. The vectors are the stored numbers, exactly; rational ones times their
-    common denominator, which changes no relation. Raises TooLarge.
+    It holds all of them, in their order, if that makes a file of moderate size; otherwise only
+    those of the dependent set. The vectors are the stored numbers, exactly; rational ones are
+    multiplied by their common denominator, which changes no relation. Raises TooLarge.
     """
     table, indices = vectors.array, dependency.indices
     if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:

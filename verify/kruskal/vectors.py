@@ -1,8 +1,8 @@
 """Vectors in Q^d, exactly as they are stored.
 
 A float32 or float64 in an array counts as the dyadic rational that it stores, a decimal in a text
-as what is written (0.1 is 1/10): nothing is rounded. The methods
-read `array` (fast, modulo primes) and `rows` (exact, FLINT).
+as the written number (0.1 is 1/10): nothing is rounded. The methods read `array` (fast, modulo
+primes) and `rows` (exact, FLINT).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NAMES = ("vectors", "queries")
 class Vectors:
     """N vectors of width d.
 
-    name: it names folders; made safe by `foreign.safe_name`.
+    name: for folders; made safe by `foreign.safe_name`.
     array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
         It is read-only.
     denominator: of rational vectors, which `array` holds as integers over it.
@@ -66,8 +66,8 @@ nan
 
     @classmethod
     def of(cls, values: Any, name: str = "vectors") -> Vectors:
-        """From nested lists, a NumPy array, an ExactArray: see `verify.rank.residues.as_table`;
-        of a data set, its queries."""
+        """Vectors from nested lists, a NumPy array or an ExactArray (see
+        `verify.rank.residues.as_table`); the queries of a data set."""
         if isinstance(values, Vectors):
             return values
         if isinstance(values, Dataset):
@@ -88,7 +88,7 @@ nan
 
     @cached_property
     def sha256(self) -> str:
-        """Of the numbers as they are stored: type, shape and content."""
+        """The SHA-256 of the stored numbers: type, shape and content."""
         table = self.array
         digest = hashlib.sha256(f"{table.dtype.str} {table.shape} ".encode())
         if table.dtype == object:
@@ -98,20 +98,21 @@ nan
         return digest.hexdigest()
 
     def rows(self, indices: Sequence[int]) -> fmpz_mat:
-        """Some of the vectors, times one common positive factor (of theirs) that makes them
-        integers; cheap where there are few."""
+        """Some of the vectors, times one common positive factor that makes them integers; cheap if
+        there are few."""
         return integer_matrix(self.array[list(indices)])
 
     def relation(self, indices: Iterable[int]) -> Relation | None:
-        """A circuit among these vectors, all distinct; None if they are independent. Both exact.
+        """A circuit among these vectors, given by distinct indices; None if they are independent.
+        Exact.
 
-        A circuit is a dependent set of which every proper subset is independent. It need not be the
+        A circuit is a dependent set whose proper subsets are all independent. It need not be the
         smallest: see `verify.rank.rational.find_relation`.
         """
         return find_relation(self.array, sorted(int(i) for i in indices))
 
     def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
-        """Some of the vectors, in this order; an integer means the first so many."""
+        """Some of the vectors, in this order; an integer is the number of first vectors to take."""
         if not isinstance(indices, int):
             return replace(self, array=self.array[np.asarray(indices, dtype=np.intp)])
         if not 1 <= indices <= self.N:

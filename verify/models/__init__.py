@@ -1,1 +1,1 @@
-"""Real models as inputs: what their layers see, written to files that `attncert assume` reads."""
+"""Real models: the inputs of their layers, written to files that `attncert assume` reads."""

@@ -1,7 +1,7 @@
 """`attncert embed` as a function: a model's states of many inputs, in batches, to a folder.
 
-What one batch gives is one shard; memory holds the model and one batch. The manifest names the
-finished shards and their hashes, so that an interrupted run goes on where it ended.
+Each batch is one shard; memory holds the model and one batch. The manifest names the finished
+shards and their hashes, so that an interrupted run can resume.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from attncert.verify.questions.embed import Embed
 def embed(
     model: str, source: str, folder: Path, options: Embed, progress: StageProgress = silent
 ) -> dict[str, Any]:
-    """Queries of all inputs and contexts of some, as the folder that `embeddings` describes; what
-    was written, and how many of its shards an earlier run had finished.
+    """Write queries of all inputs and contexts of some, as the folder that `embeddings` describes.
 
-    Deterministic for one machine and its libraries. Raises InputError before anything is written
-    for what can be known then; a bad input later on leaves the shards before it.
+    Returns a summary, with the number of shards that an earlier run had finished. Deterministic for
+    one machine and its libraries. Raises InputError, before anything is written if possible; a bad
+    input later on leaves the shards before it.
     """
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)
@@ -75,8 +75,8 @@ def embed(
 
 
 def _begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The finished shards of this run in the folder, with their hashes. Raises InputError for a
-    folder of anything else."""
+    """The finished shards of this run in the folder, with their hashes. Raises InputError for any
+    other folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         _write_manifest(folder / MANIFEST, facts, {})
@@ -89,7 +89,7 @@ def _begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_manifest(path: Path, facts: Mapping[str, Any], shards: Mapping[str, str]) -> None:
-    """In place at once or not at all. shards: names with their SHA-256."""
+    """Write the manifest atomically. shards: names with their SHA-256."""
     entries = [{"file": name, "sha256": digest} for name, digest in sorted(shards.items())]
     text = json.dumps({"format": FORMAT, **facts, "shards": entries}, indent=1, sort_keys=True)
     staged = path.with_suffix(".partial")

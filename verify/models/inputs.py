@@ -1,6 +1,6 @@
 """The inputs of a model: images of a folder, passages of a text, or tokens; a few at a time.
 
-The model's own image processor and tokenizer, as transformers has them, make numbers of these.
+The model's own image processor and tokenizer, from transformers, turn them into numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 @dataclass(frozen=True)
 class Inputs:
-    """count: how many. batch(start, stop): arrays under the names by which models take them.
+    """count: the number of inputs. batch(start, stop): arrays by the names of a model's parameters.
     provenance: for the manifest, with their hash."""
 
     count: int
@@ -34,7 +34,7 @@ class Inputs:
 
 
 def open_inputs(source: str, model: str, options: Embed) -> Inputs:
-    """A folder of images, an .npy of tokens, or else a text. Raises InputError."""
+    """Open a folder of images, an .npy of tokens, or else a text. Raises InputError."""
     path = Path(source)
     array = path.suffix.lower() == ".npy"
     if options.length is not None and (array or path.is_dir()):
@@ -53,7 +53,7 @@ def open_inputs(source: str, model: str, options: Embed) -> Inputs:
 
 
 def _images(folder: Path, model: str) -> Inputs:
-    """In the order of their names."""
+    """The images of a folder, in the order of their names."""
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
     if not files:
         raise InputError(str(folder), f"a folder with images ({', '.join(_SUFFIXES)})", "another")
@@ -88,7 +88,7 @@ def _image(path: Path) -> Any:
 
 
 def _tokens(path: Path) -> IntArray:
-    """(N, n)."""
+    """The tokens in an .npy file, (N, n)."""
     must = "an array of tokens, integers (N, n)"
     with foreign(must, path.name):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -98,7 +98,7 @@ def _tokens(path: Path) -> IntArray:
 
 
 def _passages(path: Path, model: str, length: int | None) -> IntArray:
-    """(N, length): a text cut up, the model's special tokens around each piece."""
+    """The passages of a text, (N, length), with the model's special tokens around each."""
     _, transformers = libraries()
     if length is None:
         raise InputError("length", "given for a text", "left out")

@@ -1,7 +1,7 @@
 """The states that enter a layer of a Hugging Face model: transformers builds, loads and runs it.
 
-What enters block k + 1 is `hidden_states[k]`. The blocks above that one change nothing of it, and
-are cut off before the model is run.
+`hidden_states[k]` enters block k + 1. Later blocks do not affect it, and are removed before the
+model is run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KERNEL = re.compile(r'implementation": "[^"]*/')
 class Network:
     """A model on the CPU, in the arithmetic of its weights, and its layer k.
 
-    absent: weights that no file has, NaN here.
+    absent: weights that are in no file; they are NaN here.
     """
 
     model: Any
@@ -41,8 +41,8 @@ class Network:
     absent: tuple[str, ...] = ()
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
-        """The states (B, n, d) that enter block k + 1. Raises InputError for a model that has no
-        such states of these inputs."""
+        """The states (B, n, d) that enter block k + 1. Raises InputError if the model has no such
+        states for these inputs."""
         torch, _ = libraries()
         tensors = {key: torch.from_numpy(array) for key, array in batch.items()}
         kind = self.model.dtype
@@ -60,11 +60,11 @@ class Network:
 
 
 def build(name: str, options: Embed) -> Network:
-    """A local folder or a model of the hub, up to the block that the states enter. No code of a
-    model is run. Raises InputError."""
+    """Load a local folder or a model of the hub, up to the block that the states enter. No code of
+    a model is run. Raises InputError."""
     torch, transformers = libraries()
     config = _configuration(name)
-    most = config.num_hidden_layers - 1  # what enters a layer is asked for: one is left above
+    most = config.num_hidden_layers - 1  # the states enter a layer, so one is left above
     layer = min(1, most) if options.layer is None else options.layer
     if layer > most:
         must = f"from 0 to {most}, below a layer of this model"
@@ -88,7 +88,7 @@ def build(name: str, options: Embed) -> Network:
         "torch": str(torch.__version__),
         "transformers": transformers.__version__,
     }
-    for module in model.modules():  # the first list of so many is the outermost: the blocks
+    for module in model.modules():  # the first list of this length is the outermost: the blocks
         if isinstance(module, torch.nn.ModuleList) and len(module) == config.num_hidden_layers:
             del module[layer + 1 :]
             break
@@ -96,7 +96,7 @@ def build(name: str, options: Embed) -> Network:
 
 
 def libraries() -> tuple[Any, Any]:
-    """torch and transformers, which no other part loads; InputError where they are missing."""
+    """torch and transformers, which no other module loads; InputError if they are missing."""
     try:
         import torch
         import transformers
@@ -109,7 +109,7 @@ def libraries() -> tuple[Any, Any]:
 
 @contextmanager
 def foreign(must: str, argument: str = "MODEL") -> Iterator[None]:
-    """Whatever files made by anyone lead the libraries to, as InputError."""
+    """Raise InputError for any exception of the libraries."""
     try:
         yield
     except InputError:
@@ -119,13 +119,13 @@ def foreign(must: str, argument: str = "MODEL") -> Iterator[None]:
 
 
 def settings_sha256(config: Any) -> str:
-    """Of all settings of a model or an image processor, without where they are stored."""
+    """The SHA-256 of all settings of a model or an image processor, except their path."""
     settings = {**config.to_dict(), "_name_or_path": ""}
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _configuration(name: str) -> Any:
-    """As transformers has it, without what would make it run code or fill the memory."""
+    """The configuration from transformers, unless it would run code or fill the memory."""
     _, transformers = libraries()
     with foreign("one of the Hugging Face hub, or a folder with a config.json of a model"):
         stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
@@ -140,7 +140,7 @@ def _configuration(name: str) -> Any:
 
 
 def _tensors_sha256(model: Any) -> str:
-    """Of all tensors as they were loaded, names, types and shapes among them."""
+    """The SHA-256 of all tensors as they were loaded, with names, types and shapes."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
@@ -149,8 +149,8 @@ def _tensors_sha256(model: Any) -> str:
 
 
 def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
-    """The model, and which of its weights no file has. transformers draws those at random; here
-    they are NaN, so that nothing depends on them unseen: a model's last steps are often missing."""
+    """The model, and the names of its weights that are in no file. transformers draws those at
+    random; here they are NaN, so that a state that depends on them is noticed."""
     torch, transformers = libraries()
     index = Path(name) / "model.safetensors.index.json"
     with foreign("one whose weights are in safetensors files"), warnings.catch_warnings():

@@ -13,7 +13,7 @@ _COUNT = 10**6
 
 @dataclass(frozen=True)
 class Embed(Options):
-    """Write the queries of all INPUTS, and contexts of some, at one layer of MODEL."""
+    """Write the queries of all INPUTS and the contexts of some, at one layer of MODEL."""
 
     command = "embed"
     example = "attncert embed gpt2 text.txt --length 128 --out states"

@@ -1,4 +1,4 @@
-"""The questions of `attncert kruskal` and `attncert assume`, which searches as kruskal does."""
+"""The questions of `attncert kruskal` and `attncert assume`, which use the same search."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Kruskal(Question):
 
     command = "kruskal"
     example = "attncert kruskal digits --k 4"
-    data = ".json, .npz, .npy, .csv, of vectors, -, or: digits"
+    data = ".json, .npz, .npy or .csv of vectors, -, or: digits"
 
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "decide only whether every set of k is independent"
@@ -44,7 +44,7 @@ class Kruskal(Question):
         whole(0, 10**9),
         "number of random subsets, of size k or the upper end; default: 1000, 0 if that is settled",
     )
-    work: float = option(60.0, WORK, "limit on counted work, in seconds of two cores")
+    work: float = option(60.0, WORK, "limit on the counted work, in seconds of two cores")
     device: DeviceChoice = option(
         "auto", DEVICES, "device for the subsets: auto | cpu | cuda", group=_MACHINES, repeats=False
     )

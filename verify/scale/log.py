@@ -1,12 +1,11 @@
-"""Finished shards in one SQLite file, which survives a kill; a run goes on from it.
+"""Finished shards in one SQLite file, which survives a kill, so that a run can resume.
 
-One process writes: the one that hands out the shards, wherever they are run. A shard is on the disk
-when `add` returns, so that a kill costs only the shards under way. SQLite's journal sees to that,
-and keeps two runs at once from harming the file.
+Only the process that hands out the shards writes. A shard is on the disk when `add` returns, so
+that a kill costs only the shards that are running. SQLite's journal ensures this, and keeps two
+simultaneous runs from harming the file.
 
-A record is filed under its shard and its *subject*, a text with all else that it depends on
-(version, vectors, settings). So one file serves any number of runs: each reads its own shards and
-no others.
+A record is stored under its shard and its *subject*, a text with everything else that it depends on
+(version, vectors, settings). So one file serves any number of runs: each reads its own shards only.
 
 Anyone may write into the file. So the reader checks each record (`fits`), and claims that rest on a
 log say so.
@@ -27,7 +26,7 @@ from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.verify.scale.shards import Plan, Record, Shard
 
 _ARGUMENT, _USABLE = "log", "a file that can be read and written"
-_APPLICATION = 0x41544E43  # "ATNC": whose file it is, in the header of an SQLite file
+_APPLICATION = 0x41544E43  # "ATNC": the application in the header of an SQLite file
 _PATIENCE = 60.0  # seconds that another process may take to write
 _TABLE = f"""
 BEGIN IMMEDIATE;
@@ -43,7 +42,7 @@ COMMIT;
 class Log:
     """The log at this path, opened, and created if it does not exist.
 
-    Raises InputError, one line, for another program's file, which is left untouched, and for one
+    Raises InputError, one line, for another program's file, which is left untouched, and for a file
     that cannot be read or written, now or later.
 
     >>> import tempfile
@@ -72,8 +71,8 @@ class Log:
     def finished(
         self, subject: str, plan: Plan, fits: Callable[[Shard, Any], bool] = lambda *_: True
     ) -> dict[Shard, Record]:
-        """The shards of a plan that are there, in their order. Raises InputError where a record
-        does not fit."""
+        """The finished shards of a plan, in their order. Raises InputError if a record does not
+        fit."""
         query = "SELECT start, stop, record FROM finished WHERE (subject, kind, seed) = (?, ?, ?)"
         with self._one_line():
             rows = self._file.execute(query, (subject, plan.kind, plan.seed)).fetchall()
@@ -87,14 +86,14 @@ class Log:
         return finished
 
     def add(self, subject: str, shard: Shard, record: Record) -> None:
-        """Keep what a shard yielded; on return it is on the disk."""
+        """Keep the record of a shard; on return it is on the disk."""
         row = subject, shard.kind, shard.seed, shard.start, shard.stop, json.dumps(record)
         with self._one_line(), self._file:
             self._file.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", row)
 
     @property
     def count(self) -> int:
-        """Finished shards, of all runs."""
+        """The number of finished shards, of all runs."""
         with self._one_line():
             (count,) = self._file.execute("SELECT count(*) FROM finished").fetchone()
         return int(count)
@@ -109,7 +108,7 @@ class Log:
         return json_value(text.encode("utf-8", "replace"), f"a record of {self.path}")
 
     def _require_new_or_sqlite(self) -> None:
-        """SQLite itself would take some short files for empty ones."""
+        """Refuse other files: SQLite itself would take some short ones for empty."""
         content = b""
         if self.path.exists():
             with self.path.open("rb") as file:
@@ -125,7 +124,7 @@ class Log:
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
-        """Report whatever goes wrong with the file as InputError."""
+        """Report every failure of the file as InputError."""
         with path_errors(_ARGUMENT, _USABLE, self.path):
             try:
                 yield

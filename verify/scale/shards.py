@@ -1,9 +1,9 @@
 """Shards: a long job cut into pieces whose records do not depend on how it is run.
 
 A shard is (kind, seed, start, stop): items start .. stop-1 of an endless sequence that the kind and
-the seed fix. What it yields, its record, depends on the shard alone: not on the order of the
-shards, the machine, the number of processes, or on what was done before. So shards can be run
-anywhere, in any order, any number of times, and nothing is counted twice.
+the seed determine. Its record depends on the shard alone: not on the order of the shards, the
+machine, the number of processes, or earlier work. So shards can be run anywhere, in any order, any
+number of times, and nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shard:
-    """Items start .. stop-1 of the sequence that `kind` and `seed` fix."""
+    """Items start .. stop-1 of the sequence that `kind` and `seed` determine."""
 
     kind: str
     seed: int

@@ -6,16 +6,16 @@ number of nonzero coordinates of that combination. So a small dependent set D wi
 outside B shows as a *sparse* combination of j rows:
 
 - j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of that vector;
-- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one after
-  another: a combination with few nonzero entries vanishes on a random window of j + 2 coordinates,
-  nearly always, and rows dependent on a window are found by quotient and hash (`quotient_compiled`,
-  in j random combinations of its coordinates), Stern's collisions: for j = 2 in linear, for j = 3
-  in quadratic time.
+- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one by one: a
+  combination with few nonzero entries nearly always vanishes on a random window of j + 2
+  coordinates, and rows that are dependent on a window are found by quotient and hash
+  (`quotient_compiled`, in j random combinations of its coordinates), Stern's collisions: in linear
+  time for j = 2, in quadratic time for j = 3.
 
 With r = rank and N vectors, one basis meets an s-set with at most j members outside with
 probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768, where
-a random subset of 197 holds it with probability 10^-5. Everything is done modulo a small prime;
-what is found is proved exactly and shrunk to a circuit. Not finding anything proves nothing.
+a random subset of 197 contains it with probability 10^-5. The search runs modulo a small prime; a
+dependent set is then proved exactly and shrunk to a circuit. Finding none proves nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from attncert.verify.scale.threads import parallel_map
 _DEEPEST = 4
 _CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
 _POINT, _FLOP = 9e-9, 4e-11  # seconds, one thread
-_CHANCE = 0.01  # zero coefficients by chance that are let through to the exact check, per basis
+_CHANCE = 0.01  # candidates by chance that pass to the exact check, per basis
 
 
 def small_circuits(
@@ -53,12 +53,12 @@ def small_circuits(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Iterator[RankBound]:
-    """Bounds by circuits of fewer than `below` vectors, each smaller than the one before; in their
-    numbers the basis that showed it, counted from 1, and j.
+    """Bounds by circuits of fewer than `below` vectors, each smaller than the one before; their
+    numbers are the basis that showed the circuit, counted from 1, and j.
 
-    below: usually the size of the smallest dependent set known. Ends when the budget is used, or
-    after as many bases as would miss a circuit of `below` - 1 vectors once in 10^9.
-    Deterministic up to where it ends. Exact: each relation is proved.
+    below: usually the size of the smallest known dependent set. The search ends when the budget is
+    used, or once it would have missed a circuit of `below` - 1 vectors with probability 10^-9.
+    Deterministic up to its end. Exact: each relation is proved.
     """
     (p,) = safe_primes_below(1 << 17, 1)
     table = residues(vectors.array, p)
@@ -82,14 +82,14 @@ def small_circuits(
 
 
 def nominal_seconds(N: int, d: int, depth: int) -> float:
-    """Of one basis, one thread."""
+    """The nominal seconds of one basis on one thread."""
     r = min(N, d)
     points = sum(math.comb(N - r, j - 1) for j in range(2, depth + 1))
     return 4e-3 + 2 * _FLOP * N * d * r + _POINT * points
 
 
 def depth_for(N: int, r: int) -> int:
-    """The largest j whose search costs at most about as much as a basis does.
+    """The largest j whose search costs about as much as a basis, or less.
 
     >>> depth_for(2000, 768), depth_for(1782, 16), depth_for(800, 768)
     (3, 2, 4)
@@ -101,10 +101,10 @@ def depth_for(N: int, r: int) -> int:
 
 
 def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
-    """That a random basis has all but at most `depth` of a given circuit of `size` inside.
+    """The probability that all but at most `depth` members of a circuit are in a random basis.
 
-    By the hypergeometric distribution, as if every r-set were a basis; a basis does not contain a
-    whole circuit.
+    size: of the circuit. By the hypergeometric distribution, as if every r-set were a basis; a
+    basis does not contain a whole circuit.
 
     >>> [round(meeting_probability(5, 2000, 768, depth), 3) for depth in (1, 2, 3)]
     [0.067, 0.282, 0.627]
@@ -120,7 +120,8 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
 
 
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:
-    """Bases that miss a circuit of `size` once in 10^9; None if they are beyond counting."""
+    """The number of bases that miss a circuit of `size` with probability 10^-9; None if it is too
+    large to count."""
     met = min(meeting_probability(size, N, r, depth), 0.9)
     return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
 
@@ -129,7 +130,7 @@ Candidate = tuple[int, int, list[int]]
 
 
 def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) -> list[Candidate]:
-    """(size, j, members) of the smallest sets that one basis shows, by size."""
+    """The smallest sets that one basis shows: (size, j, members), sorted by size."""
     rng = np.random.default_rng([seed, number])
     order = rng.permutation(len(table))
     pivots, rows = cpu.echelon(np.ascontiguousarray(table[order].T), p)
@@ -146,7 +147,8 @@ def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) ->
 
 
 def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> Candidate:
-    """The smallest fundamental circuit; j = 1. Few zeros in a long row are chance, and left out."""
+    """The smallest fundamental circuit; j = 1. A few zeros in a long row are chance and do not
+    count."""
     r, K = coefficients.shape
     weights = np.count_nonzero(coefficients, axis=0)
     best = int(np.argmin(weights))
@@ -166,9 +168,9 @@ def _combinations(
     j: int,
     rng: np.random.Generator,
 ) -> list[Candidate]:
-    """Sets of j others whose coefficients are dependent on a window, with what they need of B.
+    """Sets of j others whose coefficients are dependent on a window, with their support in B.
 
-    Where more sets than fit the buffer are (sparse data), those that fit are taken.
+    Sparse data may have more such sets than the buffer holds; the rest are dropped.
     """
     r, K = coefficients.shape
     window = rng.choice(r, min(r, j + _CHECK), replace=False)

@@ -1,10 +1,10 @@
-"""A lower bound from angles: vectors that are nearly orthogonal are independent.
+"""A lower bound from angles: nearly orthogonal vectors are independent.
 
 Let g_ij = |<v_i, v_j>| / (|v_i| |v_j|), and mu = max g_ij the mutual coherence. The Gram matrix of
 k unit vectors has ones on its diagonal; if in every row the k - 1 largest other entries sum to less
 than one it is strictly diagonally dominant, hence regular, and the vectors are independent. With
 all entries at most mu this is spark >= 1 + 1/mu (Donoho and Elad 2003; Gribonval and Nielsen 2003),
-the sums themselves (Tropp 2004) give at least as much.
+the sums themselves (Tropp 2004) give at least as good a bound.
 
 **Enclosure.** The rows are first scaled by powers of two to entries of at most 1 (exact but for
 integers over 53 bits and entries that underflow: one relative rounding u, or 2^-1074 absolutely).

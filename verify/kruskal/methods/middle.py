@@ -1,4 +1,4 @@
-"""Is every set of five, or of six, vectors independent? By meeting in the middle modulo 5 (ours).
+"""Is every set of five or six vectors independent? Meeting in the middle modulo 5 (ours).
 
 Over Q the coefficients of a relation cannot be tried one by one; modulo 5 they can. Let k = 6 (or
 5) vectors of Z^d be dependent, each primitive (without a common factor). Their relation in integers
@@ -11,16 +11,16 @@ of its lower half (three of six, five or four; two of three; one of two) is equa
 upper half, all coefficients from 1 to 4. Hence to list the equal sums of at most three scaled
 vectors is to list every such S; there is no other assumption.
 
-- s = k: S is looked at modulo larger primes, and what is dependent there exactly.
-- s < k: so is every set of k that contains S: by the quotient by the span of S.
+- s = k: S is tested modulo larger primes, and exactly if it is dependent there.
+- s < k: every set of k that contains S is tested, by the quotient by the span of S.
 
-**Slices.** The sums are cut by their first seven coordinates, 5^7 slices that are looked at one
-after the other and hold what memory needs: 64 C(N, 3) / 5^7 words. A relation may be multiplied by
-1, 2, 3 or 4, which moves u between four slices (slice 0 alone stays): one of each four is enough,
-1 + (5^7 - 1) / 4 = 19,532 *representatives*. In all that is 16 C(N, 3) sums, against C(N, k - 1)
+**Slices.** The sums are divided by their first seven coordinates into 5^7 slices, which are
+searched one after the other, in 64 C(N, 3) / 5^7 words of memory each. A relation may be multiplied
+by 1, 2, 3 or 4, which moves u between four slices (slice 0 is fixed), so one of each four suffices,
+1 + (5^7 - 1) / 4 = 19,532 *representatives*. In total that is 16 C(N, 3) sums, against C(N, k - 1)
 points of `exhaustive.py`. A slice depends on the vectors and the seed alone, so slices are shards.
 
-**Cost.** Sums of random vectors agree by chance: 4^(k-1) C(N, k) / 5^16 sets of k are looked at.
+**Cost.** Sums of random vectors agree by chance: 4^(k-1) C(N, k) / 5^16 sets of k are tested.
 For N = 1,782 and k = 6 these are 3 10^8 (the digits have 7 10^8); beyond some thousand vectors they
 are most of the cost. Seven vectors would be four against three: 64 C(N, 4) sums looked up.
 """
@@ -54,16 +54,16 @@ from attncert.verify.rank.rational import Relation
 
 __all__ = ["REPRESENTATIVES", "Findings", "Middle", "primes_of", "seconds", "worth_trying"]
 
-_FROM = {5: 400, 6: 150}  # so many vectors: for fewer, quotients are quicker
+_FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
-_LISTED = 1 << 14  # small sets, and hits, in one call
+_LISTED = 1 << 14  # small sets in one call
 _SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds of one thread
 _PARTNER, _START = 2e-7, 2.0
 
 
 def worth_trying(k: int, N: int, rank: int) -> bool:
-    """Whether this is for k, and quicker than quotients."""
+    """Whether this method decides sets of k, and is quicker than quotients."""
     return k in _FROM and _FROM[k] <= N <= MOST and rank >= 12
 
 
@@ -80,16 +80,16 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
 
 
 def primes_of(N: int) -> tuple[int, int]:
-    """Every set that is called independent is so modulo one of them, or over Q."""
+    """The primes: every set that is called independent is so modulo one of them, or over Q."""
     return 5, search_primes(N)[0]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What some pieces of a search show. settled: whether every dependent set of k that they hold
-    was decided; False where there was more to list than fits. relation: a witness, or None.
-    alarms: sets dependent modulo the first prime, looked at modulo larger ones.
-    false_alarms: sets that were dependent modulo those as well, but are not over Q."""
+    """The result of some pieces of a search. settled: whether every dependent set of k in them was
+    decided; False if there were more sets than fit the list. relation: a witness, or None.
+    alarms: sets dependent modulo the first prime, tested modulo larger ones.
+    false_alarms: sets that are dependent modulo those as well, but not over Q."""
 
     settled: bool
     relation: Relation | None
@@ -98,7 +98,7 @@ class Findings:
 
 
 def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Relation | None, int]:
-    """The relation of the first of these sets that is dependent, and how many before it are not."""
+    """The relation of the first dependent one of these sets, and the number of sets before it."""
     independent = 0
     for members in sets:
         relation = vectors.relation(members)
@@ -109,7 +109,7 @@ def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Rel
 
 
 class Middle:
-    """The search among these vectors (2 <= N <= MOST); `look` at slices in any order, on any
+    """The search among these vectors (2 <= N <= MOST); `look` takes slices in any order, on any
     thread. seed: of the mixing; it decides how many alarms there are, never the answer."""
 
     def __init__(self, vectors: Vectors, k: int, seed: int = 0) -> None:
@@ -127,7 +127,7 @@ class Middle:
         self._pairs = pairs_by_slice(self._scaled)
 
     def look(self, slices: tuple[int, int]) -> Findings:
-        """What the slices of the representatives start .. stop - 1 show."""
+        """The findings in the slices of the representatives start .. stop - 1."""
         start, stop = slices
         if not self._scaled.all():
             return Findings(False, None, 0, 0)  # a vector that the mixing sends to 0
@@ -151,9 +151,8 @@ class Middle:
         return Findings(settled, relation, alarms, false)
 
     def _extensions(self, members: tuple[int, ...]) -> Iterator[list[int]]:
-        """Sets of k that contain these, dependent modulo q: by the quotient by their span.
-
-        Stops after HITS of them.
+        """Sets of k that contain these members and are dependent modulo q, by the quotient by the
+        members' span; at most HITS of them.
         """
         table, q, size = self._wide, self._q, self._k - len(members)
         for i in members:

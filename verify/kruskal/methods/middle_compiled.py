@@ -1,4 +1,4 @@
-"""Compiled search of `middle.py`: sums of at most three scaled vectors of F_5^16 that are equal.
+"""Compiled search of `middle.py`: equal sums of at most three scaled vectors of F_5^16.
 
 A vector of F_5^16 is one 64-bit word, a nibble (0 to 4) for each coordinate: nibblewise sums are at
 most 8 and are reduced without a carry. The seven lowest nibbles are its *slice*, one of 5^7; the
@@ -15,12 +15,12 @@ from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependen
 
 MOST = 4095  # vectors: an index takes 12 bits, and the last means none
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
-"""Slices up to a factor of F_5: the first is 0."""
+"""The number of slices up to a factor of F_5; the first is 0."""
 
 _SLICES, _PARTS = 5**7, 25
 _ROOM = 1 << 27  # sums in one slice, of 20 bytes each
-_STEPS = 1 << 28  # in the chains of one slice; more, and the sums are far from random
-_SPANS = 1 << 30  # vectors held against sets of k - 1, in one call; likewise
+_STEPS = 1 << 28  # limit in the chains of one slice; random sums stay far below it
+_SPANS = 1 << 30  # limit of vectors compared with sets of k - 1, in one call; likewise
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)
@@ -42,7 +42,7 @@ def _reduced(t):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _dense(x):  # type: ignore[no-untyped-def]
-    """At most eight nibbles, 0 to 4, as the digits of a number in base 5, lowest first."""
+    """The number whose base-5 digits, lowest first, are these nibbles, at most eight."""
     x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
     x = (x & _BYTES) + _25 * ((x >> _8) & _BYTES)
     return (x & _FIELD) + _625 * (x >> _16)
@@ -113,7 +113,8 @@ def pairs_by_slice(scaled):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def]
-    """For each scaled vector c, which pairs a < b < c make a sum in the slice; how many in all."""
+    """The range of pairs a < b < c that make a sum in the slice, for each scaled vector c; returns
+    their number."""
     words, offsets = pairs
     count = 0
     for c in range(len(scaled)):
@@ -134,9 +135,9 @@ def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def
 
 @_compiled
 def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignore[no-untyped-def]
-    """Which vectors are in the span of these k - 1, modulo q: sums[c] = 0 for those, or more.
+    """The vectors in the span of these k - 1, modulo q: sums[c] = 0 for them, and maybe others.
 
-    square: (k, N). By the vector orthogonal to the span; False where the span is smaller.
+    square: (k, N). By the vector orthogonal to the span; False if the span is smaller.
     """
     over_q, half, N = 1.0 / q, 0.5 / q, square.shape[1]
     pivots = np.empty(k, np.int64)  # the pivot of each row, and last the column without one
@@ -173,7 +174,7 @@ def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignor
 
 @_compiled
 def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: ignore[no-untyped-def]
-    """A set that is dependent modulo 5, of two sums: looked at modulo q, or listed."""
+    """Test a set that is dependent modulo 5, given by two equal sums, modulo q, or list it."""
     square, wide, inverses, q = checks
     members, size = np.empty(6, np.int64), 0
     for part in (first, second):
@@ -204,7 +205,7 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
 
 @_compiled
 def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-def]
-    """The sums of one, two and three scaled vectors in the slice, in this order; how many.
+    """The sums of one, two and three scaled vectors in the slice, in this order, and their number.
 
     Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
     an absent one is MOST). Those of three come in the order of their largest index.
@@ -233,7 +234,7 @@ def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-de
 
 @_compiled
 def _by_part(sums, n, out, bounds):  # type: ignore[no-untyped-def]
-    """The sums by the first part of their keys, else in their order; bounds: (26,), of each."""
+    """Sort the sums by the first part of their keys, stably; bounds: (26,), of each part."""
     bounds[:] = 0
     for t in range(np.uint64(n)):
         bounds[((sums[t] >> _36) & _PART) + _1] += 1
@@ -254,11 +255,11 @@ def equal_sums(  # type: ignore[no-untyped-def]
     that is seen in the slices of the representatives start .. stop - 1.
 
     checks: coordinates (k, N) and (N, w) modulo q, inverses, q.
-    Sets of k, and sets of k - 1 with each other vector, are looked at modulo q: `hits` (h, k) holds
-    what is dependent. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
-    k - 1 that are dependent in k coordinates. Returns how many hits and small ones there are (more
-    than fit are not written), how many sets of k and of k - 1 were looked at. Hits -1: more sums
-    are equal than can be looked at, and nothing is claimed.
+    Sets of k, and sets of k - 1 with each other vector, are tested modulo q: `hits` (h, k) holds
+    the dependent ones. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
+    k - 1 that are dependent in k coordinates. Returns the numbers of hits and of small sets (more
+    than fit are not written), and of the sets of k and of k - 1 tested. Hits -1: more sums are
+    equal than can be tested, and nothing is claimed.
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)

@@ -1,5 +1,5 @@
 """Compiled search of `exhaustive.py`: dependent k-sets modulo a small prime, by quotients; and
-the primes, inverses and coordinates that it takes.
+its primes, inverses and coordinates.
 
 All entries are integers 0 <= x < p held as float64, coordinates along the first axis so that the
 inner loops run over contiguous vectors. With p < 2^18 a product is below 2^36, and
@@ -23,7 +23,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.residues import residues
 
-HITS = 64  # sets reported per call; more than that end it
+HITS = 64  # the most sets reported per call
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)
@@ -31,7 +31,7 @@ _inlined = njit(nogil=True, forceinline=True)
 
 @lru_cache(maxsize=16)
 def search_primes(N: int) -> tuple[int, int]:
-    """Small enough for tables that stay in the cache, large enough for few alarms."""
+    """Two primes, small enough for tables that stay in the cache, large enough for few alarms."""
     p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2)
     return p, q
 
@@ -61,7 +61,7 @@ def _residue(x, p, over_p, half):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _quotient(table, i, out, m, inverses, p):  # type: ignore[no-untyped-def]
-    """Coordinates of the vectors after i modulo vector i: m of them from m + 1; False if it is 0.
+    """Coordinates of the vectors after i modulo vector i: m out of m + 1; False if vector i is 0.
 
     table: (m + 1, N), out: (m, N); only columns after i are read and written.
     """
@@ -112,7 +112,7 @@ def dependent(wide, members, k, work, inverses, p):  # type: ignore[no-untyped-d
 
 @_compiled
 def note(rows, count, members, size):  # type: ignore[no-untyped-def]
-    """rows[count] = members[:size], where there is room: entry by entry, as an assignment of rows
+    """rows[count] = members[:size] if there is room, entry by entry, since an assignment of rows
     takes far longer to compile. Returns count + 1."""
     if count < len(rows):
         for i in range(size):
@@ -122,7 +122,7 @@ def note(rows, count, members, size):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
-    """Directions of the vectors from `start` on in the plane: y/x, p where x = 0, p + 1 for 0."""
+    """Directions in the plane of the vectors from `start` on: y/x, p if x = 0, p + 1 for 0."""
     over_p, half = 1.0 / p, 0.5 / p
     for c in range(np.uint64(start), np.uint64(table.shape[1])):
         x, y = table[0, c], table[1, c]
@@ -138,10 +138,9 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
 
     table: (k, N) coordinates modulo p; wide: (N, w) coordinates of the same vectors modulo another
     prime q, or more of them modulo the same, to tell chance from dependence. modulo_p, modulo_q:
-    the inverses of all residues, and the prime. hits: (HITS, k)
-    output. Every k-set that is dependent in all coordinates is reported, unless the result is
-    negative or HITS.
-    Returns (number of hits, sets looked at in `wide`). HITS: there may be more. -1: some k - 2 or
+    the inverses of all residues, and the prime. hits: (HITS, k), output. Every k-set that is
+    dependent in all coordinates is reported, unless the number of hits is negative or HITS.
+    Returns (number of hits, sets tested in `wide`). HITS: there may be more. -1: some k - 2 or
     fewer vectors are dependent in the k coordinates, and nothing is claimed.
     """
     inverses, p = modulo_p

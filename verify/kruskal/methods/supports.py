@@ -1,14 +1,13 @@
-"""Circuits of sparse vectors: they hide in coordinate subspaces.
+"""Circuits of sparse vectors, inside coordinate subspaces.
 
 A subspace spanned by w coordinate axes that holds more than w of the vectors holds dependent sets
-of at most w + 1, and the chance that w or fewer of those are dependent too is far better than
-elsewhere: they have w coordinates to agree in, not d. Random bases never see them: 57 of the
-digits' 1,782 queries lie in eight of sixteen coordinates, and 8 of the 57 do not lie in one random
-basis in 10^17.
+of at most w + 1, and w or fewer of them are dependent far more often than other vectors: they have
+w coordinates to agree in, not d. Random bases hardly ever meet them: 57 of the digits' 1,782
+queries lie in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
 
-*Which subspaces:* grown greedily, from the support of a vector, by the coordinate that most of the
-nearly contained vectors need. *Inside*, where the price is known, all sets of the size that would
-be an improvement are looked at (`exhaustive`), cheapest first.
+The subspaces are grown greedily, from the support of a vector, by the coordinate that most of the
+nearly contained vectors need. Inside them all sets of the size that would be an improvement are
+searched (`exhaustive`), the cheapest subspace first.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation
 
-_TOP = 3  # kept of each dimension
+_TOP = 3  # subspaces kept of each dimension
 _SEEDS = 32  # supports from which subspaces are grown
 _DEAREST = 60.0  # nominal seconds of a search inside one subspace
 
 
 @dataclass(frozen=True)
 class Subspace:
-    """Vectors that vanish outside some coordinates: both increasing."""
+    """The vectors that vanish outside some coordinates; both tuples are increasing."""
 
     coordinates: tuple[int, ...]
     members: tuple[int, ...]

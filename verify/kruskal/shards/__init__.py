@@ -1,1 +1,1 @@
-"""Work on sets of vectors cut into shards: random subsets, and all sets of one size."""
+"""Shards of work on sets of vectors: random subsets, and all sets of one size."""

@@ -1,9 +1,9 @@
 """The jobs of a question about the Kruskal rank: shards of all sets of a size or of random subsets,
 logged, resumed, on many cores. Sizes that take less than a second are not cut into shards.
 
-Records that were not computed here, those of a log and of a cluster, are judged by their form and
-counts, and one of them is computed again: which one depends on all of them, so that equal runs end
-alike. What then stands is assumed, and says so.
+Records of a log or a cluster are judged by their form and counts, and one of them is computed
+again: which one depends on all of them, so that equal runs end alike. Bounds that rest on the
+others are assumed, and say so.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from attncert.verify.scale.shards import Plan, Record, Shard
 
 _Work = TypeVar("_Work", Sampler, AllSets)
 _SOURCES = {"log": "log", "dask": "cluster"}
-_QUICK = 1.0  # seconds of one core: what takes less is not worth a log
+_QUICK = 1.0  # seconds of one core; shorter searches are not logged
 
 
 @dataclass(frozen=True)
 class Job(Generic[_Work]):
-    """Work on some vectors, and its shards. finished: the records of those that a log has; keep:
-    files another. threads: at work, all cores if None."""
+    """Work on some vectors, and its shards. finished: the records in a log, by shard; keep: files
+    another. threads: their number, all cores if None."""
 
     work: _Work
     vectors: Vectors
@@ -50,7 +50,7 @@ class Job(Generic[_Work]):
     def of(
         cls, work: _Work, vectors: Vectors, seed: int, log: Log | None, threads: int | None = None
     ) -> Job[_Work]:
-        """Raises InputError for a log with records that are none."""
+        """Raises InputError for a log whose records do not fit."""
         plan = work.plan(seed)
         if log is None:
             return cls(work, vectors, plan, {}, lambda shard, record: None, threads)
@@ -66,8 +66,8 @@ class Job(Generic[_Work]):
         enough: Callable[[Record], bool] = lambda record: False,
         progress: StageProgress = silent,
     ) -> tuple[dict[Shard, Record], str]:
-        """Of all shards, and which of them were not computed here; `enough` as in `engine.run`.
-        Raises InputError for a record that is not what is computed here."""
+        """The records of all shards, and a sentence on those that were not computed here; `enough`
+        as in `engine.run`. Raises InputError for a record that differs when computed again."""
         records = run(
             self.plan.shards(),
             self.work,
@@ -84,7 +84,7 @@ class Job(Generic[_Work]):
         return records, self._taken(records, foreign) if foreign else ""
 
     def _taken(self, records: Mapping[Shard, Record], foreign: Sequence[Shard]) -> str:
-        """Which records are taken from elsewhere, one sentence, once one of them is found true."""
+        """Which records are taken from elsewhere, one sentence, once one of them is confirmed."""
         digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
         again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
         if one(self.work, again, self.vectors.array) != records[again]:
@@ -125,7 +125,7 @@ def decide_all(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> RankBound | None:
-    """What all sets of k prove, 1 <= k <= min(N, d); None if they could not be decided."""
+    """The bound that all sets of k prove, 1 <= k <= min(N, d); None if they are not decided."""
     N, d = vectors.array.shape
     if k <= 2 or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress)
@@ -135,7 +135,7 @@ def decide_all(
 
 
 def untrue(argument: str, actual: str) -> InputError:
-    """Of a log, or of the workers of a cluster, whose records are false."""
+    """The error for a log, or for workers of a cluster, whose records are false."""
     return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
 
 
