@@ -1,4 +1,4 @@
-"""Blocks against plain fractions and by hand: every rule, mask, `of`, residual; and mixing."""
+"""Blocks compared with plain fractions: every rule, mask, `of` and residual; and mixing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAIN = Attention((Head(ONE, ONE, ONE),), ONE)
 
 
 def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
-    """Each rule, mask, `of`, activation and residual occurs; balls enclose what is exact."""
+    """Each rule, mask, `of`, activation and residual occurs; balls enclose the exact values."""
     words: Counter[Any] = Counter()
     for seed in range(200):
         blocks, data, _ = networks.network(seed)
@@ -113,7 +113,7 @@ def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
 
 
 def test_counts() -> None:
-    """Nonzero numbers; bits of numerators, and of denominators but 1; hidden units."""
+    """Nonzero numbers; bits of numerators, and of denominators other than 1; hidden units."""
     relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
@@ -125,14 +125,14 @@ CLS = [1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 0, 0, 1]
 
 
 def one_query(examples: int) -> Dataset:
-    """Digits, each with its own context and label, and one query for all."""
+    """Digits, each with its own context and label, and one shared query."""
     digits = attncert.load("digits").take(range(examples))
     queries = [CLS] * examples
     return Dataset.of(digits.contexts.fractions(), queries, digits.labels.fractions(), "digits")
 
 
 def test_the_layer_is_uniform_attention_with_a_skip() -> None:
-    """Against the definition, in fractions, token by token."""
+    """Compared with the definition, in fractions, token by token."""
     draw = random.Random(2)
     E = [[[Fraction(draw.randint(-5, 5), 3) for _ in range(4)] for _ in range(3)] for _ in range(5)]
     e = [[Fraction(draw.randint(-5, 5), 7) for _ in range(4)] for _ in range(5)]
@@ -160,7 +160,7 @@ def test_a_shared_context_stays_shared() -> None:
 
 
 def test_permuted_contexts_stay_tied() -> None:
-    """Equal means, equal queries: the same input up to the order of its tokens, refuted."""
+    """Equal means and queries: inputs that are permutations of one another are refuted."""
     rows = [[1, 0, 0], [0, 2, 0]]
     data = Dataset.of([rows, rows[::-1]], [[1, 1, 1]] * 2, [0, 1])
     mixed = mean(3).apply(data)

@@ -76,7 +76,7 @@ def test_equal_queries_in_other_contexts(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_INPUTS)
 def test_the_query_is_the_input_where_it_suffices(name: str) -> None:
-    """Equal queries with equal labels count once; so do contexts of different lengths."""
+    """Equal queries with equal labels count once, also if contexts differ in length."""
     data = Dataset.of([[[1]], [[2], [1]], [[0]]], [[1], [1], [3]], [1, 1, 3])
     inputs = BUILDERS[name].build(data).inputs
     assert (inputs.of, inputs.examples) == ("query", (0, 2))

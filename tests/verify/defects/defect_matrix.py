@@ -54,7 +54,7 @@ class Family:
 
     @property
     def complaints(self) -> list[str]:
-        """What is amiss with the checks; nothing, as it should be."""
+        """The faults of the checks: an empty list if there are none."""
         missed = [f"not seen: {d.name}" for d, fired in self.caught if d.check not in fired]
         alarms = [f"on {name}: {self.fired(make())}" for name, make in self.correct.items()]
         columns = [frozenset(map(column, fired)) for _, fired in self.caught]
@@ -75,7 +75,7 @@ def failing(claims: Iterable[Claim]) -> Fired:
 
 
 def column(claim_id: str) -> str:
-    """The check that an id belongs to: that of one step, whatever the head."""
+    """The check to which an id belongs: that of one step, for every head."""
     return of[1] if (of := head_and_step(claim_id)) else claim_id
 
 

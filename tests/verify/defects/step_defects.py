@@ -49,7 +49,7 @@ Spoil = Callable[[Built], Built]
 
 
 def fired(run: Built) -> Fired:
-    """What is open because a logit is not whole fires by the step that says so."""
+    """A claim that is open because a logit is not an integer fires through the step about that."""
     return failing(x for x in claims(run) if not waits_for_logits(x))
 
 
@@ -65,7 +65,7 @@ def other_logits(run: Built) -> Built:
 
 
 def forgotten(run: Built, count: int) -> Built:
-    """So many of the earlier examples; all three: as if this were the first head."""
+    """Some of the earlier examples; with all three, as if this were the first head."""
     head = run.head()
     parts: dict[str, Any] = {"earlier": head.earlier[count:]}
     if isinstance(head, SteeringHead):
@@ -80,7 +80,7 @@ def regrouped(run: Built, change: Callable[[tuple[int, ...]], tuple[int, ...]]) 
 
 
 def tie_at_the_unused_end(run: Built) -> Built:
-    """Where no earlier example is sent: the targets still lead, and ranks do not suffer."""
+    """A row to which no earlier example is sent: targets still lead, and ranks do not change."""
     head = run.head()
     return next(
         spoilt
@@ -119,7 +119,7 @@ def other_target(run: Built) -> Built:
 
 
 def earlier_rows_turned(run: Built) -> Built:
-    """The rows of an earlier example's context, in another order after the build."""
+    """Reorder the rows of an earlier example's context after the build."""
     contexts = run.data.contexts.fractions()
     s = run.head(HEAD + 1).earlier[-1]
     contexts[s] = contexts[s][1:] + contexts[s][:1]
@@ -315,7 +315,7 @@ def one_alpha(run: Built, h: int) -> Built:
 
 
 def on_a_curve(run: Callable[[str], Built]) -> tuple[Defect, ...]:
-    """What both have."""
+    """The elements that both have."""
     return (
         Defect("two of the α exchanged", of_head(1, "coefficients"),
                lambda: alphas_exchanged(run("shared"))),
@@ -390,7 +390,7 @@ def entry_not_drawn() -> Built:
 
 
 def tie_in_the_shared_context() -> Built:
-    """In a head that has one example only: the ranks do not suffer."""
+    """In a head that has only one example, so that the ranks do not change."""
     run, last = generic("spare"), 3
     key = next(with_ties(run.data, (0,)))
     bound = max(abs(int(x)) for x in key.entries())
@@ -398,7 +398,7 @@ def tie_in_the_shared_context() -> Built:
 
 
 def head_twice() -> Built:
-    """The weights of the first head again, and the record says so: nothing new is added."""
+    """Repeat the weights of the first head, also in the record: nothing new is added."""
     run = generic("distinct")
     first = run.head(0)
     spoilt = record(run, key=first.key, query=first.query, bound=first.bound)

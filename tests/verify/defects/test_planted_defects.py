@@ -88,7 +88,7 @@ def claims_by_id(run: Built) -> dict[str, Claim]:
 
 
 def witness_of(name: str) -> dict[str, Any]:
-    """What the check of the defect's own step says."""
+    """The claim of the defect's own step."""
     defect = next(d for d in FAMILY.defects if d.name == name)
     found = claims_by_id(defect.plant())[defect.check]
     assert found.witness is not None
@@ -96,7 +96,7 @@ def witness_of(name: str) -> dict[str, Any]:
 
 
 def test_witnesses_name_the_place() -> None:
-    """The examples and products of a few defects, worked out again in Fractions."""
+    """The examples and products of a few defects, recomputed in Fractions."""
     run = paper("interior")
     group, earlier = run.head().group, run.head().earlier
     blinded = witness_of("selector vanishing on an earlier query")
@@ -122,7 +122,7 @@ def _relation(name: str) -> list[str]:
 
 
 def test_a_repeated_example_spoils_the_ranks() -> None:
-    """Example 6 made a copy of example 0: its head cannot make their rows independent."""
+    """Example 6 becomes a copy of example 0: its head cannot make their rows independent."""
     run = paper("shared")
     queries = run.data.queries.fractions()
     queries[6] = queries[0]

@@ -1,4 +1,4 @@
-"""Errors in what is said about a proof: claims, their levels, edges, numbers, and standings."""
+"""Errors in statements about a proof: claims, levels, edges, numbers and standings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Account:
 
 
 def fired(account: Account) -> Fired:
-    """Why no trace is made of the claims; else the rules that the trace breaks."""
+    """The reason why the claims make no trace, or the rules that the trace breaks."""
     try:
         trace = ProofTrace(account.claims)
     except TraceError as error:
@@ -104,7 +104,7 @@ def with_edge(claim_id: ClaimId, premise: ClaimId) -> Account:
 
 
 def left_out(claim_id: ClaimId, on: str = FULL) -> Account:
-    """With the edges to it, so that no premise is missing."""
+    """Together with the edges to it, so that no premise is missing."""
     run = edited(claim_id, lambda claim: None, on)
     claims = (
         replace(claim, rests_on=tuple(p for p in claim.rests_on if p != claim_id))
@@ -137,7 +137,7 @@ def witness(
 
 
 def first_doubled(shown: dict[str, Any]) -> dict[str, Any]:
-    """The first coefficient twice as large: no relation any more."""
+    """Double the first coefficient, so that it is not a relation any more."""
     first, *rest = shown["coefficients"]
     return shown | {"coefficients": [str(2 * Fraction(first)), *rest]}
 
@@ -154,7 +154,7 @@ def a1_at_n_minus_one() -> Account:
 
 
 def sampled_called_proved() -> Account:
-    """With the words "random subsets" taken out of the claim as well."""
+    """Also remove the words "random subsets" from the claim."""
     assert account("sampled").proof.trace[ids.A1].level is Level.SAMPLED
     return level(ids.A1, Level.PROVED, "sampled", arithmetic="exact")
 

@@ -1,4 +1,4 @@
-"""Third-party weights: a trained layer, our own rounded, wrong ones; against plain NumPy."""
+"""Third-party weights: trained, built and rounded, or wrong, compared with plain NumPy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def page(answer: LayerAnswer) -> str:
 
 
 def test_a_trained_layer_memorizes() -> None:
-    """Enclosed, and within what float64 says: errors, largest weights, the singular value."""
+    """Errors, largest weights and the singular value are enclosed, and agree with float64."""
     layer = gradient_descent()
     found = audited(layer)
     outputs, weights, features = forward(CONTEXTS, QUERIES, layer)
@@ -228,7 +228,7 @@ def uniform_head() -> StoredLayer:
 
 
 def test_a_causal_query_among_equal_tokens() -> None:
-    """Real causal outputs of "aba" are not refuted; an unknown place is refused."""
+    """Real causal outputs of "aba" are not refuted; an ambiguous place is refused."""
     rows = [[3], [0], [3]]
     uniform = uniform_head()
     means = ["3", "3/2", "2"]
@@ -269,7 +269,7 @@ def test_bad_masks(mask: np.ndarray, line: str) -> None:
 
 
 def test_exact_masked_features() -> None:
-    """A mask that leaves one row: the feature is that row."""
+    """If a mask leaves one row, the feature is that row."""
     data, layer = built(4)
     mask = np.zeros((4, 4), dtype=bool)
     mask[range(4), [3, 0, 2, 1]] = True
@@ -304,7 +304,7 @@ def labelled(*labels: Any) -> Dataset:
 
 
 def test_the_default_limit() -> None:
-    """Classes are told apart; real labels are met to a hundredth of their spread."""
+    """Whole labels are classes; real labels must be met to a hundredth of their spread."""
     nearer = Limit(None, "is nearer to its own label than to any other", True)
     assert default_limit(DATA) == nearer
     real = default_limit(labelled([0, 0], [0, 3], [1, "1/2"]))

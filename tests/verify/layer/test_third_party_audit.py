@@ -1,4 +1,4 @@
-"""What people ask of a layer of theirs: the verdict, ablation, certificates."""
+"""Third-party layers from files: the verdict, ablation, certificates."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_ablation_is_what_numpy_gets(files: Path) -> None:
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_nearest_with_biases_has_a_certificate(masked: bool, tmp_path: Path) -> None:
-    """One-hot labels by NumPy's argmax; no output is near to 0 and 1. A label moved is refuted."""
+    """One-hot labels by NumPy's argmax; no output is near to 0 and 1. A moved label is refuted."""
     wide = third_party("bert", np.random.default_rng(5), width=4, prefix="layer.3.attention.")
     stored = weights_of(wide, tmp_path)
     mask = np.tri(T, N, dtype=bool) if masked else None
@@ -117,7 +117,7 @@ def test_a_root_that_no_block_has_is_said(tmp_path: Path) -> None:
 
 
 def test_the_first_examples_and_their_masks(files: Path) -> None:
-    """A file's mask is for all examples of the data, whichever are asked for."""
+    """The mask of a file is for all examples of the data, also if only some are used."""
     mask = np.ones((T, N), dtype=np.int8)
     mask[1, :2] = 0
     np.savez(files / "mask.npz", mask=mask)

@@ -1,4 +1,4 @@
-"""What a construction claims of its outputs: planted answers, and defects that each claim sees."""
+"""Claims of a construction about its outputs: planted answers, and defects that each detects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scaled(factor: str, *claims: Any) -> Any:
-    """Outputs are the labels 1, 2, 3 times the factor: errors and margins are known by heart."""
+    """Outputs are the labels 1, 2, 3 times the factor: errors and margins are known by hand."""
     f = Fraction(factor)
     weight = fmpq_mat([[fmpq(f.numerator, f.denominator)]])
     register(

@@ -1,4 +1,4 @@
-"""`attncert compare`: counts by hand, what fails, third-party constructions, equal bytes."""
+"""`attncert compare`: counts by hand, failures, third-party constructions, equal bytes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_retrieval_is_within_and_not_exact() -> None:
 
 
 def test_relu_is_counted_as_by_hand() -> None:
-    """p + 2K + Km, less the numbers that happen to be 0: from the positions alone."""
+    """p + 2K + Km minus the numbers that happen to be 0, computed from the positions."""
     projection = relu.build(DATA).line.a
     a = [Fraction(str(x)) for x in projection.entries()]
     queries = [[Fraction(x) for x in query] for query in DATA.queries.strings()]
@@ -117,7 +117,7 @@ def leaves(tree: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_readout_that_is_not_written_is_bounded(name: str) -> None:
-    """By at least what it takes where it is written."""
+    """The bound is at least the number of parameters of the written readout."""
     layer = prove(DATA, Prove(construction=name)).layer
     bound = module._without_readout(layer, DATA)
     written = Network.of_layer(layer)
@@ -252,7 +252,7 @@ def test_ones_own_construction_beside_ours(
     change: str, status: int, said: str, cell: str, shell: Shell, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """It is judged as by `prove`: outputs and proof are a row, and in the exit status."""
+    """It is judged as by `prove`: outputs and proof are in a row and in the exit status."""
     name = f"compared_{status}_{len(change)}"
     (tmp_path / f"{name}.py").write_text(OWN.format(change=change))
     data = str(ROOT / "examples" / "tiny.json")

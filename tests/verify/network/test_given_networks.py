@@ -185,7 +185,7 @@ SATURATED = [affine(1, -9, "relu"), affine(-1, 1, "relu"), affine(-1, 1, "identi
 def test_an_exact_point_behind_an_irrational_softmax(
     behind: list[Any], tolerance: str | None, claim: str, tmp_path: Path
 ) -> None:
-    """One thing is said: the output equals its label, and a checker agrees as far as it can."""
+    """The conclusion is that the output equals its label; the checker agrees within its limits."""
     data = Dataset.of([[0], [1]], [[1], [-1], [20]], [0, 0, 1])
     answer = asked([ATTENTION, *behind], data, tmp_path, tolerance=tolerance)
     assert answer.standing is Level.ENCLOSED and "every output equals its label" in answer.statement

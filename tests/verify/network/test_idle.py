@@ -1,4 +1,4 @@
-"""Idle blocks and units: planted ones are found, and nothing is called idle that acts somewhere."""
+"""Idle blocks and units: planted ones are found, and no block or unit that acts is called idle."""
 
 from __future__ import annotations
 

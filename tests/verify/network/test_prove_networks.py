@@ -72,7 +72,7 @@ def test_degenerate_data_are_memorized(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_digits(name: str, tmp_path: Path) -> None:
-    """Proved, and the folder checks its own certificate, without the project."""
+    """The result is proved, and the checker in the folder accepts the certificate."""
     proof = proved(load("digits"), name, examples=40)
     assert proof.standing is Level.PROVED
     write_report(proof, tmp_path / "o")
@@ -106,7 +106,7 @@ def test_equal_inputs_with_different_labels_are_refuted_with_the_pair(name: str)
 
 @pytest.mark.parametrize("name", OF_INPUTS)
 def test_one_query_in_contexts_of_different_lengths_is_out_of_reach(name: str) -> None:
-    """Of this construction alone: attention reads them."""
+    """Only this construction takes them: attention reads them."""
     data = Dataset.of([[[1]], [[2], [1]]], [[1], [1]], [1, 3])
     proof = proved(data, name)
     assert (proof.standing, proof.exit_status) == (Level.NOT_APPLICABLE, 3)
@@ -229,7 +229,7 @@ BELOW = FeedForward(ONE, fmpq_mat(1, 1, [-2]), activation="relu")
 def test_an_irrational_network_of_a_third_party(
     tokens: Any, behind: Any, label: int, level: Level, tmp_path: Path
 ) -> None:
-    """Balls refute; where they are exact points they show equality, and the certificate is of
+    """Balls refute; if they are exact points they show equality, and the certificate is of
     nearly so much. The last one outputs a mean of ones, by irrational weights."""
     d = len(tokens[0])
     first, last = (fmpq_mat(d, 1, row) for row in ([1, 0][:d], [0, 1][-d:]))

@@ -109,7 +109,7 @@ def test_cases(name: str) -> None:
     ("first", "count"), [(0, 25), pytest.param(1000, 400, marks=pytest.mark.slow)]
 )
 def test_random_patterns(first: int, count: int, tmp_path: Path) -> None:
-    """And the certificate holds, for both checkers; with half the error it does not."""
+    """The certificate holds for both checkers."""
     for seed in range(first, first + count):
         rows, beta = random_case(seed)
         proof = agree(rows, beta)
@@ -161,7 +161,7 @@ def test_defects_are_above_the_bound() -> None:
 
 
 def test_an_error_that_is_almost_the_bound_is_told_from_it() -> None:
-    """The error is the bound times 1 - exp(-1800), about: exact logits tell."""
+    """The error is about the bound times 1 - exp(-1800): exact logits distinguish them."""
     assert bound(retrieval.build(Dataset.of([[0]], [[30], [-30]]))).level is Level.PROVED
 
 

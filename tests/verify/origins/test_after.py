@@ -62,7 +62,7 @@ def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> Non
 def test_the_report_says_which_data_the_certificate_holds(
     labels: list[int | str], tmp_path: Path
 ) -> None:
-    """Weights are certified from the given data on; a relation between changed data alone."""
+    """Weights are certified from the given data; a relation is between the changed data only."""
     data = Dataset.of([[[1, 0], [0, 3]], [[1, 0], [0, 3]], [[1, 1], [0, 2]]], [[1, 1]] * 3, labels)
     if labels[0] != labels[1]:
         assert prove(data, BEFORE).standing is Level.REFUTED
@@ -75,7 +75,7 @@ def test_the_report_says_which_data_the_certificate_holds(
 
 
 def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
-    """The blocks stand in the certificate, and are not applied twice."""
+    """The blocks are in the certificate, and are not applied twice."""
     file = data_file(proof.data, always=True)
     assert file is not None and json.loads(file.content) == DATA.canonical()
 
@@ -83,7 +83,7 @@ def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
 def test_the_certificate_alone_leads_from_the_data_to_the_labels(
     folder: Path, tmp_path: Path
 ) -> None:
-    """In plain fractions, and by the checker; a change anywhere is seen."""
+    """In plain fractions, and by the checker; any change is detected."""
     certificate = json.loads((folder / "certificate.json").read_text())
     labels = [[Fraction(x) for x in row] for row in certificate["data"]["labels"]]
     assert networks.outputs(certificate["network"], certificate["data"]) == labels
@@ -130,7 +130,7 @@ def test_other_data_are_refuted(change: Any, reason: str) -> None:
 def test_equal_means_leave_queries_equal(
     other: Any, status: int, tmp_path: Path, shell: Shell
 ) -> None:
-    """Contexts of one mean; no weights tell those apart that are permutations of one another."""
+    """Two contexts have one mean; if they are permutations, no weights separate them."""
     contexts = [[[1, 0, 0], [0, 2, 0]], other]
     data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
     (tmp_path / "x.json").write_text(json.dumps(data))
@@ -139,7 +139,7 @@ def test_equal_means_leave_queries_equal(
 
 
 def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> None:
-    """The same blocks from a file; and what is no network, in one line."""
+    """The same blocks from a file; files without a network are refused in one line."""
     (tmp_path / "network.json").write_text(json.dumps({"network": as_json(mean(3))}))
     proof = prove(DATA, replace(BEFORE, before=str(tmp_path / "network.json")))
     twin = prove(DATA, BEFORE)

@@ -1,4 +1,4 @@
-"""Token sequences through prove, fit and capacity, against the same examples written out."""
+"""Token sequences in prove, fit and capacity, compared with the same examples written out."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def sequence_sets(draw: st.DrawFn) -> Dataset:
 
 
 def plain(data: Dataset) -> Dataset:
-    """The examples of the canonical form, each token in a row, by code of its own."""
+    """The examples of the canonical form, each token in a row, by independent code."""
     form = data.canonical()
     table = [[Fraction(x) for x in row] for row in form["embedding"]]
     shifts = form["positions"] or [["0"] * data.d] * 99
@@ -84,7 +84,7 @@ def examples(data: Dataset) -> list[tuple[Any, Any]]:
 @settings(deadline=None, max_examples=40)
 @given(sequence_sets(), st.integers(0, 99))
 def test_counts_do_what_tokens_do(data: Dataset, seed: int) -> None:
-    """Features and Jacobian modulo primes, and in floating point; ranks as by the oracle."""
+    """Features and Jacobian modulo primes and in floating point; ranks agree with the oracle."""
     rng, written_out = random.Random(seed), plain(data)
     heads = [draw_head(rng, 3, 1, 1, 1, size=5) for _ in range(2)]
     matrices = [[fmpq_mat(fmpz_mat(x)) for x in (h.keys, h.queries, h.values)] for h in heads]
@@ -114,7 +114,7 @@ def test_counts_do_what_tokens_do(data: Dataset, seed: int) -> None:
 @settings(deadline=None, max_examples=25)
 @given(sequence_sets())
 def test_classes_are_proportional_multisets(data: Dataset) -> None:
-    """Against a comparison of all pairs."""
+    """Compared with a comparison of all pairs."""
     kept, written_out = by_class(data), plain(data)
     shares = []
     for t in range(data.T):
@@ -214,7 +214,7 @@ def test_contradictions_are_refuted_with_a_certificate(first: Any, tmp_path: Pat
 
 @pytest.mark.parametrize("lengths", [(0, 1, 2), (0, 2), (2,), (1, 1)])
 def test_data_that_are_no_longer_sequences_are_written_out(lengths: Any, tmp_path: Path) -> None:
-    """With each token in a row of its own, and the counts where they differ."""
+    """Each token is in a row of its own, with counts if lengths differ."""
     data = of_sequences(["aaba"] * 2, {"a": [1, 0], "b": [0, 1]}, labels=list(range(6)))
     some = data.take([t + 3 * (k > 0 and t == lengths[0]) for k, t in enumerate(lengths)])
     other = some.of_origin(AS_GIVEN)
@@ -255,7 +255,7 @@ def test_rounding_is_refused_in_one_line() -> None:
 
 
 def test_the_command_line(tmp_path: Path, shell: Shell) -> None:
-    """A user's file: proved, and the certificate read as data again."""
+    """A user's file is proved, and its certificate is read as data again."""
     file, generic = tmp_path / "t.json", ("--construction", "generic", "--out")
     file.write_text(
         '{"sequences": ["to be or not to be"], "embedding": {"width": 8}, "first": "^"}'

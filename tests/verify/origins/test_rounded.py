@@ -1,4 +1,4 @@
-"""Rounding: against Python's own rounding of fractions; the claim, the certificate."""
+"""Rounding compared with Python's rounding of fractions; the claim and the certificate."""
 
 from __future__ import annotations
 
