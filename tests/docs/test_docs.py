@@ -125,9 +125,9 @@ def test_the_headlines_are_theorems_with_their_axioms_listed() -> None:
 
 def test_extras_are_installed_from_a_checkout() -> None:
     """attncert is on no package index: `pip install 'attncert[NAME]'` would not find it."""
-    storeys = ("attncert", "constructions", "verify", "reports")
+    packages = ("attncert", "constructions", "verify", "reports")
     texts = [
-        path.read_text("utf-8") for storey in storeys for path in (ROOT / storey).rglob("*.py")
+        path.read_text("utf-8") for package in packages for path in (ROOT / package).rglob("*.py")
     ]
     jobs = ROOT.glob("examples/**/*.yml")
     texts += [page.read_text("utf-8") for page in (*PAGES, *jobs)]

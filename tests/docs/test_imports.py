@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 from support.paths import ROOT
 
-STOREYS = ("constructions", "verify", "reports")
+PACKAGES = ("constructions", "verify", "reports")
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
@@ -34,9 +34,9 @@ def imported(text: str) -> set[str]:
     return {name.removeprefix("attncert.") for name in found if name.startswith("attncert")}
 
 
-def upward(storey: str, names: set[str]) -> set[str]:
+def upward(package: str, names: set[str]) -> set[str]:
     above = {
-        *STOREYS[STOREYS.index(storey) + 1 :],
+        *PACKAGES[PACKAGES.index(package) + 1 :],
         "cli",
         "app",
         "commands",
@@ -46,21 +46,21 @@ def upward(storey: str, names: set[str]) -> set[str]:
     return {name for name in names if name.split(".")[0] in above}
 
 
-def modules(storey: str) -> list[Path]:
-    return sorted((ROOT / storey).rglob("*.py"))
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
 
 
-@pytest.mark.parametrize("storey", STOREYS)
-def test_no_module_imports_from_above(storey: str) -> None:
-    found = {path: upward(storey, imported(path.read_text())) for path in modules(storey)}
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_imports_from_above(package: str) -> None:
+    found = {path: upward(package, imported(path.read_text())) for path in modules(package)}
     assert {path: names for path, names in found.items() if names} == {}
 
 
 def test_modules_have_no_circle() -> None:
     files = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for storey in STOREYS
-        for path in modules(storey)
+        for package in PACKAGES
+        for path in modules(package)
     }
     arrows = {
         (name, other)
