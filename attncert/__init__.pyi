@@ -40,9 +40,6 @@ from .verify.methods.goals import Within as Within
 from .verify.methods.registry import register as register
 from .verify.methods.statements import Hypothesis as Hypothesis
 from .verify.methods.statements import Step as Step
-from .verify.methods.statements import each_block as each_block
-from .verify.methods.statements import each_group as each_group
-from .verify.methods.statements import each_head as each_head
 from .verify.methods.states import View as View
 from .verify.near.fitted import fit as fit
 from .verify.network.compare import compare as compare

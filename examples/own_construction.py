@@ -9,7 +9,7 @@ from itertools import combinations
 
 from flint import fmpq_mat, fmpz_mat
 
-from attncert import Construction, Hypothesis, Layer, Step, each_head
+from attncert import Construction, Hypothesis, Layer, Step
 
 
 def mark(data):  # u (d×1) or None, from the linear system of all tokens
@@ -61,9 +61,9 @@ HYPOTHESES = {
     "apart": Hypothesis("No query is zero or parallel to another.", no_two_parallel),
 }  # fmt: skip
 STEPS = {
-    "alone": each_head(Step(
+    "alone": Step(
         "Every example has logits $(a,0,\\dots,0)$, and $a=0$ for one of them alone.",
-        alone, rests_on=("marked", "apart"), where=("example",))),
+        alone, rests_on=("marked", "apart"), each="head", where=("example",)),
     "parity": Step(
         "All $n\\,u\\cdot z_s$ are the identity modulo 2: rank $Z=T$.",
         parity, rests_on=("even", "alone"), where=("example", "head")),

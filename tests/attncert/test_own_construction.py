@@ -36,9 +36,6 @@ from attncert import (
     Step,
     View,
     attack,
-    each_block,
-    each_group,
-    each_head,
     prove,
     readout,
 )
@@ -219,7 +216,7 @@ def test_vacuous_steps_alone_support_nothing() -> None:
         (Step("x", lambda at: [([1, 2], "==", [[1], [2]])]), "a number with a row of numbers"),
         (Step("x", lambda at: at.logits(2)), "block: must be the number of a block of attention"),
         (Step("x", lambda at: at.query[9]), "block: must be a number from 0 to 1, not 9"),
-        (each_head(Step("x", lambda at, h: [h / 0])), "step head.1.mine of construction parity"),
+        (Step("x", lambda at, h: [h / 0], each="head"), "step head.1.mine of construction parity"),
     ],
 )
 def test_what_is_no_statement_is_named_in_one_line(step: Step, words: str) -> None:
@@ -229,10 +226,10 @@ def test_what_is_no_statement_is_named_in_one_line(step: Step, words: str) -> No
 
 def test_quantifiers_speak_of_each_head_group_and_block() -> None:
     steps = {
-        "narrow": each_head(Step("h", lambda at, h: [(h, "<=", len(at.heads))])),
-        "filled": each_group(Step("g", lambda at, g: [(len(at.groups[g - 1]), ">=", 1)])),
-        "alone": each_block(Step("k", lambda at, k: [(k, "==", at.network.depth)])),
-        "second": each_head(Step("2", lambda at, h: [(h, "==", 2)] * (h == 2), ("narrow",))),
+        "narrow": Step("h", lambda at, h: [(h, "<=", len(at.heads))], each="head"),
+        "filled": Step("g", lambda at, g: [(len(at.groups[g - 1]), ">=", 1)], each="group"),
+        "alone": Step("k", lambda at, k: [(k, "==", at.network.depth)], each="block"),
+        "second": Step("2", lambda at, h: [(h, "==", 2)] * (h == 2), ("narrow",), "head"),
     }
     proof = audited(steps=steps)
     assert proof.exit_status == 0

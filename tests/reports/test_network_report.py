@@ -17,7 +17,6 @@ from attncert import (
     Network,
     Prove,
     Step,
-    each_block,
     prove,
     readout,
     register,
@@ -43,7 +42,7 @@ TWICE = Construction(
     source="my-paper.pdf, Theorem 7",
     build=lambda data, request: Network((DOUBLE, HALF)),
     hypotheses={"narrow": Hypothesis("Queries have one entry.", lambda data: [(data.d, "==", 1)])},
-    steps={"doubles": each_block(Step("It doubles.", doubles, ("narrow",), where=("example",)))},
+    steps={"doubles": Step("It doubles.", doubles, ("narrow",), "block", ("example",))},
     promises={"parameters": lambda sizes: 2 * sizes.d, "blocks": lambda sizes: 1},
 )
 
@@ -83,7 +82,7 @@ def test_a_refusal_has_its_hypothesis_and_no_network() -> None:
 @pytest.mark.parametrize("depth", [3, 70])
 def test_a_deep_network_has_a_graph_that_can_be_read(depth: int) -> None:
     build = lambda data, request: Network((readout(M([[1]])),) * depth)  # noqa: E731
-    kept = each_block(Step("It keeps.", lambda at, k: [(at.query[k], "==", at.query[k - 1])]))
+    kept = Step("It keeps.", lambda at, k: [(at.query[k], "==", at.query[k - 1])], each="block")
     page, files = page_of(replace(TWICE, build=build, steps={"kept": kept}, promises={}))
     assert page.count("**: proved\n\nIt keeps.") == depth
     assert files["figures/graph.svg"].count(b'class="box"') == (depth + 4 if depth < 10 else 5)

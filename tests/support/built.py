@@ -109,7 +109,6 @@ _BUILD: dict[str, Callable[..., BuiltLayer]] = {
 #              data is whole. trap: step 7's, where two new examples can bring one new direction.
 #   width-one  short heads; else the proof's alone.
 #   affine     ragged: token counts differ, and a token occurs twice.
-#   generic    spare: one head more than the examples need.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "paper": {
         "interior": (_curve, {}),
@@ -138,7 +137,6 @@ RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "generic": {
         "distinct": (_curve, {}),
         "wide": (_curve, {"head_width": 3}),
-        "spare": (_shared, {"heads": 4}),
         "rational": (_rational, {}),
     },
 }

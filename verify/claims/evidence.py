@@ -76,6 +76,7 @@ class Claim:
                 this sense. None for every other claim. Not in `answer.json`, where the id implies
                 it.
     seconds:    time taken; not in reports, and not compared.
+    The meaning of each level: docs/architecture.md.
 
     Source: docs/architecture.md, Evidence.
 

@@ -18,7 +18,6 @@ from flint import fmpq
 from attncert.constructions import generic
 from attncert.constructions.construction import Bound, BuiltLayer
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.generic import GenericHead
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
@@ -28,7 +27,7 @@ from attncert.verify.methods.known import OF_THEOREM_1
 from attncert.verify.methods.states import View
 from attncert.verify.origins.sequences import by_class
 from attncert.verify.steps import shared
-from attncert.verify.steps.heads import Relations, entries, placing, weights_of
+from attncert.verify.steps.heads import Relations, placing, weights_of
 
 _SOURCE = "ours, docs/width-one.md, corollary 2"
 
@@ -47,23 +46,11 @@ def _small(at: View, head: GenericHead, number: int) -> Relations:
     yield {"bound": head.bound, "draws": head.draws, "head width": weights.width}
 
 
-def _distinct(at: View, head: GenericHead, number: int) -> Relations:
-    """The entries of Eu are distinct. Shared context, u = W_K of width one."""
-    products = entries(at.data, weights_of(at, number).key)(0)
-    yield len(distinct(products)), "==", at.data.tokens(0)
-
-
 STEPS = {
     "small": placing(
         "The layer's $W_K$ and $W_Q$ (up to $\\ln 2$) are the integers that were drawn, no larger "
         "than the bound, times the common denominators of contexts and queries.",
         _small,
-    ),
-    "distinct": placing(
-        "The entries of $Eu$, $u=W_K$, are distinct: with a tie two softmax weights agree for all "
-        "examples, and the head could place one example less.",
-        _distinct,
-        applies=lambda at: at.data.shared and at.built.head_width == 1,
     ),
     "integral": replace(shared.INTEGRAL, source=""),
     "logits": shared.LOGITS,

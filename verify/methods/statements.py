@@ -56,14 +56,15 @@ class Step:
     """A statement of the proof about what was built.
 
     sentence, where, source: as for a `Hypothesis`.
-    relations: a function of a `View` that yields relations. If `each` is "head", "group" or
-               "block", it is called with the number of each of them as well, counted from 1.
+    relations: a function of a `View` that yields relations.
+    each:      "head", "group" or "block": the step is about each of them. Its function then takes
+               the number of one as well, counted from 1.
     rests_on:  names of the hypotheses and steps that it uses.
     applies:   whether the step is part of the proof for this `View`; if not, it is left out.
                Source: docs/constructions.md.
 
-    >>> Step("No weight is negative.", lambda at: [(1, ">=", 0)]).each
-    ''
+    >>> Step("A head is small.", lambda at, h: [(h, "<", 9)], each="head").each
+    'head'
     """
 
     sentence: str
@@ -73,39 +74,6 @@ class Step:
     where: Sequence[str] = ()
     source: str = ""
     applies: Callable[[Any], bool] = lambda at: True
-
-
-def each_head(step: Step) -> Step:
-    """The step for every head: its function takes a `View` and the head's number, from 1.
-
-    Raises nothing. Source: docs/constructions.md.
-
-    >>> each_head(Step("A head is small.", lambda at, h: [(h, "<", 9)])).each
-    'head'
-    """
-    return replace(step, each="head")
-
-
-def each_group(step: Step) -> Step:
-    """The step for every group of examples: its function takes a `View` and the group's number.
-
-    Raises nothing. Source: docs/constructions.md.
-
-    >>> each_group(Step("A group is small.", lambda at, g: [(g, "<", 9)])).each
-    'group'
-    """
-    return replace(step, each="group")
-
-
-def each_block(step: Step) -> Step:
-    """The step for every block: its function takes a `View` and the block's number, from 1.
-
-    Raises nothing. Source: docs/constructions.md.
-
-    >>> each_block(Step("A block is early.", lambda at, k: [(k, "<", 9)])).each
-    'block'
-    """
-    return replace(step, each="block")
 
 
 def step_claims(

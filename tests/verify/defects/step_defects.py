@@ -35,7 +35,6 @@ from support.built import (
     tied_consistently,
     weights,
     width_one,
-    with_ties,
 )  # fmt: skip
 
 from attncert.constructions.construction import SteeringHead
@@ -389,14 +388,6 @@ def entry_not_drawn() -> Built:
     return measured_logits(entry(generic("distinct"), "key"))
 
 
-def tie_in_the_shared_context() -> Built:
-    """In a head that has only one example, so that the ranks do not change."""
-    run, last = generic("spare"), 3
-    key = next(with_ties(run.data, (0,)))
-    bound = max(abs(int(x)) for x in key.entries())
-    return measured_logits(weights(record(run, last, key=key, bound=bound), last, key=key), last)
-
-
 def head_twice() -> Built:
     """Repeat the weights of the first head, also in the record: nothing new is added."""
     run = generic("distinct")
@@ -409,7 +400,6 @@ GENERIC = family("generic", "distinct", (
     Defect("bound understated in the record", SECOND("small"),
            lambda: record(b := generic("wide"), bound=b.head().bound - 1)),
     Defect("a key entry that was not drawn", SECOND("small"), entry_not_drawn),
-    Defect("tie of Eu in a shared context", of_head(4, "distinct"), tie_in_the_shared_context),
     Defect("a head twice", SECOND("rank"), head_twice),
 ), {
     "integral": "Small implies it: integers times the denominators give whole logits. Without it "
