@@ -20,8 +20,8 @@ LEFT_OUT = shutil.ignore_patterns("site", "*.py", "__pycache__")
 PYODIDE = (
     "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"
 )  # fmt: skip
-# Where each public name is in the reference, by the storey that it comes from.
-STOREYS = {
+# Where each public name is in the reference, by its package.
+PACKAGES = {
     "questions": "Questions",
     "verify": "Answers and claims",
     "constructions": "Data, layers and constructions",
@@ -89,16 +89,16 @@ def stage_checker() -> None:
 
 def reference() -> str:
     """A page with every name of `attncert/__init__.pyi`, each described by its docstring."""
-    names: dict[str, list[str]] = {storey: [] for storey in STOREYS}
+    names: dict[str, list[str]] = {package: [] for package in PACKAGES}
     for line in ast.parse((ROOT / "attncert" / "__init__.pyi").read_text("utf-8")).body:
         if isinstance(line, ast.ImportFrom):
             parts = (line.module or line.names[0].name).split(".")
-            storey = next((x for x in STOREYS if x in parts), "reports")
-            names[storey] += [str(alias.asname) for alias in line.names]
+            package = next((x for x in PACKAGES if x in parts), "reports")
+            names[package] += [str(alias.asname) for alias in line.names]
     parts = ["# Reference\n\nWhat `import attncert` offers. [Options](docs/commands.md).\n"]
-    for storey, heading in STOREYS.items():
+    for package, heading in PACKAGES.items():
         parts.append(f"## {heading}\n")
-        parts += [f"::: attncert.{name}\n{ALONE * (name in STOREYS)}" for name in names[storey]]
+        parts += [f"::: attncert.{name}\n{ALONE * (name in PACKAGES)}" for name in names[package]]
     return "\n".join(parts)
 
 
