@@ -2,11 +2,10 @@
 
 Strategy: a prime proposes, exact integers confirm. The elimination modulo p of `cpu.py` (a
 thousand times faster than one over Q) gives pivot rows, pivot columns and, for a dependent row,
-*which* independent rows it needs. The lower bound on the rank is proved by that alone. The upper
-bound is proved by exact relations: each needs the solution of a square integer system only as
-large as its support (FLINT's p-adic lifting), and is then checked on all columns. A prime that
-misled, one dividing some minor, is noticed by that check, and the next prime is tried; after the
-last prime the reduced echelon form over Q decides.
+*which* independent rows it needs. That alone proves the lower bound on the rank. The upper bound is
+proved by exact relations: each is the solution of a square integer system only as large as its
+support (FLINT's p-adic lifting), and is then checked on all columns. A prime that misleads divides
+some minor; the check notices it, and the next prime is tried. Only finitely many primes mislead.
 """
 
 from __future__ import annotations
@@ -17,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mat
+from flint import fmpz, fmpz_mat
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.brief import in_brief
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
@@ -31,8 +31,8 @@ from attncert.verify.rank.residues import as_table, residues
 class Relation:
     """Rows of a table that are dependent: sum of coefficients[i] * row indices[i] is zero.
 
-    indices increase; coefficients are nonzero integers without a common factor, the first
-    positive. Anyone can check it with integer arithmetic: the witness of a dependent set.
+    indices increase; coefficients are nonzero integers without a common factor, the first one
+    positive. It is the witness of a dependent set: anyone can check it with integer arithmetic.
     """
 
     indices: tuple[int, ...]
@@ -84,14 +84,12 @@ def rank(table: Any) -> RationalRank:
     """
     array = as_table(table)
     m, n = array.shape
-    for p in PRIMES_FLOAT64:
+    for p in _primes():
         independent, columns = cpu.profile(residues(array, p), p)
         pivots = np.flatnonzero(independent)
         if len(pivots) == min(m, n) or _fundamental(array, pivots, columns) is not None:
             return RationalRank(len(pivots), _ints(pivots), _ints(columns))
-    exact = integer_matrix(array)  # every prime of the ladder misleads
-    rows = tuple(_pivot_columns(exact.transpose()))
-    return RationalRank(len(rows), rows, tuple(_pivot_columns(exact)))
+    raise ArithmeticError("every prime misleads")
 
 
 def relations(table: Any) -> tuple[Relation, ...]:
@@ -111,8 +109,8 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     """A short relation between these rows, all distinct; None if they are independent. Proved.
 
     It is the fundamental circuit of smallest support of one basis: every proper subset of its rows
-    is independent, but a smaller circuit may exist. A small dependent set in a large subset is so
-    found by solving a small system.
+    is independent, but a smaller circuit may exist. To find a small dependent set in a large subset
+    takes the solution of a small system only.
 
     >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])
     Relation(indices=(0, 3), coefficients=(2, -1))
@@ -122,7 +120,7 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     array = as_table(table)
     chosen = list(range(len(array))) if rows is None else [int(i) for i in rows]
     part = array[chosen]
-    for p in PRIMES_FLOAT64:
+    for p in _primes():
         table = residues(part, p)
         if cpu.profile(table, p)[0].all():
             return None
@@ -135,11 +133,7 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
         circuits = _fundamental(part, support, columns, [row])
         if circuits is not None:
             return Relation.of([chosen[i] for i in circuits[0].indices], circuits[0].coefficients)
-    exact = relations(part)
-    if not exact:
-        return None
-    shortest = min(exact, key=lambda relation: len(relation.indices))
-    return Relation.of([chosen[i] for i in shortest.indices], shortest.coefficients)
+    raise ArithmeticError("every prime misleads")
 
 
 def integer_matrix(array: AnyArray) -> fmpz_mat:
@@ -148,16 +142,7 @@ def integer_matrix(array: AnyArray) -> fmpz_mat:
     >>> integer_matrix(np.array([[0.5, -3.0]]))
     [1, -6]
     """
-    rows, columns = array.shape
-    if array.dtype.kind != "f":
-        return fmpz_mat(rows, columns, [int(x) for x in array.ravel().tolist()])
-    mantissa, exponent = np.frexp(array.astype(np.float64).ravel())
-    whole = (mantissa * 2.0**53).astype(np.int64)
-    bits = [(int(w), int(e)) for w, e in zip(whole.tolist(), exponent.tolist(), strict=True)]
-    low = min((e + (w & -w).bit_length() - 1 for w, e in bits if w), default=0)
-    return fmpz_mat(
-        rows, columns, [w << (e - low) if e >= low else w >> (low - e) for w, e in bits]
-    )
+    return ExactArray.of(array).integer_matrix()
 
 
 def _fundamental(
@@ -165,8 +150,8 @@ def _fundamental(
 ) -> list[Relation] | None:
     """Exact relations of the target rows (default: all others) with the pivot rows.
 
-    Solves x A[pivots, columns] = A[target, columns] over Z, then checks every column; None if a
-    check fails, that is, if the pivots are not what modular elimination said they are.
+    Solves x A[pivots, columns] = A[target, columns] over Q, then checks every column; None if a
+    check fails, that is, if the prime of the elimination misled.
     """
     if targets is None:
         targets = [int(i) for i in np.setdiff1d(np.arange(len(array)), pivots)]
@@ -188,10 +173,10 @@ def _fundamental(
     return circuits
 
 
-def _pivot_columns(matrix: fmpz_mat) -> Iterator[int]:
-    reduced, _, r = matrix.rref()
-    for i in range(r):
-        yield next(j for j in range(matrix.ncols()) if reduced[i, j] != 0)
+def _primes() -> Iterator[int]:
+    """The primes of PRIMES_FLOAT64, then all smaller ones."""
+    yield from PRIMES_FLOAT64
+    yield from (p for p in range(PRIMES_FLOAT64[-1] - 2, 10, -2) if fmpz(p).is_prime())
 
 
 def _is_zero(matrix: fmpz_mat) -> bool:

@@ -4,20 +4,20 @@ For head h and example t, z = sum_i 2^(k_i) E_i / sum_i 2^(k_i) with integers k 
 Nothing here depends on the size of k:
 
 1. **Logits modulo p - 1** suffice, because 2^(p-1) = 1 modulo p. They are products of residues,
-   in float64 and exact by the lemmas of `arithmetic.py`, which nowhere use that the modulus is a
-   prime. *That k is an integer* must be known: k is a product of integers over a scale s, and
-   where every factor of s divides all entries of the head's key or query, it is. Other heads take
-   their logits from exact integers (`features.logits`); at width one in a shared context these are
-   T + n of them, for each head.
+   in float64 and exact by the lemmas of `arithmetic.py`, which never use that the modulus is a
+   prime. k must be known to be an integer: it is a product of integers over a scale s, and an
+   integer if every factor of s divides all entries of the head's key or query. Other heads take
+   their logits from exact integers (`features.logits`); at width one in a shared context there are
+   only T + n of them for each head.
 2. **Powers** of two come from two tables, 2^k = 2^(4096 a) 2^b.
 3. **Fewer columns** (optional): every head's d columns are multiplied by one random d×c matrix.
-   Independent rows of the product are independent rows of Z. Where contexts are shared, a block of
-   Z is (weights)(E) with E of n rows, so c >= n keeps its rank, up to bad luck of order
-   1/p; and the product is formed once, of E.
+   Independent rows of the product are independent rows of Z. If contexts are shared, a block of Z
+   is (weights)(E) with E of n rows, so c >= n keeps its rank, up to bad luck of order 1/p; and the
+   product is formed once, for E.
 
-The columns of the heads are interleaved, so that the first columns see all heads: there a block of
-examples finds its pivots at once (`streaming.py`). Z is taken times the common denominator of the
-contexts, which no prime in use divides.
+The columns of the heads are interleaved, so that the first columns belong to all heads: there a
+block of examples finds its pivots at once (`streaming.py`). Z is multiplied by the common
+denominator of the contexts, which no prime in use divides.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class FeatureRows:
     """Z modulo p of a layer, by blocks of examples.
 
     p: a prime below 2^24 that does not divide the contexts' denominator.
-    width: columns per head, c; d, the default, is Z itself. xp: array namespace of the results.
-    columns: H·c.
+    width: columns per head, c; the default d gives Z itself. xp: array namespace of the results.
+    columns: their number, H·c.
 
     >>> from attncert.constructions.data.generators import random
     >>> from flint import fmpq_mat
@@ -86,29 +86,23 @@ class FeatureRows:
     def rows(self, start: int, stop: int) -> Any:
         """Z modulo p of the examples start .. stop-1: (stop - start, columns) balanced float64.
 
-        Raises SumVanishes, and features.NotIntegral where a logit is not an integer.
+        Raises SumVanishes, and features.NotIntegral if a logit is not an integer.
         """
         xp, p, data = self._xp, self.p, self.data
-        block = None if data.shared else self._block(start, stop)
-        weights = self.softmax(start, stop, block)
+        weights = self.softmax(start, stop)
         b, heads, n = weights.shape
-        if block is None:
+        if data.shared:
             mixed = matmul(xp.reshape(weights, (b * heads, n)), self._context, p)
         else:
-            mixed = matmul(weights, self._residues(block, p), p)  # (b, H, d)
+            mixed = matmul(weights, self._contexts(start, stop, p), p)  # (b, H, d)
             mixed = self._narrow(xp.reshape(mixed, (b * heads, data.d)))
         mixed = xp.reshape(mixed, (b, heads, self.width))
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
 
-    def softmax(self, start: int, stop: int, block: Any = None) -> Any:
-        """Softmax weights modulo p, (b, H, n) balanced float64. Raises as `rows` does.
-
-        block: the contexts of these examples, if they are at hand.
-        """
+    def softmax(self, start: int, stop: int) -> Any:
+        """Softmax weights modulo p, (b, H, n) balanced float64. Raises as `rows` does."""
         xp, p = self._xp, self.p
-        if block is None and not self.data.shared:
-            block = self._block(start, stop)
-        weights = self._powers(self._logits(start, stop, block))
+        weights = self._powers(self._logits(start, stop))
         if self.data.times is not None:
             times = xp.asarray(self.data.times[start:stop].astype(np.float64))
             weights = reduce(weights * times[:, None, :], p)
@@ -117,8 +111,8 @@ class FeatureRows:
             raise SumVanishes(p)
         return reduce(weights * inverse(sums, p)[:, :, None], p)
 
-    def _logits(self, start: int, stop: int, block: Any) -> Any:
-        """Logits modulo p - 1, (b, H, n) balanced; block: contexts of these examples, if own."""
+    def _logits(self, start: int, stop: int) -> Any:
+        """Logits modulo p - 1, (b, H, n) balanced."""
         xp, m, data = self._xp, self._mod, self.data
         if self._outer:
             by, rows = self._outer
@@ -127,31 +121,22 @@ class FeatureRows:
             return xp.asarray(self._exact_logits(start, stop))
         queries = xp.asarray(residues(data.queries.stored[start:stop], m))
         right = xp.reshape(matmul(queries, self._queries, m), (stop - start, self.heads, -1))
-        if block is None:
+        if data.shared:
             left = xp.permute_dims(xp.reshape(self._left, (data.n, self.heads, -1)), (1, 0, 2))
             table = matmul(left, xp.permute_dims(right, (1, 2, 0)), m)  # (H, n, b)
             return xp.permute_dims(table, (2, 0, 1))
-        rows = xp.reshape(self._residues(block, m), (-1, data.d))
+        rows = xp.reshape(self._contexts(start, stop, m), (-1, data.d))
         left = xp.reshape(matmul(rows, self._keys, m), (stop - start, data.n, self.heads, -1))
         table = matmul(xp.permute_dims(left, (0, 2, 1, 3)), right[:, :, :, None], m)
         return table[:, :, :, 0]
 
-    def _block(self, start: int, stop: int) -> Any:
-        """Contexts of these examples: on the device where their residues are the numbers
-        themselves, modulo p and p - 1; else as they are stored."""
-        block = self.data.contexts.stored[start:stop]
-        if block.dtype.kind != "i" or max(-int(block.min()), int(block.max())) >= self.p // 2:
-            return block
-        return self._xp.astype(self._xp.asarray(block), self._xp.float64)
-
-    def _residues(self, block: Any, m: int) -> Any:
-        """Of what `_block` returns, modulo p or p - 1."""
-        host = isinstance(block, np.ndarray) and block.dtype != np.float64
-        return self._xp.asarray(residues(block, m)) if host else block
+    def _contexts(self, start: int, stop: int, m: int) -> Any:
+        """The contexts of these examples, modulo p or p - 1, (b, n, d)."""
+        return self._xp.asarray(residues(self.data.contexts.stored[start:stop], m))
 
     def _outer_products(self) -> tuple[FloatArray, FloatArray] | None:
-        """Logits as by[t, h]·rows[h, i], (T, H) and (H, n) modulo p - 1; None where some head has
-        others."""
+        """Logits as by[t, h]·rows[h, i], (T, H) and (H, n) modulo p - 1; None if some head has
+        other logits."""
         if not self.data.shared or any(head.width != 1 for head in self._exact):
             return None
         tables = [features.logit_table(head, self.data) for head in self._exact]
@@ -181,7 +166,7 @@ class FeatureRows:
         return xp.reshape(reduce(powers, self.p), exponents.shape)
 
     def _random_columns(self) -> Any:
-        """The d×c matrix, or None where all d columns are kept."""
+        """The d×c matrix, or None if all d columns are kept."""
         if self.width == self.data.d:
             return None
         rng = np.random.default_rng([0, self.p, self.width])
@@ -192,14 +177,13 @@ class FeatureRows:
 
 
 def is_integral(head: Head, data: Dataset) -> bool:
-    """Whether dividing the head's entries alone shows that every logit is an integer; False leaves
-    that open."""
+    """Whether the entries alone show that every logit is an integer; False leaves it open."""
     return _scaled(head, data)[2] == 1
 
 
 def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
-    """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, N the data's numerators,
-    after the common factors of s with all of K, then with all of Q, are divided out."""
+    """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, N the data's numerators;
+    common factors of s with all of K, then with all of Q, are divided out."""
     key, key_scale = head.key.numer_denom()
     query, query_scale = head.query.numer_denom()
     scale = int(key_scale) * int(query_scale)
