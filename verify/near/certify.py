@@ -1,14 +1,9 @@
 """The claim for these labels and its certificate: unknowns, an inverse and a radius are chosen.
 
-Nothing of the choice is trusted. A square block of the Jacobian is picked by an LU factorization of
-its transpose; its inverse is rounded to a grid, which costs 1/128 of contraction at most and
-shortens the file; the radius is a little above what Newton's first step needs. Then the theorem of
-`contraction.py` is applied, with enclosures that share nothing with the choice.
-
-κ grows with the radius, and the radius with the errors. Those of float64 weights end at about
-1e-13; where weights are large, the box is then too large for Newton's map to contract. So where it
-does not, its first step is taken in rationals, to 24 bits: that leaves an error, and so a radius,
-2^24 times smaller, unless second derivatives matter.
+The choice need not be trusted. A square block of the Jacobian is picked by an LU factorization of
+its transpose; its inverse is rounded to a grid, which costs at most 1/128 of contraction and
+shortens the file; the radius is a little above the length of Newton's first step. Then the theorem
+of `contraction.py` is applied, with enclosures that share no code with the choice.
 """
 
 from __future__ import annotations
@@ -37,10 +32,9 @@ from attncert.verify.near.contraction import Contraction, contractions, distance
 from attncert.verify.near.enclosure import derivatives, errors
 
 CLAIM = "interpolation-near"
-MOST_UNKNOWNS = 2000  # T·m above which no file is written
+MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
 ERROR_BITS = 128
-_SLACK = (4, 2)  # radii tried, in units of Newton's first step: κ may be up to 3/4, then 1/2
-_FINER = 24  # bits of a step that are kept
+_SLACK = (4, 2)  # radii to try, in units of Newton's first step: κ may be up to 3/4, then 1/2
 _SOURCE = "ours; verify/near/contraction.py"
 
 
@@ -48,9 +42,8 @@ _SOURCE = "ours; verify/near/contraction.py"
 class Near:
     """layer: the weights, base e, exact. unknowns: T·m of them. inverse: float64, on a grid.
 
-    radius: the box in which the theorem was applied. contraction: whether it did; why: if not.
-    condition: of the square block, in float64. stepped: whether the layer is a step of Newton's map
-    on from the float64 weights, instead of these very numbers.
+    radius: of the box. contraction: the constants of the theorem, and whether it applies; why: the
+    reason if not. condition: of the square block, in float64.
     """
 
     data: Dataset
@@ -61,7 +54,6 @@ class Near:
     contraction: Contraction
     condition: float
     why: str = ""
-    stepped: bool = False
 
     def __repr__(self) -> str:
         return in_brief(
@@ -78,7 +70,7 @@ class Near:
 
 
 def layer_of(weights: FloatArray | ObjectArray, shape: Shape) -> Layer:
-    """Weights, float64 or Fractions, as a layer of base e: `query` as it is, without ln 2."""
+    """Weights, float64 or Fractions, as a layer of base e."""
     key, query, value, output = (ExactArray.of(np.asarray(x)) for x in shape.split(weights))
     heads = [Head(*(part[h].matrix() for part in (key, query, value))) for h in range(shape.heads)]
     return Layer(tuple(heads), output.reshape((-1, shape.m)).matrix())
@@ -87,15 +79,14 @@ def layer_of(weights: FloatArray | ObjectArray, shape: Shape) -> Layer:
 def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
     """Look for a radius within which weights exist that output the labels of `data` exactly.
 
-    weights: float64, finite, numbered as `Shape` says; the layer is these very numbers, base e, or
-    one step of Newton's map on. Arithmetic: Arb, and float64 with proved bounds. Failing proves
-    nothing.
+    weights: float64, finite, numbered as `Shape` says; the layer has these very numbers, base e.
+    Arithmetic: Arb, and float64 with proved bounds. Failure proves nothing.
     """
     layer, N = layer_of(weights, shape), data.T * data.m
     blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
     if shape.parameters < N:
         have = counted(shape.parameters, "weight")
-        why = f"the labels ask for {counted(N, 'unknown')}, and there are {have}"
+        why = f"the labels ask for {counted(N, 'unknown')}, and the layer has {have}"
         return Near(data, layer, (), *blank, why)
     arrays = data.contexts.floats(), data.queries.floats()
     with np.errstate(all="ignore"):
@@ -111,41 +102,20 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
         return Near(data, layer, unknowns, *blank, "the Jacobian is singular")
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
     contraction, radius = Contraction(math.inf, math.inf, False), Fraction(0)
-    for after_step in (False, True):
-        wrong = errors(data, layer, ERROR_BITS)
-        eta = distances(inverse, wrong)
-        if not np.isfinite(eta).all():
-            break
-        for slack in _SLACK:
-            radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
-            kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
-            contraction = judged(eta, kappa, radius)
-            if contraction.inside:
-                return Near(
-                    data, layer, unknowns, inverse, radius, contraction, condition, "", after_step
-                )
-        if not after_step:
-            layer = layer_of(stepped(weights, unknowns, inverse @ wrong.mid), shape)
+    eta = distances(inverse, errors(data, layer, ERROR_BITS))
+    for slack in _SLACK if np.isfinite(eta).all() else ():
+        radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
+        kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
+        contraction = judged(eta, kappa, radius)
+        if contraction.inside:
+            return Near(data, layer, unknowns, inverse, radius, contraction, condition)
     constants = f"eta {contraction.eta:.2g}, kappa {contraction.kappa:.2g}"
     why = f"Newton's map was not shown to contract: {constants}"
-    return Near(data, layer, unknowns, inverse, radius, contraction, condition, why, after_step)
-
-
-def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
-    """The weights less a step of the unknowns, exactly but for rounding of the step to a grid.
-
-    >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
-    [Fraction(1, 2), Fraction(89478485, 33554432)]
-    """
-    grid = 2 ** max(0, _FINER - math.frexp(np.abs(step).max())[1])
-    exact = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
-    for k, x in zip(unknowns, step.tolist(), strict=True):
-        exact[k] -= Fraction(round(Fraction(x) * grid), grid)
-    return exact
+    return Near(data, layer, unknowns, inverse, radius, contraction, condition, why)
 
 
 def independent_columns(J: FloatArray) -> tuple[int, ...]:
-    """As many columns as rows, in ascending order: the pivot rows of an LU factorization of Jᵀ.
+    """One column for each row, in ascending order: the pivot rows of an LU factorization of Jᵀ.
 
     QR with column pivoting conditions the block hardly better (norms of the inverse within a
     factor of 1.5 at N = 40 to 1,800), and takes 25 times as long at N = 1,800.
@@ -158,7 +128,7 @@ def independent_columns(J: FloatArray) -> tuple[int, ...]:
 
 def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
     """Rounded to multiples of 2^-g with 2^-g <= 1/(64 weight), weight >= the sum of |block|: the
-    rows of (rounded - inverse) block add up to 1/128 at most. Entries of over 2^53 steps stay.
+    rows of (rounded - inverse) block add up to at most 1/128. Entries of over 2^53 steps are kept.
 
     >>> on_grid(np.array([[0.3]]), 1.0).tolist()
     [[0.296875]]
@@ -190,7 +160,7 @@ def brief(radius: Fraction) -> str:
 
 
 def claim(near: Near) -> Claim:
-    """What was shown, as a claim of level enclosed; undecided where the theorem does not apply."""
+    """The claim, of level enclosed; undecided if the theorem does not apply."""
     statement = (
         f"within {brief(near.radius)} of these weights, in the maximum norm, there are real "
         "weights whose outputs equal the labels exactly, with the true exponential"
@@ -214,7 +184,7 @@ def claim(near: Near) -> Claim:
 def near_certificate(
     near: Near, *, construction: str, produced_by: Mapping[str, Any]
 ) -> Certificate:
-    """The file of a claim that holds. Raises TooLarge where the checker would not read it."""
+    """The file of a claim that holds. Raises TooLarge if the checker would not read it."""
     body = layer_body(
         CLAIM, near.data, near.layer, unit="1", construction=construction, provenance=produced_by
     )
