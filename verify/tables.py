@@ -1,8 +1,8 @@
-"""One head's logits for all examples: written out, or as the outer product that width one makes.
+"""One head's logits for all examples: as a table, or as an outer product for heads of width one.
 
 At width one the logits of example t are (query·e_t)·E⁽ᵗ⁾key, a number times a row; in a shared
-context all rows are one. Its ranges, leads and weights follow from the T numbers and the rows'
-few extremes: T + n long integers, where the table has T·n.
+context all rows are equal. Ranges, leads and weights follow from the T numbers and a few extremes
+of the rows: T + n long integers instead of T·n.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, ObjectArray
 
-_DROP = 1100  # bits below the largest logit at which a float weight is 0
+_DROP = 1100  # a float weight is 0 this many bits below the largest logit
 
 
 @dataclass(frozen=True)
 class Outer:
-    """The integers by[t]·rows[t], (N, n). by: (N,); rows: (N, n), or (1, n) for all t alike."""
+    """The integers by[t]·rows[t], (N, n). by: (N,); rows: (N, n), or (1, n) if all are equal."""
 
     by: ObjectArray
     rows: ObjectArray
 
     @classmethod
     def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
-        """by[t]·rows[t]/scale, the rows over their greatest common divisor; None where some number
-        of t is then not whole. Where all t share one row, some entry is not whole either."""
+        """by[t]·rows[t]/scale, the rows over their greatest common divisor; None if the factor of
+        some t is then not an integer. If all t share one row, some entry is not one either."""
         content = math.gcd(*rows.ravel().tolist()) or 1
         common = math.gcd(content, scale)
         if common < content:
@@ -46,31 +46,20 @@ class Outer:
         chosen = list(examples)
         return Outer(self.by[chosen], self.rows if len(self.rows) == 1 else self.rows[chosen])
 
-    def ends(self, targets: Sequence[int]) -> Ends:
-        """The least and the largest of rows[t, L] - rows[t, i], i ≠ L = targets[t]; n > 1."""
-        if len(self.rows) != 1:
-            return _ends(self.rows, targets)
-        different, which = np.unique(np.array(targets, dtype=np.intp), return_inverse=True)
-        least, largest = _ends(np.repeat(self.rows, len(different), axis=0), different)
-        return least[which], largest[which]
-
-    def leads(self, ends: Ends) -> ObjectArray:
-        """By how much each target exceeds all other entries, (N,); ends: of these rows."""
-        least, largest = ends
+    def leads(self, targets: Sequence[int]) -> ObjectArray:
+        """By how much each target exceeds all other entries, (N,); n > 1."""
+        rows, at, which = self.rows, np.array(targets, dtype=np.intp), np.arange(len(targets))
+        if len(rows) == 1:
+            at, which = np.unique(at, return_inverse=True)
+            rows = np.repeat(rows, len(at), axis=0)
+        apart = behind_targets(rows, at)
+        least, largest = apart.min(axis=1)[which], apart.max(axis=1)[which]
         ahead: ObjectArray = self.by * np.where(self.by > 0, least, largest)
         return ahead
 
 
-Ends: TypeAlias = tuple[ObjectArray, ObjectArray]
-
-
-def _ends(rows: ObjectArray, targets: Sequence[int] | IntArray) -> Ends:
-    apart = behind_targets(rows, targets)
-    return apart.min(axis=1), apart.max(axis=1)
-
-
 def behind_targets(rows: ObjectArray, targets: Sequence[int] | IntArray) -> ObjectArray:
-    """How far the others of each row (N, n) are behind its target, in their order: (N, n - 1)."""
+    """How far the other entries of each row (N, n) are below its target, in order: (N, n - 1)."""
     count, n = rows.shape
     at = np.arange(count), np.asarray(targets, dtype=np.intp)
     others = np.ones(rows.shape, dtype=bool)
@@ -88,17 +77,17 @@ def dense(table: Table) -> ObjectArray:
 
 
 def ranges(table: Table) -> ObjectArray:
-    """The largest less the smallest logit of each example, (N,) integers."""
+    """The largest minus the smallest logit of each example, (N,) integers."""
     rows = table.rows if isinstance(table, Outer) else table
     spans: ObjectArray = rows.max(axis=1) - rows.min(axis=1)
     return np.abs(table.by) * spans if isinstance(table, Outer) else spans
 
 
 def leads(table: Table, targets: Sequence[int]) -> list[Any]:
-    """By how much each row's target exceeds all its other entries, N numbers; [] where n = 1."""
+    """By how much each row's target exceeds all its other entries, N numbers; [] if n = 1."""
     if isinstance(table, Outer):
         alone = table.rows.shape[1] == 1
-        return [] if alone else table.leads(table.ends(targets)).tolist()
+        return [] if alone else table.leads(targets).tolist()
     if table.shape[1] == 1:
         return []
     return [
@@ -108,8 +97,8 @@ def leads(table: Table, targets: Sequence[int]) -> list[Any]:
 
 
 def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
-    """log2(1 - p_max) for each example, (N,) float64; -inf where n = 1, else at least -10^300.
-    times: how often each row is a token, (N, n), where not once."""
+    """log2(1 - p_max) for each example, (N,) float64; -inf if n = 1, else at least -10^300.
+    times: how often each row is a token, (N, n); default: once."""
     if times is not None:
         own = zip(dense(table), times, strict=True)
         return np.concatenate([log2_off_peak(np.repeat(row, often)[None]) for row, often in own])
@@ -124,11 +113,11 @@ def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
 
 
 def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:
-    """How far the second largest entry is behind the largest, (N,), and the others behind the
-    second, the farthest first, cut at _DROP: (N, n - 1).
+    """How far the second largest entry is below the largest, (N,), and the others below the
+    second, the farthest first, at most _DROP: (N, n - 1).
 
-    A multiple b > 0 of a row keeps its order, b < 0 turns it round; and b·x cut at _DROP is that of
-    b and x both cut there, as both are 0 or at least 1.
+    A multiple b > 0 of a row keeps its order, b < 0 reverses it; and min(b·x, _DROP) follows from
+    min(b, _DROP) and min(x, _DROP), since both are 0 or at least 1.
     """
     if isinstance(table, Outer):
         (first, further), (first_up, further_up) = _drops(table.rows), _drops(-table.rows)

@@ -1,10 +1,10 @@
-"""Arrays of balls in float64, mid ± rad: how they come from Arb, and the few operations on them.
+"""Arrays of balls mid ± rad in float64: conversion from Arb, and a few operations.
 
 Rounding: one operation of float64 is off by a factor of at most 1 ± u, u = 2^-53, or by less than
-2^-1074 where it underflows (multiplication). Radii are sums and products of at most eight rounded
-operations on numbers that are not negative: times 1 + 2^-49 and plus 10^-300 they are upper bounds.
-The same holds for sums of N terms in any order, with γ_N = N u / (1 - N u) for u (Higham, *Accuracy
-and Stability of Numerical Algorithms*, section 3.1), fused or not.
+2^-1074 if it underflows (multiplication). Radii are sums and products of at most eight rounded
+operations on nonnegative numbers: multiplied by 1 + 2^-49 and increased by 10^-300 they are upper
+bounds. The same holds for sums of N terms in any order, fused or not, with γ_N = N u / (1 - N u)
+for u (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ With E, e the context and query of an example and K, Q, V, O the matrices of a h
 
 the derivatives of output j are γ qᵀ (by K), e (Kᵀγ)ᵀ (by Q), z O_jᵀ (by V) and Vᵀz (by O_j): the
 chain rule, with ∂p_i/∂ℓ_k = p_i (δ_ik - p_k). Evaluated on balls that hold a box of weights, each
-ball holds the value at every point of the box. Up to γ, z, Kᵀγ and Vᵀz everything is Arb, dot
-products and exponentials; the outer products are float64 with radii (`balls.py`).
+ball holds the value at every point of the box. γ, z, Kᵀγ and Vᵀz are computed with Arb; their outer
+products in float64 with radii (`balls.py`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from attncert.constructions.network.network import Network
 from attncert.verify.near.balls import BallArray
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
-_AT_ONCE = 512  # examples whose balls are held
+_AT_ONCE = 512  # examples whose balls are in memory
 
 
 def errors(data: Dataset, layer: Layer, bits: int) -> BallArray:
-    """(T·m) outputs less labels at the weights themselves, each ball from `bits` bits."""
+    """Outputs minus labels at the weights themselves, (T·m,), computed with `bits` bits."""
     with ctx.workprec(bits):
         outputs = Network.of_layer(layer, "1").enclosures(data, bits)
         differences = outputs - arb_mat(data.label_matrix)
@@ -40,10 +40,11 @@ def errors(data: Dataset, layer: Layer, bits: int) -> BallArray:
 def derivatives(
     data: Dataset, layer: Layer, unknowns: Sequence[int], radius: Fraction
 ) -> BallArray:
-    """(T·m, N): of the outputs by the N unknowns, anywhere within `radius` of the weights.
+    """Derivatives of the outputs by the N unknowns, (T·m, N), anywhere within `radius` of the
+    weights.
 
     Weights are numbered key, query, value row by row and head by head, then output; only the
-    unknowns move.
+    unknowns vary.
     """
     with ctx.workprec(BOX_BITS):
         reach = arb(0, arb(fmpq(radius.numerator, radius.denominator)).abs_upper())
@@ -52,7 +53,7 @@ def derivatives(
 
 
 class _Run:
-    """The layer's matrices as balls, and what all examples need of them."""
+    """The layer's matrices as balls, and products that all examples share."""
 
     def __init__(self, data: Dataset, layer: Layer, moving: frozenset[int], reach: arb) -> None:
         self.data, self.H = data, len(layer.heads)
@@ -84,7 +85,7 @@ class _Run:
         chosen = np.asarray(unknowns, dtype=np.int64)
 
         def put(rows: slice, first: int, block: BallArray) -> None:
-            """Columns for the weights first, first + 1, ...: those that are unknowns."""
+            """The columns of those weights first, first + 1, ... that are unknowns."""
             block = block.reshape(len(block.mid), m, -1)
             where = np.flatnonzero((chosen >= first) & (chosen < first + block.mid.shape[2]))
             columns = chosen[where] - first
@@ -100,7 +101,7 @@ class _Run:
         return whole.reshape(T * m, len(unknowns))
 
     def _examples(self, rows: slice) -> tuple[list[list[list[arb]]], list[list[list[arb]]]]:
-        """By head: the rows γ of each example and label, and z of each example."""
+        """For each head: the rows γ of each example and label, and z of each example."""
         m, H = self.data.m, self.H
         gammas: list[list[list[arb]]] = [[] for _ in range(H)]
         features: list[list[list[arb]]] = [[] for _ in range(H)]
@@ -135,8 +136,8 @@ class _Run:
         e: BallArray,
         q: BallArray,
     ) -> Iterator[tuple[int, BallArray]]:
-        """Derivatives by key, query, value and output of head h, each (examples, m, ...), behind
-        the number of its first weight."""
+        """Derivatives by key, query, value and output of head h, each (examples, m, ...), with the
+        number of its first weight."""
         T, d, m, start = len(z), self.data.d, self.data.m, h * self.part
         gamma_b = BallArray.of((x for row in gamma for x in row), (T, m, d))
         yield start, gamma_b[:, :, :, None] * q[:, None, None, :]
@@ -155,7 +156,7 @@ class _Run:
 
 
 def _boxed(matrix: fmpq_mat, first: int, moving: frozenset[int], reach: arb) -> arb_mat:
-    """The matrix as balls; entry k, counted by rows from `first`, moves where k is in `moving`."""
+    """The matrix as balls; entry k, counted by rows from `first`, varies if k is in `moving`."""
     entries = [
         arb(x) + reach if k in moving else arb(x)
         for k, x in enumerate(matrix.entries(), start=first)

@@ -41,7 +41,7 @@ from attncert.verify.rank.residues import to_host
 from attncert.verify.tightness.certificate import tied_certificate
 from attncert.verify.tightness.limits import impossible, label_limits
 
-_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads, and for one head
+_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads; for one head
 
 
 @dataclass(frozen=True)

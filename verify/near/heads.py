@@ -2,10 +2,10 @@
 
 The proofs give every head a group of examples, and saturate it on earlier ones. Weights that a
 search found are examined in the same way. The output on example t is Σ_h c_h(t), with
-c_h = O_hᵀV_hᵀz_h(t). A constant in c_h tells no examples apart, and heads may trade constants; so a
-head *carries* the example where c_h(t) less the average of c_h over all examples is the largest
-(maximum norm). Its share is that size over the sum of the sizes of all heads: near 1 where one head
-does the work, near 1/H where all do.
+c_h = O_hᵀV_hᵀz_h(t). A constant in c_h does not distinguish examples, and heads may exchange
+constants; so a head *carries* the example if its c_h(t) minus the average of c_h over all examples
+is the largest (maximum norm). Its share is that size over the sum of the sizes of all heads: near 1
+if one head does the work, near 1/H if all do.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Heads:
         return tuple(int(x) for x in count)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able; softmax weights and shares in three digits after the point."""
+        """JSON-able; softmax weights and shares with three decimals."""
         return {
             "saturated": list(self.saturated),
             "carried": list(self.carried),
