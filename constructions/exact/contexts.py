@@ -1,4 +1,4 @@
-"""The contexts times integer columns, whatever the size of the data; and which are the same."""
+"""Products of the contexts with integer columns; and which contexts are the same for a layer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TOGETHER = 2**22  # entries of the contexts multiplied together
 
 
 def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
-    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact. Only
-    coordinates in which some column is not 0 are looked at."""
+    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact. Only the
+    coordinates in which some column is nonzero are read."""
     count, n, d = data.contexts.shape
     step, used = max(1, _TOGETHER // (n * d)), np.flatnonzero((columns != 0).any(axis=1))
     parts = []
@@ -28,23 +28,22 @@ def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
 
 
 def as_if_once(data: Dataset, t: int) -> list[list[int]]:
-    """The tokens of a context (numerators). Beside contexts of other lengths, tokens that all occur
-    r times count once: to every head these are the same contexts."""
+    """The tokens of a context (numerators). If lengths differ, tokens that all occur r times count
+    once: for every head these are the same contexts."""
     if not data.ragged:
         return [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
     return [list(row) for row, count in shares(data, t).items() for _ in range(count)]
 
 
 def shares(data: Dataset, t: int) -> dict[Hashed, int]:
-    """The different tokens of a context (numerators), and how often each is there, in lowest
-    terms."""
+    """The distinct tokens of a context (numerators), and how often each occurs, in lowest terms."""
     counts = multiplicities(data, t)
     common = math.gcd(*counts.values())
     return {row: count // common for row, count in counts.items()}
 
 
 def multiplicities(data: Dataset, t: int) -> Counter[Hashed]:
-    """The different tokens of a context (numerators), and how often each is there."""
+    """The distinct tokens of a context (numerators), and how often each occurs."""
     counts = Counter[Hashed]()
     rows = data.contexts[0 if data.shared else t, : data.kinds(t)].numerators.tolist()
     times = [1] * len(rows) if data.times is None else data.times[t].tolist()

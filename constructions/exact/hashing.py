@@ -1,9 +1,9 @@
-"""Foreign numbers told apart, at a cost that no file can raise.
+"""Sets of numbers from untrusted files, at a cost that no file can raise.
 
-Python's hash of a whole number is the number modulo 2^61 - 1, and that of a tuple follows from it:
-whoever writes a file can give all its numbers one hash, and a set or a dictionary of N of them then
-takes N²/2 comparisons. So numbers from outside go into sets and dictionaries as `Hashed`
-tuples, whose hash is that of bytes, which Python draws anew for each process; or they are sorted
+Python's hash of an integer is the integer modulo 2^61 - 1, and that of a tuple follows from it. So
+the author of a file can give all its numbers one hash, and a set or a dictionary of N of them then
+takes N²/2 comparisons. Therefore such numbers go into sets and dictionaries as `Hashed` tuples,
+which have the hash of a byte string, randomized by Python for each process; or they are sorted
 (`distinct`).
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 
 
 class Hashed(tuple[Any, ...]):
-    """A tuple of Python integers, or of such tuples. In one set with others of its kind only: an
-    equal tuple of another kind has another hash.
+    """A tuple of Python integers, or of such tuples. Do not mix it with plain tuples in one set: an
+    equal plain tuple has another hash.
 
     >>> Hashed((1, 2)) in {Hashed((1, 2))}, hash(Hashed((2**61 - 1,))) == hash(Hashed((0,)))
     (True, False)
@@ -31,7 +31,7 @@ class Hashed(tuple[Any, ...]):
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
-    """The different ones among numbers, or lists of them, in increasing order.
+    """The distinct values among numbers, or lists of numbers, in increasing order.
 
     >>> distinct([[2, 1], [1, 3], [2, 1]])
     [[1, 3], [2, 1]]

@@ -1,8 +1,8 @@
 """Integer lattices: short integer logits come from short vectors.
 
-A weight vector x matters only through its products with the data. So the lattice to reduce is not
-that of the weights but that of the *images* {R x : R x integer}, R the rows of the data: LLL there
-keeps the exponents of two, and with them every later number, small.
+A weight vector x matters only through its products with the data. So LLL reduces the lattice of the
+*images* {R x : R x integer}, R the rows of the data, not that of the weights: this keeps the
+exponents of two small, and hence every later number.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Coordinates:
 
 
 def image_lattice(rows: ExactArray) -> Coordinates:
-    """All x (up to directions that no row sees) with integral products with these rows (..., d),
-    by an LLL-reduced basis. Exact; D is the rows' common denominator.
+    """An LLL-reduced basis of all x (up to directions orthogonal to every row) that have integral
+    products with these rows (..., d). Exact; D is the rows' common denominator.
 
     The images are LLL-reduced and span a saturated lattice: every integer vector in the column
     space of the rows is an integer combination of theirs.

@@ -1,9 +1,9 @@
-"""Features modulo a prime: 2^k mod p needs no big numbers, whatever the size of k.
+"""Features modulo a prime: 2^k mod p needs no long numbers, whatever the size of k.
 
 The builders use one small prime to decide, while they build, whether rows are independent. A rank
 mod p never exceeds the rank over Q, so "independent mod p" is exact; "dependent mod p" may be bad
-luck (about 1 in p), and then costs a better candidate, never a wrong answer: what was built is
-proved again, from scratch, in verify/.
+luck (about 1 in p), and then costs a better candidate, never a wrong answer: verify/ proves the
+result again, from the data and the weights alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.exact.primes import PRIMES_21
 
 _TERMS = 2**53 // (2**21 * 2**21)
-DROP = 1100  # bits below the largest logit at which a float weight is 0
+DROP = 1100  # a float weight is 0 this many bits below the largest logit
 _PANEL = 32  # rows brought to echelon form together
 
 
@@ -45,9 +45,9 @@ def matmul_mod(a: FloatArray, b: FloatArray, p: int) -> FloatArray:
 def reduced(integral: FloatArray, p: int) -> FloatArray:
     """Integers held in float64, below 2^53 - 2p in absolute value, mod p >= 3; exact.
 
-    x/p is rounded by less than 1/2, so its floor q is right or wrong by 1; q·p and x - q·p are
-    integers below 2^53, and exact, and p more or less makes up for q. (No remainder is taken: that
-    of int64 takes twice as long, that of float64 twenty times.)
+    x/p is rounded by less than 1/2, so its floor q is off by at most 1; q·p and x - q·p are
+    integers below 2^53, hence exact, and adding or subtracting p corrects for q. (A remainder in
+    int64 takes twice as long, in float64 twenty times.)
     """
     rest = np.floor(integral * (1 / p))
     rest *= -p
@@ -84,10 +84,10 @@ def echelon_mod(matrix: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
 
 
 def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
-    """Few rows: each that is not 0 after those before it, and the place of its first entry.
+    """For few rows: the reduced independent rows, and the positions of their first entries.
 
-    A row is 0 before its pivot, and stays so: another row is subtracted from it only where it is
-    not 0 at that row's pivot, which then lies behind its own.
+    A row remains 0 before its pivot: another row is subtracted from it only if it is nonzero at
+    that row's pivot, which is then behind its own.
     """
     independent: list[int] = []
     pivots: list[int] = []
@@ -106,7 +106,7 @@ def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
 
 
 def inverse_mod(values: IntArray, p: int) -> IntArray:
-    """Entrywise inverse of nonzero residues (int64); of many by Fermat: a^(p-2)."""
+    """Entrywise inverse of nonzero residues (int64); for many, by Fermat: a^(p-2)."""
     if values.size < 64:
         few = [pow(x, -1, p) for x in values.ravel().tolist()]
         return np.array(few, dtype=np.int64).reshape(values.shape)
@@ -120,9 +120,10 @@ def inverse_mod(values: IntArray, p: int) -> IntArray:
 
 
 def monic_mod(rows: IntArray, p: int) -> IntArray:
-    """Each row of residues (N, d), p below 2^31.5, over its first entry that is not 0; zeros stay.
+    """Each row of residues (N, d), p below 2^31.5, divided by its first nonzero entry; zero rows
+    are kept.
 
-    So two rows are multiples of each other mod p where they are equal here.
+    Two rows are multiples of each other mod p if and only if the results are equal.
 
     >>> monic_mod(np.array([[2, 4], [3, 6], [0, 5], [0, 0]]), 7).tolist()
     [[1, 2], [1, 2], [0, 1], [0, 0]]
@@ -135,7 +136,7 @@ def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> 
     """2^(k_ti) / Σ_i 2^(k_ti) mod p.
 
     logits: (T, n) integers of any size; times: (T or 1, n), how often each token is added, None:
-    once. Returns (T, n) residues (float64). Raises SumVanishes where a denominator is 0 mod p.
+    once. Returns (T, n) residues (float64). Raises SumVanishes if a denominator is 0 mod p.
     """
     low, high = _powers(p)
     exponents = np.mod(logits, p - 1).astype(np.int64)
@@ -167,7 +168,7 @@ def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatA
 
 
 def mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
-    """Σ_i weight_ti E_ti, (T, d): of residues mod p, or of floats. contexts: (T or 1, n, d)."""
+    """Σ_i weight_ti E_ti, (T, d), of residues mod p, or of floats. contexts: (T or 1, n, d)."""
     if len(contexts) == 1:
         return weights @ contexts[0] if p is None else matmul_mod(weights, contexts[0], p)
     if p is None:

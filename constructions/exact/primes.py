@@ -1,10 +1,10 @@
 """Primes for rank certificates, and a proof that 2 has large order modulo them.
 
 Any prime that divides no denominator gives a sound certificate: rank k modulo p implies rank at
-least k over Q. What a careless prime costs is *completeness*. The features of a layer are
-quotients of powers of two, so modulo p they take at most ord_p(2) different values per power;
-where that order is small, ranks come out too low. The Mersenne prime 2^61 - 1 is the trap: 2 has
-order 61 there.
+least k over Q. A careless choice of the prime costs *completeness*. The features of a layer are
+quotients of powers of two, so modulo p they take at most ord_p(2) different values per power; if
+that order is small, ranks are too low. The Mersenne prime 2^61 - 1 is such a choice: 2 has order 61
+there.
 
 For a *safe* prime p = 2q + 1 (q an odd prime) the order of 2 divides 2q and is neither 1 nor 2
 (p > 3), so it is q or 2q; by the second supplement to quadratic reciprocity it is 2q, that is, 2

@@ -1,10 +1,11 @@
-"""How many labels H heads can fit at all: the dimension count N for these contexts (ours).
+"""The most labels that H heads can fit: the dimension count N for these contexts (ours).
 
-Softmax sees tokens only by their differences. Let a be the dimension of the span of all differences
-of tokens of one context, b the rank of all tokens less a, d' the rank of the queries, and ρ =
-min(d_h, a, d'), δ = min(d_v, a, m). The outputs depend on the weights through P M_h (rank at most
-ρ, a×d'), P V_h O_h (rank at most δ, a×m), P the projection onto the differences, and through the
-sum of all V_h O_h on b dimensions more. So they lie in the image of a manifold of dimension
+Softmax depends on tokens only by their differences. Let a be the dimension of the span of all
+differences of tokens of one context, b the rank of all tokens less a, d' the rank of the queries,
+and ρ = min(d_h, a, d'), δ = min(d_v, a, m). The outputs depend on the weights through P M_h (rank
+at most ρ, a×d'), P V_h O_h (rank at most δ, a×m), P the projection onto the differences, and
+through the sum of all V_h O_h on b dimensions more. So they lie in the image of a manifold of
+dimension
 
     N = H [ρ (a + d' - ρ) + δ (a + m - δ)] + e,
 
@@ -12,9 +13,9 @@ with e = b r + c (m - r), r = min(m, H d_v), c = min(b, H max(d_v - a, 0)): the 
 row spaces of dimension r together, and c of the b dimensions are moved by what P does not see
 (docs/given-labels.md, Theorem 9). Hence, whatever the data: for T·m > N the labels that some
 weights output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another
-question, which `fit` tries. The same holds for every set S of examples by itself, with its own
-N(S): so for all of them at most min_S N(S) + m (T - |S|) labels. `Law` takes all examples, and
-those that share one context (Theorem 7 of the page has all sets).
+question, which `fit` tries. The same holds for every set S of examples, with its own N(S): so all
+examples together have at most min_S N(S) + m (T - |S|) labels. `Law` takes the set of all examples,
+and the sets that share one context (Theorem 7 of the page has all sets).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from attncert.constructions.exact.primes import PRIME_62
 
 @dataclass(frozen=True)
 class Spans:
-    """differences: a; common: b; queries: d'; labels: m."""
+    """The dimensions: differences a; common b; queries d'; labels m."""
 
     differences: int
     common: int
@@ -52,7 +53,7 @@ class Spans:
         return H * (rho * (a + self.queries - rho) + delta * (a + m - delta)) + e
 
     def features(self, heads: int) -> int:
-        """H a + b: no weights of so many heads, of any width, give features of larger rank.
+        """H a + b: no weights of H heads, of any width, give features of larger rank.
 
         >>> Spans(3, 1, 8, 1).features(4)
         13
@@ -60,9 +61,9 @@ class Spans:
         return heads * self.differences + self.common
 
     def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:
-        """The least H with N >= T·m; None where no number of heads is enough."""
+        """The least H with N >= T·m; None if no number of heads is enough."""
         labels = examples * self.labels
-        if self.differences == 0 or self.queries == 0:  # more heads do what fewer do
+        if self.differences == 0 or self.queries == 0:  # then m heads do what more heads do
             most = self.labels + 1
             counts = [h for h in range(1, most) if self.bound(h, head_width, value_width) >= labels]
             return min(counts, default=None)
@@ -74,7 +75,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Law:
-    """parts: sets of examples, by their number and their spans; the first is of all."""
+    """parts: sets of examples, each with its size and its spans; the first has all examples."""
 
     parts: tuple[tuple[int, Spans], ...]
 
@@ -83,21 +84,21 @@ class Law:
         return self.parts[0][1]
 
     def bound(self, heads: int, head_width: int, value_width: int) -> int:
-        """The most labels, T·m, that are not almost all out of reach."""
+        """The largest T·m for which the labels are not almost all out of reach."""
         T, m = self.parts[0][0], self.whole.labels
         return min(
             part.bound(heads, head_width, value_width) + m * (T - size) for size, part in self.parts
         )
 
     def fewest_heads(self, head_width: int, value_width: int) -> int | None:
-        """The least H with which no part has too many; None where no number of heads is enough."""
+        """The least H for which no part has too many labels; None if no number is enough."""
         counts = [part.fewest_heads(size, head_width, value_width) for size, part in self.parts]
         known = [count for count in counts if count is not None]
         return max(known) if len(known) == len(counts) else None
 
 
 def law(data: Dataset) -> Law:
-    """Of a data set: all examples, and every two or more, but not all, that share a context."""
+    """The law of a data set: all examples, and every proper subset that shares one context."""
     groups: dict[Hashed, list[int]] = {}
     if not data.shared:
         for t in range(data.T):
@@ -109,7 +110,7 @@ def law(data: Dataset) -> Law:
 
 
 def spans(data: Dataset) -> Spans:
-    """Of a data set, exactly."""
+    """The spans of a data set, exactly."""
     tokens = data.contexts.numerators
     if data.contexts.bits() > 60:
         tokens = tokens.astype(object)
@@ -120,7 +121,7 @@ def spans(data: Dataset) -> Spans:
 
 
 def _rank(rows: IntegerArray) -> int:
-    """Of integer rows, exactly: modulo a prime where that is full, else over the Gram matrix."""
+    """The rank of integer rows, exact: modulo a prime if that is full, else by the Gram matrix."""
     count, width = rows.shape
     for some in (rows[: 4 * width], rows):  # a few rows are usually enough
         if some.size == 0:

@@ -10,15 +10,15 @@ with the error, so that near a solution with J onto the steps become Newton's an
 quadratically (Yamashita and Fukushima, *On the rate of convergence of the Levenberg-Marquardt
 method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J promised.
 
-*Why not `scipy.optimize.least_squares`.* It was measured first, from the same start with the same
-Jacobian (benchmarks/fit.py). Its "lm" refuses fewer residuals than unknowns, which is the usual
-case here; "trf" finds the same solutions in as many steps, but factors J by singular values (or
-iterates on it) where one Cholesky-sized solve of the smaller system is enough, and it runs on NumPy
-alone. It is several times slower at T = 360.
+*Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares both, from the same start with
+the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, the usual case here; "trf"
+finds the same solutions in the same number of steps, but factors J by singular values (or iterates
+on it), although one solve of the smaller system is enough, and it runs on NumPy only. It is several
+times slower at T = 360.
 
-**Start.** Contexts, queries and labels are scaled to about unit size by powers of two, which rounds
-nothing on the way back. Weights are normal with standard deviation (4 d² d_h)^(-1/4): logits of
-about 1/2, softmax nearly uniform. From large weights it rarely converges.
+**Start.** Contexts, queries and labels are scaled to about unit size by powers of two, so that
+scaling back rounds nothing. Weights are normal with standard deviation (4 d² d_h)^(-1/4): logits of
+about 1/2, softmax nearly uniform. From large weights the search rarely converges.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
 
-TOLERANCE = 1e-12  # of the largest error, for labels of about unit size
+TOLERANCE = 1e-12  # for the largest error, if labels are of about unit size
 MAX_STEPS = 200
-_EASIER, _HARDER = 1 / 4, 4.0  # what becomes of λ where a step does well, or fails
-_PATIENCE = 25  # steps in a row that gain less than a tenth of |f|²
+_EASIER, _HARDER = 1 / 4, 4.0  # factors of λ after a step that does well, or fails
+_PATIENCE = 25  # consecutive steps that may each lower |f|² by less than a tenth
 
 
 @dataclass(frozen=True)
 class DescentStep:
-    """error: the largest; damping: μ; both of the scaled labels."""
+    """error: the largest error; damping: μ; both for the scaled labels."""
 
     error: float
     damping: float
@@ -51,8 +51,9 @@ class DescentStep:
 
 @dataclass(frozen=True)
 class Descent:
-    """weights: float64, numbered as `Shape` says, in the scale of the data. converged: the largest
-    error is at most the tolerance. error: the largest, of the unscaled labels. why: it did not.
+    """weights: float64, numbered as `Shape` says, in the scale of the data. converged: whether the
+    largest error is at most the tolerance. error: the largest, for the unscaled labels. why: the
+    reason if it did not converge.
     """
 
     shape: Shape
@@ -87,10 +88,9 @@ def descend(
 ) -> Descent:
     """Weights whose outputs are the labels up to rounding, or the last ones tried.
 
-    contexts (T or 1, n, d), queries (T, d), labels (T, m): float64, finite, of one array library,
-    which does all the work; so are times (`attention.py`). begin: a seed of small random weights,
-    or the weights to begin with, in the scale of the data. Deterministic on one machine. Nothing is
-    proved by it.
+    contexts (T or 1, n, d), queries (T, d), labels (T, m), times (`attention.py`): finite float64
+    arrays of one library, which does all the work. begin: a seed for small random weights, or the
+    first weights, in the scale of the data. Deterministic on one machine. It proves nothing.
     """
     xp, place = array_namespace(queries), device(queries)
     E, e, y = (_unit(xp, array) for array in (contexts, queries, labels))
@@ -147,7 +147,7 @@ def descend(
 
 
 def start(shape: Shape, seed: int) -> FloatArray:
-    """Small random weights; with d_v ≥ m the output is H copies of [I_m; 0], and stays so."""
+    """Small random weights; if d_v ≥ m the output is H copies of [I_m; 0], and is not changed."""
     draw = np.random.default_rng(seed)
     size = (4.0 * shape.d**2 * shape.head_width) ** -0.25
     weights = size * draw.standard_normal(shape.parameters)
@@ -169,7 +169,7 @@ def _factors(shape: Shape, E: float, e: float, y: float) -> FloatArray:
 
 
 def smaller(J: Array) -> Array:
-    """J Jᵀ or JᵀJ, whichever has fewer rows: one serves every damping that is tried."""
+    """J Jᵀ or JᵀJ, whichever has fewer rows: it serves every damping."""
     turned = array_namespace(J).matrix_transpose(J)
     return J @ turned if J.shape[0] <= J.shape[1] else turned @ J
 
@@ -185,8 +185,8 @@ def direction(J: Array, products: Array, f: Array, damping: float) -> Array:
 
 
 def _solve(xp: Any, system: Array, right: Array) -> Array:
-    """NaN, as CuPy has it, where the damping is lost in the rounding of a singular system: such a
-    step makes nothing smaller, and more damping is tried."""
+    """The solution; NaN, as in CuPy, if the damping is lost in the rounding of a singular system:
+    such a step does not lower the error, and more damping is tried."""
     try:
         return xp.linalg.solve(system, right[:, None])[:, 0]
     except np.linalg.LinAlgError:

@@ -2,25 +2,24 @@
 
 Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
 and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
-examples (docs/shared-contexts.md). What it needs are heads that turn, and numbers of one size.
-Heads on fewer than four independent tokens hardly turn, and begin with small weights.
+examples (docs/shared-contexts.md). It needs heads whose g has turning points, and numbers of one
+size. Heads on fewer than four independent tokens hardly turn, and begin with small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
-number of rows. X A with A = √r V S⁻¹ Vᵀ has columns of mean square one without correlation. A layer
-of query weights q on X A is one of A q on X. In the same way the rows of the context become
-orthogonal.
+number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean square one. Query weights
+q on X A are query weights A q on X. In the same way the rows of the context become orthogonal.
 
 **Turns.** g is a combination of the n columns of softmax rows p(s). Draw μ, take m points s where
 the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), want ±1 at them,
-alternating in the order of s, and solve for w: g turns m - 2 times. A further turn costs w two to
-three times as large. So μ is drawn often, and the draws of least |w| are taken. Heads without turns
-reach d examples each; m is two more than the others of a head, at most 14 (one head: 8, since the
-search below takes time with m² T²).
+alternating in the order of s, and solve for w: g turns m - 2 times. Each further turn doubles or
+triples w. So μ is drawn often, and the draws with the least |w| are taken. Heads without turns
+reach d examples each; m is two more than the rest of a head's share, at most 14 (one head: 8, since
+the search below takes time proportional to m² T²).
 
-**One head.** Then T = N is in reach, and there q is not free: s = X q has to be, for every t, one
-of the up to n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. From random
-solutions, the change of at most two of them that lowers |R s|² most is made until none does;
-then q = X⁺ s. Of several ends that one is taken from where Newton's first step is shortest.
+**One head** can reach T = N, but then q is not free: for every t, s = X q must be one of the up to
+n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. Starting from random
+solutions, the change of at most two of them that lowers |R s|² most is made until none lowers it;
+then q = X⁺ s. Of several results, the one with the shortest first Newton step is taken.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ _GRID = np.linspace(-6, 6, 481)  # s
 _SLOPES = (1.6, 6.0)  # the largest μ
 _DRAWS = 500
 _MOST_POINTS, _MOST_OF_ONE = 14, 8  # m, and of one head
-_ENDS = 30  # of the search for solutions, one head
-_GAIN = 1e-9  # of |R s|², less ends the search
+_ENDS = 30  # results of the search for solutions, one head
+_GAIN = 1e-9  # the search ends when |R s|² falls by less
 _PATIENCE = 100
-_ROOM = 1.02  # of ±1 at the turns, one head, for labels from -1 to 1
+_ROOM = 1.02  # height of the turns of one head, for labels from -1 to 1
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Whitened:
         return cls(contexts @ by_context, queries @ by_query, by_context, by_query)
 
     def back(self, weights: Array, shape: Shape) -> Array:
-        """The weights that do on the data what these do here, up to rounding."""
+        """The weights that have the same outputs on the data, up to rounding."""
         xp = array_namespace(weights)
         by_context, by_query = xp.asarray(self.by_context), xp.asarray(self.by_query)
         key, query, value, output = shape.split(weights)
@@ -110,7 +109,7 @@ def search(
 def start(
     contexts: FloatArray, queries: FloatArray, labels: FloatArray, shape: Shape, seed: int
 ) -> FloatArray:
-    """Weights for whitened data, scalar labels, by the text above; deterministic in the seed."""
+    """Weights for whitened data and scalar labels, as above; deterministic in the seed."""
     draw, H, y = np.random.default_rng(seed), shape.heads, labels[:, 0]
     E, inverse = contexts[0], np.linalg.pinv(contexts[0])
     m = max(4, len(y) // H - shape.d + 2)
@@ -130,7 +129,7 @@ def start(
 def turning(
     draw: np.random.Generator, E: FloatArray, inverse: FloatArray, m: int, heads: int
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """(μ, w) for each head: the draws of least |w|, in that order."""
+    """(μ, w) for each head: the draws with the least |w|, in that order."""
     curves = []
     for _ in range(max(_DRAWS, heads)):
         slopes = E @ inverse @ draw.uniform(-1, 1, len(E)) * draw.uniform(*_SLOPES)
@@ -168,7 +167,8 @@ def one_head(
 
 
 def crossings(heights: FloatArray) -> FloatArray:
-    """Where a function on the grid is 0, by its chords; where it comes nearest, if nowhere."""
+    """The zeros of a function on the grid, by its chords; if there are none, the point nearest to
+    0."""
     left, right = heights[:-1], heights[1:]
     at = np.nonzero(left * right < 0)[0]
     if len(at) == 0:
@@ -177,7 +177,7 @@ def crossings(heights: FloatArray) -> FloatArray:
 
 
 def nearest(draw: np.random.Generator, R: FloatArray, solutions: list[FloatArray]) -> FloatArray:
-    """One solution for each example, such that |R s|² falls by no change of two of them."""
+    """One solution for each example, such that no change of two of them lowers |R s|²."""
     s = np.array([draw.choice(of_one) for of_one in solutions])
     values = np.concatenate(solutions)
     at = np.repeat(np.arange(len(s)), [len(of_one) for of_one in solutions])

@@ -1,16 +1,16 @@
 """Weights at which all outputs are 0, whatever the data: heads in sets that share key and query.
 
-The heads of a set have one M = KQᵀ, so one z, and add (sum of their V_h O_h)ᵀ z to the output: 0
-where the products V_h O_h add up to 0. If the Jacobian of the outputs by all weights has rank T·m
+The heads of a set have one M = KQᵀ, hence one z, and add (sum of their V_h O_h)ᵀ z to the output:
+0 if the products V_h O_h add up to 0. If the Jacobian of the outputs by all weights has rank T·m
 there, every labelling is memorized (docs/given-labels.md, Theorem 12).
 
-How many examples k such heads of width w are worth (m = 1, Theorem 14): with j = min(k-1, a),
+k such heads of width w are worth G(k) examples (m = 1, Theorem 14): with j = min(k-1, a),
 ρ = min(w, a), i = max(j + ρ - a, 0)
 
     G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2,
 
 proved for almost all data with distinct contexts, and for one shared context with affinely
-independent rows. What a set is worth on given data is its rank there.
+independent rows. On given data, a set is worth its rank there.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from attncert.constructions.exact import integers
 from attncert.constructions.given.law import Spans
 from attncert.constructions.layer import Head, Layer, scaled_head
 
-BOUNDS = (3, 30, 999)  # of the integers drawn: short numbers first, then ones that rarely coincide
+BOUNDS = (3, 30, 999)  # of the random integers: short ones first, then ones that rarely coincide
 
 
 @dataclass(frozen=True)
 class Zero:
-    """layer: its outputs are 0 on every input. sets: its heads, by common key and query."""
+    """layer: its outputs are 0 on every input. sets: its heads, grouped by key and query."""
 
     layer: Layer
     sets: Groups
@@ -57,7 +57,7 @@ def worth(k: int, head_width: int, differences: int, queries: int) -> int:
 
 
 def best_sizes(heads: int, head_width: int, spans: Spans) -> tuple[int, ...]:
-    """How to divide the heads so that the sets are worth most: as evenly as they can be.
+    """Sizes of the sets that are worth most: an even division of the heads.
 
     >>> best_sizes(12, 1, Spans(768, 0, 768, 1)), best_sizes(5, 1, Spans(4, 0, 4, 1))
     ((12,), (3, 2))
@@ -75,7 +75,7 @@ def best_sizes(heads: int, head_width: int, spans: Spans) -> tuple[int, ...]:
 
 
 def most_examples(sizes: Sequence[int], head_width: int, spans: Spans) -> int:
-    """The sum of G(k), and b: what sets of these sizes are worth (m = 1)."""
+    """The sum of G(k) plus b: what sets of these sizes are worth (m = 1)."""
     a, d = spans.differences, spans.queries
     return sum(worth(k, head_width, a, d) for k in sizes) + spans.common
 
@@ -91,8 +91,8 @@ def draw_groups(
 ) -> Zero:
     """Sets of these sizes with random integers from -bound to bound; a set of one has value 0.
 
-    value_width: d_v, default m. With d_v ≥ m the output of every head is [I; 0]; else one random
-    matrix for each set. Exact, and deterministic in the seed. The rank is for others to find.
+    value_width: d_v, default m. If d_v ≥ m the output of every head is [I; 0]; else one random
+    matrix for each set. Exact, and deterministic in the seed. The rank is not examined here.
     """
     rng, d, m = np.random.default_rng([seed, bound]), data.d, data.m
     d_v = m if value_width is None else value_width
@@ -123,7 +123,7 @@ def draw_layer(
     bound: int = BOUNDS[-1],
     seed: int | Sequence[int] = 0,
 ) -> Layer:
-    """A layer of random integers from -bound to bound in every place. value_width: default m."""
+    """A layer with random integers from -bound to bound as entries. value_width: default m."""
     rng, d, m = np.random.default_rng(seed), data.d, data.m
     d_v = m if value_width is None else value_width
 

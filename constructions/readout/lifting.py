@@ -1,12 +1,12 @@
-"""One right-hand side of the readout by p-adic lifting that keeps the softmax in pieces (ours).
+"""One right-hand side of the readout by p-adic lifting without clearing the softmax (ours).
 
-Wanted is x with Z[:, C] x = y, where row t reads, with S_th = Σ_i 2^k_thi,
+The unknown is x with Z[:, C] x = y, where row t reads, with S_th = Σ_i 2^k_thi,
 
     Σ_h w_th = y_t,        S_th w_th = Σ_i 2^k_thi a_thi,        a_thi = Σ_{j ∈ C_h} E_tij x_hj.
 
 Clearing denominators would multiply every entry of row t by all the other S_th: T² numbers of a
-thousand bits. Dixon's lifting needs Z modulo one small prime only, and integer *carries*. With w_th
-as unknowns of their own every equation has its own carry, hardly longer than S_th:
+thousand bits. Dixon's lifting needs Z modulo one small prime only, and integer *carries*. With the
+w_th as further unknowns every equation has its own carry, hardly longer than S_th:
 
     x ≡ Z⁻¹ (r - Σ_h c/S),   w ≡ (c + Σ_i 2^k_i a_i)/S   mod p,
     c ← (c + Σ_i 2^k_i (a_i - w))/p,   r ← (r - Σ_h w)/p                          one digit of x, w.
@@ -42,9 +42,8 @@ from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
 _EXACT = 2**52  # sums of products that float64 holds
-_MARGIN = 128  # bits by which a reconstruction must be shorter than chance would have it
-_FIRST = 1.5  # first attempt, in multiples of the predicted bits of x; then in steps of
-_FURTHER = 0.08
+_MARGIN = 128  # bits by which a reconstruction must be shorter than a random one
+_FIRST, _FURTHER = 1.5, 0.08  # first attempt, further steps: in multiples of the predicted bits
 _CHUNK = 256  # digits between two calls of `progress`
 _SMALL = lcm(*range(1, 64))
 
@@ -96,9 +95,9 @@ def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -
 
 
 def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
-    """A common denominator of x, if the digits are enough to see that there is one.
+    """A common denominator of x, if the digits suffice to find one.
 
-    That of a random combination Σ weights·x, which may lack small primes that cancel in it.
+    It is that of a random combination Σ weights·x, which may lack small primes that cancel.
     """
     modulus = mpz(PRIME) ** len(digits)
     mixed = join_digits((digits.astype(np.int64) @ weights).tolist(), PRIME)  # below 2^62
@@ -107,9 +106,9 @@ def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
 
 
 def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> Solution | None:
-    """x = D·x / D where the numerators are so short that they solve the system: proved by size.
+    """x = D·x / D if the numerators are so short that they solve the system: proved by size.
 
-    They have about the bits of D, so fewer digits may be enough.
+    They have about as many bits as D, so fewer digits may suffice.
     """
     enough = (denominator.bit_length() + beyond + _MARGIN) // (LIMB - 1)
     used = digits[: min(len(digits), enough + enough // 16)]
@@ -147,8 +146,8 @@ def join_digits(digits: Sequence[int], base: int) -> Any:
 def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
     """The D > 0 of the fraction N/D ≡ x with N and D shorter than √m by margin/2 bits, if any.
 
-    N/D mod m = x means that (N, D) lies in the lattice spanned by (m, 0) and (x, 1), whose shortest
-    vector has about half the bits of m, unless there is a reason.
+    N/D mod m = x means that (N, D) is in the lattice spanned by (m, 0) and (x, 1), whose shortest
+    vector has about half the bits of m for a random x.
 
     >>> p = mpz(10) ** 60
     >>> common_denominator(-22 * mpz(7).__pow__(-1, p) % p, p, 20)

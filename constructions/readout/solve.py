@@ -1,9 +1,9 @@
 """Step 9: the readout. Solve Z V = Y exactly, with V supported on the pivot columns.
 
-Every head contributes as many columns as it placed examples, so the system is square, T×T, and
-invertible (`search/placement.py` arranged that). With d_v ≥ m, the value matrix of head h is block
-h of V padded with zero columns, and W_O is H stacked copies of [I_m; 0]              (paper).
-With d_v < m but at most d_v columns in each head, the values pick these columns, whatever the
+Every head contributes one column for each example that it placed, so the system is square, T×T, and
+invertible (`search/placement.py` ensures that). If d_v ≥ m, the value matrix of head h is block h
+of V padded with zero columns, and W_O is H stacked copies of [I_m; 0]                (paper).
+If d_v < m but each head has at most d_v columns, the values pick these columns, whatever the
 labels, and W_O holds the solution                            (ours; docs/width-one.md, section 9).
 """
 
@@ -27,9 +27,9 @@ from attncert.constructions.layer import (
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting import lifted
 
-# Unknowns up to which FLINT eliminates without fractions: quasi-linear in the bits, not quadratic.
+# Up to this many unknowns FLINT eliminates without fractions: quasi-linear in the bits.
 ELIMINATED = 15
-# bits²·T from which FLINT takes longer than loading the other way's compiled loop: half a second.
+# bits²·T from which FLINT takes longer than loading the lifting's compiled loop: half a second.
 LIFTING_WORK = 2 * 10**11
 
 
@@ -46,10 +46,10 @@ class PivotSystem:
 
 
 def predicted_bits(construction: BuiltLayer, data: Dataset) -> int:
-    """Bits that the determinant of the pivot system, hence the readout, is expected to have.
+    """The expected number of bits of the determinant of the pivot system, hence of the readout.
 
-    The sum of all logit ranges: each softmax denominator has about that many bits, and row t of
-    the cleared system has the product of its denominators as a factor.
+    It is the sum of all logit ranges: each softmax denominator has about as many bits as its range,
+    and row t of the cleared system has the product of its denominators as a factor.
     """
     heads = construction.layer.heads[: len(construction.heads)]  # idle heads: all 0
     return sum(sum(logit_ranges(head, data)) for head in heads)
@@ -111,11 +111,11 @@ def lifting_is_shorter(bits: int, T: int) -> bool:
 def readout(
     construction: BuiltLayer, data: Dataset, right: fmpq_mat, progress: Progress = silent
 ) -> fmpq_mat:
-    """The T×k solution X of Z[:, C] X = right. Exact, whichever way is shorter.
+    """The T×k solution X of Z[:, C] X = right. Exact.
 
-    FLINT solves the cleared system, whose entries are long; for large systems the lifting that
-    never clears them is many times as fast (constructions/readout/lifting.py), where it applies. A
-    few examples with long logits are FLINT's.
+    FLINT solves the cleared system, whose entries are long; for large systems the lifting, which
+    never clears denominators, is many times as fast (constructions/readout/lifting.py), if it
+    applies. FLINT also solves small systems with long logits.
     """
     bits = predicted_bits(construction, data)
     if lifting_is_shorter(bits, data.T):
@@ -142,7 +142,7 @@ def with_readout(
 ) -> Layer:
     """The layer with values and output: VO has rows `at_pivots` (T×m) at the pivots, 0 elsewhere.
 
-    value_width: d_v, default m. Raises HypothesisFails where d_v is below m and below the number of
+    value_width: d_v, default m. Raises HypothesisFails if d_v is below m and below the number of
     examples that some head placed.
     """
     m, idle = data.m, len(construction.layer.heads) - len(construction.heads)

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_mat
 
-from attncert.constructions.arrays import AnyArray, IntArray
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.verify.rank.engines import cpu
+from attncert.verify.rank.modular import ModularRank, modular_rank
 from attncert.verify.rank.residues import as_table, residues
 
 
@@ -64,31 +65,23 @@ class Relation:
         }
 
 
-@dataclass(frozen=True)
-class RationalRank:
-    """Exact rank over Q. rows, columns: pivot rows (lexicographically first) and pivot columns of a
-    nonzero minor."""
-
-    rank: int
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-
-
-def rank(table: Any) -> RationalRank:
-    """Rank of a matrix over Q, proved from both sides.
+def rank(table: Any) -> ModularRank:
+    """Rank of a matrix over Q, proved from both sides: the rank modulo a prime that does not
+    mislead.
 
     table: (m, n), see `residues.as_table`; a float is the dyadic rational it stores.
 
     >>> rank([[1, 2], [2, 4], [0, 0]])
-    RationalRank(rank=1, rows=(0,), columns=(0,))
+    ModularRank(rank=1, prime=11863067, rows=(0,), columns=(0,))
     """
     array = as_table(table)
-    m, n = array.shape
     for p in _primes():
-        independent, columns = cpu.profile(residues(array, p), p)
-        pivots = np.flatnonzero(independent)
-        if len(pivots) == min(m, n) or _fundamental(array, pivots, columns) is not None:
-            return RationalRank(len(pivots), _ints(pivots), _ints(columns))
+        lower = modular_rank(array, p)
+        if (
+            lower.rank == min(array.shape)
+            or _fundamental(array, lower.rows, lower.columns) is not None
+        ):
+            return lower
     raise ArithmeticError("every prime misleads")
 
 
@@ -100,7 +93,7 @@ def relations(table: Any) -> tuple[Relation, ...]:
     """
     array = as_table(table)
     proved = rank(array)
-    circuits = _fundamental(array, np.array(proved.rows, int), np.array(proved.columns, int))
+    circuits = _fundamental(array, proved.rows, proved.columns)
     assert circuits is not None, "pivots over Q"
     return tuple(circuits)
 
@@ -128,8 +121,8 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
         dependent = np.setdiff1d(np.arange(len(part)), pivots)
         sizes = np.count_nonzero(coefficients[:, dependent], axis=0)
         row = int(dependent[np.argmin(sizes)])
-        support = pivots[np.flatnonzero(coefficients[:, row])]
-        columns = cpu.profile(table[support], p)[1]
+        support = pivots[np.flatnonzero(coefficients[:, row])].tolist()
+        columns = cpu.profile(table[support], p)[1].tolist()
         circuits = _fundamental(part, support, columns, [row])
         if circuits is not None:
             return Relation.of([chosen[i] for i in circuits[0].indices], circuits[0].coefficients)
@@ -146,7 +139,10 @@ def integer_matrix(array: AnyArray) -> fmpz_mat:
 
 
 def _fundamental(
-    array: AnyArray, pivots: IntArray, columns: IntArray, targets: Sequence[int] | None = None
+    array: AnyArray,
+    pivots: Sequence[int],
+    columns: Sequence[int],
+    targets: Sequence[int] | None = None,
 ) -> list[Relation] | None:
     """Exact relations of the target rows (default: all others) with the pivot rows.
 
@@ -154,22 +150,21 @@ def _fundamental(
     check fails, that is, if the prime of the elimination misled.
     """
     if targets is None:
-        targets = [int(i) for i in np.setdiff1d(np.arange(len(array)), pivots)]
+        targets = sorted(set(range(len(array))) - set(pivots))
     if len(targets) == 0:
         return []
-    everything = integer_matrix(array[[*pivots.tolist(), *targets]])
     r, n = len(pivots), array.shape[1]
-    table = everything.tolist()
-    square = fmpz_mat([[table[i][j] for i in range(r)] for j in columns.tolist()] or fmpz_mat(0, 0))
-    right = fmpz_mat(r, len(targets), [row[j] for j in columns.tolist() for row in table[r:]])
+    table = integer_matrix(array[[*pivots, *targets]]).tolist()
+    square = fmpz_mat(r, r, [table[i][j] for j in columns for i in range(r)])
+    right = fmpz_mat(r, len(targets), [row[j] for j in columns for row in table[r:]])
     solution, denominator = square.solve(right).numer_denom() if r else (fmpz_mat(0, 0), 1)
     circuits = []
     for t, target in enumerate(targets):
         weights = [*(solution[i, t] for i in range(r)), -denominator]
         rows = fmpz_mat([*table[:r], table[r + t]]) if n else fmpz_mat(r + 1, 0)
-        if not _is_zero(fmpz_mat(1, r + 1, weights) * rows):
+        if any((fmpz_mat(1, r + 1, weights) * rows).entries()):
             return None
-        circuits.append(Relation.of([*pivots.tolist(), target], weights))
+        circuits.append(Relation.of([*pivots, target], weights))
     return circuits
 
 
@@ -177,11 +172,3 @@ def _primes() -> Iterator[int]:
     """The primes of PRIMES_FLOAT64, then all smaller ones."""
     yield from PRIMES_FLOAT64
     yield from (p for p in range(PRIMES_FLOAT64[-1] - 2, 10, -2) if fmpz(p).is_prime())
-
-
-def _is_zero(matrix: fmpz_mat) -> bool:
-    return all(entry == 0 for entry in matrix.entries())
-
-
-def _ints(values: IntArray) -> tuple[int, ...]:
-    return tuple(int(v) for v in values)
