@@ -10,7 +10,7 @@ dimension
     N = H [ρ (a + d' - ρ) + δ (a + m - δ)] + e,
 
 with e = b r + c (m - r), r = min(m, H d_v), c = min(b, H max(d_v - a, 0)): the heads' values have
-row spaces of dimension r together, and c of the b dimensions are moved by what P does not see
+row spaces of dimension r together, and c of the b dimensions depend on what P maps to 0
 (docs/given-labels.md, Theorem 9). Hence, whatever the data: for T·m > N the labels that some
 weights output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another
 question, which `fit` tries. The same holds for every set S of examples, with its own N(S): so all

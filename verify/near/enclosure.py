@@ -8,7 +8,7 @@ With E, e the context and query of an example and K, Q, V, O the matrices of a h
 the derivatives of output j are γ qᵀ (by K), e (Kᵀγ)ᵀ (by Q), z O_jᵀ (by V) and Vᵀz (by O_j): the
 chain rule, with ∂p_i/∂ℓ_k = p_i (δ_ik - p_k). Evaluated on balls that hold a box of weights, each
 ball holds the value at every point of the box. γ, z, Kᵀγ and Vᵀz are computed with Arb; their outer
-products in float64 with radii (`balls.py`).
+products in float64 with radii (`contraction.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.network import Network
-from attncert.verify.near.balls import BallArray
+from attncert.verify.near.contraction import BallArray
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
 _AT_ONCE = 512  # examples whose balls are in memory

@@ -1,8 +1,8 @@
 """Independence of many subsets of one table, certified modulo primes.
 
 Rank k modulo one prime proves that k vectors are independent over Q: some k×k minor is nonzero
-modulo p, hence nonzero. A deficit proves nothing; it is tried again modulo further primes, in
-other random coordinates, and what then remains is *undecided* here (`decide.py` settles it
+modulo p, hence nonzero. A deficit proves nothing; further primes and other random coordinates are
+tried, and the remaining subsets are *undecided* here (`rational.find_relation` decides them
 exactly, with a witness).
 
 The steps: the table's exact residues (`residues`); one random projection for all subsets of one
@@ -30,8 +30,8 @@ from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.scale.threads import available_threads
 
-_ROW_BLOCK = 4096  # vectors mapped and projected at a time
-_LANES = 16  # a projection has a multiple of so many columns: failures are rarer, at no cost
+_ROW_BLOCK = 4096  # vectors projected at a time
+_LANES = 16  # a projection has a multiple of 16 columns: failures are rarer, at no cost
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 
 
@@ -99,8 +99,8 @@ class IndependenceTester:
     def subsets(self, subsets: Any) -> BoolArray:
         """Which subsets of the rows, (S, k) indices, are proved independent over Q: (S,).
 
-        False is undecided: modulo each prime the subset is dependent, as one that names a row twice
-        always is. Raises InputError where the memory does not suffice.
+        False means undecided: modulo each prime the subset is dependent. (A subset that names a row
+        twice always is.) Raises InputError if the memory does not suffice.
 
         >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
         >>> IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]]).tolist()
@@ -110,9 +110,10 @@ class IndependenceTester:
         return self._lengths(index) == index.shape[1]
 
     def prefixes(self, permutations: IntArray) -> IntArray:
-        """How long a prefix of each sequence of rows, (S, L), is proved independent over Q: (S,).
+        """For each sequence of rows, (S, L), the length of the prefix that is proved independent
+        over Q: (S,).
 
-        Every prefix up to this length is independent (a proof); the next longer one is undecided.
+        Every prefix up to this length is proved independent; the next longer one is undecided.
         At most min(L, d) leading vectors can be independent.
 
         >>> IndependenceTester([[1, 0], [1, 1], [0, 1]]).prefixes(np.array([[0, 1, 2], [2, 2, 1]]))
@@ -121,7 +122,8 @@ class IndependenceTester:
         return self._lengths(np.ascontiguousarray(permutations[:, : self.table.shape[1]]))
 
     def _lengths(self, index: IntArray) -> IntArray:
-        """The longest prefix that some prime proves independent, tried until all k are."""
+        """The longest prefix that some prime proves independent; further primes for the shorter
+        ones."""
         k = index.shape[1]
         lengths = np.zeros(len(index), dtype=np.int64)
         for p, dtype in self._ladder:
@@ -154,8 +156,8 @@ class IndependenceTester:
     def _projected(self, subsets: IntArray, k: int, p: int, dtype: str) -> tuple[Any, IntArray]:
         """A projected table for these subsets, and the subsets in terms of its rows.
 
-        A few left-over subsets get a table of their own rows; else the whole table is prepared
-        and kept. Row blocks keep the residues of a large table from being held at once.
+        A few remaining subsets get a table of their rows; else the whole table is prepared once.
+        It is made in row blocks, so that not all residues of a large table are in memory at once.
         """
         n, d = self.table.shape
         width = min(d, -(-k // _LANES) * _LANES)

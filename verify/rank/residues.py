@@ -2,7 +2,7 @@
 
 A table is a matrix whose rows are the vectors in question. Its entries are taken exactly: a float
 is the dyadic rational m * 2^e, and 2 is invertible modulo an odd prime, so every finite float has
-a residue; integers of any size reduce directly; a row of fractions is first multiplied by the
+a residue; integers of any size are reduced directly; a row of fractions is first multiplied by the
 least common multiple of its denominators, which changes neither independence nor rank.
 """
 
@@ -26,9 +26,8 @@ _LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <=
 def as_table(values: Any, name: str = "table") -> AnyArray:
     """`values` as a two-dimensional host array, exactly: dtype float16/32/64, integer or object.
 
-    values: NumPy, CuPy, PyTorch or other array-API array, whatever `ExactArray.of` takes, or a
-        FLINT matrix over Z or Q. Lists of floats alone stay floats. Object results hold Python
-        integers.
+    values: NumPy, CuPy, PyTorch or other array-API array, any input of `ExactArray.of`, or a FLINT
+        matrix over Z or Q. Lists of floats only remain floats. Object results hold Python integers.
     Raises InputError for a wrong shape, NaN, infinity, complex or extended-precision numbers.
 
     >>> as_table([[0.5, 2.0], [1.0, -3.0]]).dtype, as_table([[0.5, 2], [1, 3]]).tolist()

@@ -22,9 +22,8 @@ from attncert.verify.checker import Limits, near
 from attncert.verify.fast import check as fast
 from attncert.verify.fast import near as fast_near
 from attncert.verify.near import enclosure
-from attncert.verify.near.balls import BallArray
 from attncert.verify.near.certify import certify, layer_of
-from attncert.verify.near.contraction import contractions, distances, judged
+from attncert.verify.near.contraction import BallArray, contractions, distances, judged
 
 P = 140
 ON = near.Balls(P, Limits(math.inf))  # one deadline would pass while the tests of a module run

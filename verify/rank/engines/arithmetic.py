@@ -24,7 +24,7 @@ residues is exact in any order of summation, fused or not, and may then be reduc
 
 So a matrix product over T terms, or T rank-one updates of the same entry, need one reduction. The
 largest such T is `lazy_terms(p, t)`. B < p because p >= 11, so a balanced residue is 0 modulo p
-only when it is the number 0: pivots are found with `!= 0`.
+only if it is the number 0: pivots are found with `!= 0`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def reduce(x: Any, p: int) -> Any:
 
 @functools.cache
 def _one_kernel() -> Any:
-    """Lemma 1 on a GPU, where each number is read and written once."""
+    """Lemma 1 in one GPU kernel, which reads and writes each number once."""
     cupy = importlib.import_module("cupy")
 
     def reduced(x: Any, over_p: float, p: float) -> Any:
@@ -92,8 +92,8 @@ def matmul(a: Any, b: Any, p: int) -> Any:
     """a @ b modulo p, balanced; (..., m, n) @ (..., n, k), float64 balanced residues.
 
     The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). Library products
-    qualify in any summation order; what would not is an algorithm that subtracts (Strassen) or
-    a product in fewer bits (TF32), which no double-precision library routine uses by default.
+    qualify in any summation order. An algorithm that subtracts (Strassen) or a product in fewer
+    bits (TF32) would not, but no double-precision routine uses them by default.
 
     >>> import numpy as np
     >>> a = np.array([[5.0, -5.0, 5.0]])
@@ -110,7 +110,7 @@ def matmul(a: Any, b: Any, p: int) -> Any:
 
 
 def inverse(x: Any, p: int) -> Any:
-    """Entrywise x^(p-2) modulo p, balanced: the inverse, and 0 where x is 0 (Fermat).
+    """Entrywise x^(p-2) modulo p, balanced: the inverse, or 0 if x is 0 (Fermat).
 
     >>> import numpy as np
     >>> inverse(np.array([0.0, 1.0, 2.0, -3.0]), 11).tolist()

@@ -1,12 +1,12 @@
 """The elimination of `cpu.py` on a whole stack of matrices, on a GPU.
 
-The same algorithm, ordered for batches: when rows are finished, *all* later rows subtract their
-contribution at once (right-looking), one batched product per group of rows. The two steps that
-carry the work, the panel and the product, are in `cuda.py`.
+The same algorithm, ordered for batches: when rows are finished, their contribution is subtracted
+from *all* later rows at once (right-looking), one batched product per group of rows. The two
+expensive steps, the panel and the product, are in `cuda.py`.
 
-A product with few pivot rows only moves memory. So the panels of a group of rows are first
-subtracted from the group's other rows, earlier ones too: that leaves an identity in its pivot
-columns, and all later rows then subtract the whole group at once.
+A product with few pivot rows is bound by memory. So the panels of a group of rows are first
+subtracted from the group's other rows, including earlier ones: that leaves an identity in its pivot
+columns, and the whole group is then subtracted from all later rows at once.
 
 **Bound.** An entry of a later row starts balanced and receives one product per pivot row, `group`
 of them per group, and `group` more when its own group is eliminated. It is reduced before the next
@@ -23,15 +23,15 @@ from array_api_compat import array_namespace
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus, reduce
 from attncert.verify.rank.engines.cuda import WIDTH, CudaKernels
 
-GROUP = 4 * WIDTH  # rows whose products with later rows are one, at most
+GROUP = 4 * WIDTH  # largest number of rows in one product with later rows
 
 
 def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
     """For each matrix of the stack, how many leading rows are proved independent modulo p.
 
     stack: (S, m, n) balanced residues, float64 on the device; it is overwritten. Result (S,) int64:
-        m where all rows are independent, else the first row that depends, modulo p, on those
-        before it.
+        m if all rows are independent, else the first row that depends, modulo p, on the previous
+        ones.
     """
     xp = array_namespace(stack)
     count, m, n = stack.shape
@@ -42,7 +42,7 @@ def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
     lengths = xp.zeros((count,), dtype=xp.int64, device=stack.device)
     start = pending = 0
     for base in range(0, m, group):
-        if start == n:  # every column has its pivot: the rest depends on what came before
+        if start == n:  # every column has its pivot: the other rows depend on earlier ones
             break
         stop, first = min(base + group, m), start
         columns, independent, start = _eliminate(stack, base, stop, first, p, kernels)
@@ -68,8 +68,8 @@ def _eliminate(
 ) -> tuple[Any, Any, int]:
     """Eliminate the rows base:stop among themselves, panel by panel, leaving them balanced.
 
-    Returns as `CudaKernels.panel`, columns counted from `first`; and where the columns start in
-    which later rows may have entries.
+    Returns the result of `CudaKernels.panel`, columns counted from `first`, and the first column in
+    which later rows may be nonzero.
     """
     xp = array_namespace(stack)
     start = first
@@ -97,7 +97,7 @@ def _eliminate(
 
 
 def _factors(rows: Any, columns: Any, independent: Any, generic: bool, p: int) -> Any:
-    """Multiples of the pivot rows in the rows. generic: pivots lead the columns, in turn."""
+    """Multiples of the pivot rows in the rows. generic: row i has its pivot in column i."""
     if generic:
         return reduce(rows[:, :, : columns.shape[1]], p)
     xp = array_namespace(rows)

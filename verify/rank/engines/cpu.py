@@ -35,8 +35,8 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     """For each subset, how many of its leading vectors are proved independent modulo p.
 
     table:   (N, D) balanced residues, float32 or float64, C order.
-    subsets: (S, k) int64 row indices. Result (S,) int64: k where the whole subset is independent,
-        else the position of the first vector that is dependent, modulo p, on those before it.
+    subsets: (S, k) int64 row indices. Result (S,) int64: k if the whole subset is independent,
+        else the position of the first vector that depends, modulo p, on the previous ones.
 
     >>> table = np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
     >>> prefixes(table, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
@@ -70,7 +70,7 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
     """Reduced row echelon form modulo p, up to the order of its rows.
 
     matrix: (m, n) balanced residues. Returns the pivot columns (r,) and the (r, n) balanced rows,
-    each with 1 in its own pivot column and 0 in the others'. The pivot columns are the
+    each with 1 in its own pivot column and 0 in the other pivot columns. The pivot columns are the
     lexicographically first set of independent columns.
 
     >>> pivots, rows = echelon(np.array([[0.0, 2.0, 1.0], [3.0, 1.0, 0.0]]), 11)
@@ -104,7 +104,7 @@ Arithmetic = tuple[np.floating, np.floating, int]
 
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
-    """(p, 1/p, lazy) in the loops' type; the bound of the module is enforced here."""
+    """(p, 1/p, lazy) in the type of the loops; enforces the bound above."""
     modulus(p, dtype.name, terms=2 * PANEL)  # which bounds p by 2^26, as `residues` requires
     return dtype.type(p), dtype.type(1.0 / p), lazy_terms(p, dtype.name)
 

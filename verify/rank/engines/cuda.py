@@ -2,8 +2,8 @@
 
 The panel runs in one kernel, one thread block per matrix, columns in registers
 (`cuda_source.py`); the product is cuBLAS' strided-batched dgemm, in place, with alpha = -1 and
-beta = 1, because CuPy's batched `@` would copy both operands and the result. Everything stays in
-float64: on this path a float32 product might run in TF32, which would break Lemma 2.
+beta = 1, because CuPy's batched `@` would copy both operands and the result. All of it is float64:
+a float32 product might run in TF32, which would break Lemma 2.
 
 CuPy is imported only when `CudaKernels` is built; `devices.py` decides whether it is.
 """
@@ -24,8 +24,8 @@ WIDTH = 16  # rows per panel
 def launch_shape(width: int) -> tuple[int, int]:
     """(threads per block, columns per thread) for a panel of `width` columns.
 
-    A block has 65,536 registers at most: 64 per thread for 1,024 threads, about 100 for 640, which
-    two columns each need. Beyond five the columns are kept in local memory.
+    A block has at most 65,536 registers: 64 per thread for 1,024 threads, about 100 for 640, which
+    two columns per thread need. More than five columns are kept in local memory.
 
     >>> launch_shape(208), launch_shape(1280), launch_shape(5000)
     ((224, 1), (640, 2), (1024, 5))
@@ -39,8 +39,8 @@ def launch_shape(width: int) -> tuple[int, int]:
 
 
 def launch_bound(threads: int) -> int:
-    """The block size that the compiler may count on: it fits a thread's registers to that. Small
-    blocks keep what the compiler would use anyway (56 on sm_90, 96 on sm_100).
+    """The largest block size that the compiler must allow for, which limits the registers of a
+    thread. Small blocks get what the compiler would use anyway (56 on sm_90, 96 on sm_100).
 
     >>> [launch_bound(threads) for threads in (224, 640, 768)]
     [256, 640, 1024]
@@ -49,7 +49,7 @@ def launch_bound(threads: int) -> int:
 
 
 def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
-    """For NVRTC, beside the architecture."""
+    """Options for NVRTC, besides the architecture."""
     return f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}", f"-DTHREADS={bound}"
 
 
@@ -58,11 +58,11 @@ Rows = tuple[int, int]
 
 
 class CudaKernels:
-    """Both change a stack in place, a CuPy array: float64, C order."""
+    """The two kernels; both change a stack in place, a CuPy array: float64, C order."""
 
     def __init__(self) -> None:
         self._cupy: Any = importlib.import_module("cupy")
-        self._cublas: Any = self._cupy.cuda.cublas  # read so, it finds the library first
+        self._cublas: Any = self._cupy.cuda.cublas  # this attribute finds the library first
         self._compiled: dict[tuple[int, int], Any] = {}
         self._self_test()
 
@@ -141,7 +141,8 @@ class CudaKernels:
         return self._compiled[key]
 
     def _self_test(self) -> None:
-        """The largest products the bound allows, against integers: refuses emulated doubles."""
+        """Compare the largest products that the bound allows with integers: refuses emulated
+        doubles."""
         cupy, extreme = self._cupy, PRIMES_FLOAT64[0] // 2
         stack = cupy.full((1, 2 * WIDTH, WIDTH), float(extreme))
         factors = cupy.full((1, WIDTH, WIDTH), float(extreme))

@@ -1,7 +1,7 @@
 """CUDA source of one panel of the batched elimination, as CuPy compiles it (`cuda.py`).
 
-Kept apart so that it can be compiled and tested without a GPU: the tests build it with NVRTC for
-three architectures, and run it thread by thread on the host against Python integers.
+It is a separate module so that it can be compiled and tested without a GPU: the tests build it with
+NVRTC for three architectures, and run it thread by thread on the host against Python integers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where an elimination runs, chosen once and recorded."""
+"""The device on which an elimination runs, chosen once and recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Kind: TypeAlias = Literal["cpu", "cuda"]
 
 @dataclass(frozen=True)
 class Device:
-    """kind: of hardware. name: the hardware's. libraries: versions of what computes."""
+    """kind, name: of the hardware. libraries: versions of the libraries that compute."""
 
     kind: Kind
     name: str
@@ -34,12 +34,12 @@ class Device:
 
     @property
     def namespace(self) -> Any:
-        """Of its arrays: CuPy, as array-api-compat has it, or NumPy."""
+        """The namespace of its arrays: array-api-compat's CuPy, or NumPy."""
         return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
 
     def memory(self, memory: int | None = None) -> int:
-        """`memory` bytes, or what the GPU has free where that is less; None: 2 GiB, and of a GPU
-        a quarter of what is free."""
+        """`memory` bytes, or the free memory of the GPU if that is less. None: 2 GiB, or a quarter
+        of the free memory of the GPU."""
         if self.kind == "cpu":
             return memory or DEFAULT_MEMORY
         cupy = _load_cupy()
@@ -51,7 +51,7 @@ class Device:
 def choose_device(device: DeviceChoice = "auto") -> Device:
     """The device to compute on: "auto" prefers a usable GPU to the CPU.
 
-    Raises InputError for "cuda" where there is no usable CUDA device.
+    Raises InputError for "cuda" if there is no usable CUDA device.
 
     >>> choose_device("cpu").name
     'CPU threads'

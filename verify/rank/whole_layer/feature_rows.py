@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from flint import fmpz, fmpz_mat
+from flint import fmpz_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
@@ -35,7 +35,7 @@ from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head, Layer
 from attncert.verify import features
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, random_projection, reduce
-from attncert.verify.rank.residues import residues
+from attncert.verify.rank.residues import as_table, residues
 from attncert.verify.tables import Outer
 
 _SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
@@ -199,11 +199,7 @@ def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
 
 def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> FloatArray:
     """[M_1 ... M_H] modulo m, balanced float64, (d, H·d_h)."""
-    parts = []
-    for matrix in matrices:
-        flat = np.array([int(x % fmpz(m)) for x in matrix.entries()], dtype=np.int64)
-        parts.append(residues(flat.reshape(matrix.nrows(), matrix.ncols()), m))
-    return np.hstack(parts)
+    return np.hstack([residues(as_table(matrix), m) for matrix in matrices])
 
 
 def _powers_of_two(p: int) -> tuple[FloatArray, FloatArray]:

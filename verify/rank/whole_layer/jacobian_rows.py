@@ -32,7 +32,7 @@ from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.features import residue_rank
 from attncert.verify.rank.engines.arithmetic import matmul, reduce
-from attncert.verify.rank.residues import residues, to_host
+from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
 from attncert.verify.rank.whole_layer.streaming import Elimination
@@ -98,9 +98,8 @@ class JacobianRows:
         tables = []
         for matrix in matrices:
             assert matrix is not None
-            whole = [int(x) for x in matrix.numer_denom()[0].entries()]
-            flat = np.array(whole, dtype=object) // (math.gcd(*whole) or 1)
-            tables.append(residues(flat, self.p).reshape(matrix.nrows(), matrix.ncols()))
+            table = as_table(matrix.numer_denom()[0])
+            tables.append(residues(table // (math.gcd(*table.ravel().tolist()) or 1), self.p))
         return self._xp.asarray(np.stack(tables))
 
 
