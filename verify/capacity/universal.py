@@ -66,11 +66,12 @@ def universal(
     full = next(_full(data, needed, wide, seed), None) if needed else None
     served = full is not None and len(full.layer.heads) <= wide
     reached = None if served else _reached(data, wide, above(wide), seed)
+    least = 0
+    below: ids.ClaimId | None = None
     if served:
         least, below = data.T, ids.UNIVERSAL_ENOUGH
-    else:
-        least = reached.rank if reached else 0
-        below = ids.UNIVERSAL_REACHED if reached else None
+    elif reached is not None:
+        least, below = reached.rank, ids.UNIVERSAL_REACHED
     return Universal(
         least,
         above(law.heads),
