@@ -1,4 +1,4 @@
-"""A third-party proof: the example, planted defects, and what can go wrong in its code."""
+"""A third-party proof: the example, planted defects, and errors in its code."""
 
 from __future__ import annotations
 

@@ -124,8 +124,8 @@ def _missing(proof: Proof) -> Iterator[str]:
         steered = h > 1 and any(of_head(h, step) in trace for step in _STEERS)
         later = outline.later if h > 1 and (steered or not outline.short_heads) else ()
         limit = ["independence"] if steered and outline.later == _STEERS and ranks else []
-        so_far = ["rank"] if ranks and outline.first else []
-        always += [of_head(h, step) for step in (*outline.first, *later, *limit, *so_far)]
+        rank = ["rank"] if ranks and outline.first else []
+        always += [of_head(h, step) for step in (*outline.first, *later, *limit, *rank)]
     yield from (f"{name} is missing" for name in always if name not in trace)
 
 

@@ -1,4 +1,4 @@
-"""Files of every claim for the agreement of the checkers, true and false: sequences with repeated
+"""True and false files of every claim, on which the checkers must agree: sequences with repeated
 symbols, masks, ties, edges of the bound, small primes, blocks before a layer."""
 
 from __future__ import annotations

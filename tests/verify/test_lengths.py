@@ -1,8 +1,7 @@
-"""Contexts of different lengths: whatever is computed of heads is what it is of repeated tokens.
+"""Contexts of different lengths, compared with the same data repeated to one length.
 
-A context whose tokens all occur r times is, for every head, the context without repetition. So data
-of different lengths are compared with the same data repeated to one length, which needs no code for
-lengths; and with what fills the shorter contexts up taken for tokens, which must differ.
+A context whose tokens all occur r times is, for every head, the context without repetition. If the
+copies that pad shorter contexts are taken for tokens, results must differ.
 """
 
 from __future__ import annotations
@@ -92,14 +91,6 @@ def test_what_is_built_speaks_of_the_tokens(name: str) -> None:
     assert multiprecision(DATA, layer).level.value == "enclosed"
 
 
-def test_given_weights_are_placed_by_the_tokens() -> None:
-    built = from_layer(prove(DATA, Prove(construction="generic")).layer, DATA, "mine")
-    logits_of = {
-        t: row for head in built.heads for t, row in zip(head.group, head.logits, strict=True)
-    }
-    assert {t: len(row) for t, row in logits_of.items()} == {0: 3, 1: 1, 2: 2, 3: 4}
-
-
 def test_given_weights_on_contexts_with_repeated_tokens() -> None:
     text = of_sequences(["^abab"], {"a": [1, 0, 2], "b": [-1, 1, 1], "^": [2, 1, 0]})
     proof = prove(text, Prove("generic", claim="full-rank"))
@@ -158,17 +149,6 @@ def judged(file: dict[str, Any], path: Path) -> str:
     body["input_sha256"] = sha256(canonical_bytes(body["data"])).hexdigest()
     path.write_bytes(canonical_bytes(sealed(body)))
     return str(check_file(str(path)).status)
-
-
-def test_any_token_counts_have_a_certificate() -> None:
-    """Their least common multiple is 30,030."""
-    tables = [[[k, i, k * i % 3] for i in range(k)] for k in (2, 3, 5, 7, 11, 13)]
-    data = Dataset.of(tables, [[1, k, k * k] for k in range(6)], [1] * 6)
-    proof = prove(data, Prove(construction="generic"))
-    assert proof.standing.value == "proved" and proof.certificate is not None
-
-
-# What users were told of copies.
 
 
 def test_assume_finds_given_contexts_independent(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every construction through everything: what one description must be enough for."""
+"""Every construction is proved, reported, certified and refused from its record alone."""
 
 from __future__ import annotations
 

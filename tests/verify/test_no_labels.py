@@ -1,4 +1,4 @@
-"""Data without labels: what can be said is said, and nothing is said of labels."""
+"""Data without labels: the rank is certified, and no claim is about labels."""
 
 from __future__ import annotations
 

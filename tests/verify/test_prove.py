@@ -1,4 +1,4 @@
-"""The whole pipeline: what is built, what is claimed, what it rests on, and every refusal."""
+"""The whole pipeline: layers, claims, their premises, and refusals."""
 
 from __future__ import annotations
 

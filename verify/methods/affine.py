@@ -48,17 +48,17 @@ def _dimensions(at: View, head: WidthOneHead, number: int) -> Relations:
 
 def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
     """Different rows have different entries of E⁽ᵗ⁾u: the lemma for repeated rows applies."""
-    yield from _told_apart(at.data, head, head.group)
+    yield from _distinguished(at.data, head, head.group)
     yield {"group size": len(head.group)}
 
 
 def _separator(at: View, head: WidthOneHead, number: int) -> Relations:
     """The same for every earlier s: one row attracts all attention as c grows."""
-    yield from _told_apart(at.data, head, head.earlier)
+    yield from _distinguished(at.data, head, head.earlier)
     yield {"earlier": len(head.earlier)}
 
 
-def _told_apart(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> Relations:
+def _distinguished(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> Relations:
     """E⁽ᵗ⁾u has as many different entries as there are different rows."""
     products = entries(data, head.separator)
     values = [len({str(x) for x in products(t)}) for t in examples]
@@ -172,7 +172,7 @@ _HEADS = (
     "A head is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, in the order of the "
     "dimension condition: the $j$-th member has a context of rank $j$ or more in the first "
     "group, of affine dimension $j$ or more in a later one. Rows may be repeated; equal rows "
-    "count as one wherever rows are told apart. $c$ is the least whole number at which the "
+    "count as one wherever rows are compared. $c$ is the least whole number at which the "
     "rank of all heads so far is certified, and $B$ the least lead, at this $c$, of the row "
     "that an earlier example attends to in the limit, in bits."
 )

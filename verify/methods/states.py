@@ -121,7 +121,7 @@ class View:
         return self._run.after(block)
 
     @cached_property
-    def kept(self) -> dict[str, Any]:
+    def cache(self) -> dict[str, Any]:
         """Results that steps share, by name."""
         return {}
 

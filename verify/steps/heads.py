@@ -79,7 +79,7 @@ class Tables:
             self.number = number
         return self.table
 
-    def so_far(self, count: int) -> features.Progressive:
+    def first(self, count: int) -> features.Progressive:
         """The features modulo a prime of the first `count` heads."""
         if self.residues is None or self.appended > count:
             self.residues = features.Progressive(self.data, features.usable_primes(self.data)[0])
@@ -91,9 +91,9 @@ class Tables:
 
 
 def tables(at: View) -> Tables:
-    if "tables" not in at.kept:
-        at.kept["tables"] = Tables(at.data, at.built)
-    known: Tables = at.kept["tables"]
+    if "tables" not in at.cache:
+        at.cache["tables"] = Tables(at.data, at.built)
+    known: Tables = at.cache["tables"]
     return known
 
 
@@ -130,19 +130,19 @@ def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
     return lambda t: [fmpq(x, scale) for x in table[t, : data.tokens(t), 0].tolist()]
 
 
-def features_of(table: Table, so_far: features.Progressive) -> IntArray:
+def features_of(table: Table, residues: features.Progressive) -> IntArray:
     """The features mod p of one head for all examples, from its logits (T, n)."""
     every = range(len(table))
-    weights = softmax_residues(dense(table), so_far, every)
-    return features.mix_mod(weights, so_far.contexts(every), so_far.prime)
+    weights = softmax_residues(dense(table), residues, every)
+    return features.mix_mod(weights, residues.contexts(every), residues.prime)
 
 
 def softmax_residues(
-    table: ObjectArray, so_far: features.Progressive, examples: Sequence[int]
+    table: ObjectArray, residues: features.Progressive, examples: Sequence[int]
 ) -> IntArray:
     """Softmax weights mod p; all 0, which proves nothing, if a sum vanishes."""
     try:
-        return features.softmax_mod(table, so_far.prime, so_far.times(examples))
+        return features.softmax_mod(table, residues.prime, residues.times(examples))
     except SumVanishes:
         return np.zeros(table.shape, dtype=np.int64)
 

@@ -117,13 +117,13 @@ SEPARATOR = moving(
 
 def _limit(at: View, head: SteeringHead, number: int) -> Relations:
     """Step 7: in the limit c → ∞ the rows of all examples placed so far are independent."""
-    so_far, rows = tables(at).so_far(number - 1), [*head.earlier, *head.group]
-    weights = softmax_residues(dense(logits(at, number)[rows]), so_far, rows)
+    residues, rows = tables(at).first(number - 1), [*head.earlier, *head.group]
+    weights = softmax_residues(dense(logits(at, number)[rows]), residues, rows)
     for k, target in enumerate(head.targets):
         weights[k] = 0
         weights[k, target] = 1
-    limit = features.mix_mod(weights, so_far.contexts(rows), so_far.prime)
-    yield from _full(so_far.rank(rows, limit), rows, so_far.prime)
+    limit = features.mix_mod(weights, residues.contexts(rows), residues.prime)
+    yield from _full(residues.rank(rows, limit), rows, residues.prime)
     yield {"uses": {"A2": f"{len(head.group)} of n independent rows must leave a flat"}}
 
 
@@ -145,8 +145,8 @@ INDEPENDENCE = moving(
 def _finite(at: View, head: PlacedHead, number: int) -> Relations:
     """Step 8: the rows placed so far are independent at the c that was chosen."""
     rows = [*head.earlier, *head.group]
-    so_far = tables(at).so_far(number)
-    yield from _full(so_far.rank(rows), rows, so_far.prime)
+    residues = tables(at).first(number)
+    yield from _full(residues.rank(rows), rows, residues.prime)
 
 
 RANK = placing(

@@ -1,5 +1,4 @@
-"""Where nothing was built: what can be placed, the limits for all weights, the given labels
-apart."""
+"""Answers if nothing was built: the largest part, limits for all weights, and the given labels."""
 
 from __future__ import annotations
 
