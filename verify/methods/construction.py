@@ -201,7 +201,7 @@ class Task:
         return self.theorem.r(self.data, self.request.head_width)
 
 
-def _faults(construction: Construction) -> Iterator[tuple[str, str, object]]:
+def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
     """Each fault: the field, what it must be, and what it is."""
     if not (isinstance(construction.name, str) and _NAME.fullmatch(construction.name)):
         yield "name", "in lower case, like my-heads", construction.name
