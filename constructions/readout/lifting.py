@@ -22,12 +22,11 @@ and both sides are less than p^K / 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
+from flint import fmpq, fmpz, fmpz_mat, nmod_mat
 from gmpy2 import gcd, mpz
 
 from attncert.constructions.arrays import (
@@ -48,30 +47,30 @@ _CHUNK = 256  # digits between two calls of `progress`
 _SMALL = lcm(*range(1, 64))
 
 
-@dataclass(frozen=True)
-class Solution:
-    """x = numerators / denominator, at the pivots head by head."""
-
-    numerators: list[Any]
-    denominator: Any
-
-
 def lifted(
     construction: BuiltLayer,
     data: Dataset,
     right: list[int],
     bits: int,
     progress: Progress = silent,
-) -> Solution | None:
-    """The solution of Z[:, C] x = right (T integers), exact; None if this method does not apply.
+) -> list[fmpq] | None:
+    """The solution of Z[:, C] x = right (T integers), at the pivots head by head, exact; None if
+    this method does not apply.
 
     bits: an estimate for the numbers of x; a bad guess only costs time.
     """
     start = _start(construction, data, right)
-    return None if start is None else _solve(*start, data.T, bits, progress)
+    solution = None if start is None else _solve(*start, data.T, bits, progress)
+    if solution is None:
+        return None
+    numerators, denominator = solution
+    return [fmpq(fmpz(int(x)), fmpz(int(denominator))) for x in numerators]
 
 
-def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -> Solution | None:
+_Fractions = tuple[list[Any], Any]  # numerators, and their common denominator
+
+
+def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -> _Fractions | None:
     from attncert.constructions.readout.lifting_compiled import lift
 
     rng = np.random.default_rng(0)
@@ -105,7 +104,7 @@ def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
     return None if denominator is None else denominator * _SMALL
 
 
-def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> Solution | None:
+def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions | None:
     """x = D·x / D if the numerators are so short that they solve the system: proved by size.
 
     They have about as many bits as D, so fewer digits may suffice.
@@ -125,7 +124,7 @@ def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> Solution |
         numerators.append(x)
         common = gcd(common, x)
     common = gcd(common, denominator)
-    return Solution([x // common for x in numerators], denominator // common)
+    return [x // common for x in numerators], denominator // common
 
 
 def join_digits(digits: Sequence[int], base: int) -> Any:

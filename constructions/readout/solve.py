@@ -130,8 +130,7 @@ def readout(
             solution = lifted(construction, data, [int(y) for y in column], bits, step)
             if solution is None:
                 break
-            below = fmpz(int(solution.denominator)) * denominator
-            columns.append([fmpq(fmpz(int(x)), below) for x in solution.numerators])
+            columns.append([x / denominator for x in solution])
         else:
             return fmpq_mat(columns).transpose()
     return solve(pivot_system(construction, data), right)

@@ -66,7 +66,7 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
 def test_above_the_bound_nothing_is_tried(data: Path, tmp_path: Path, shell: Shell) -> None:
     options = ["--heads", "1", "--out", tmp_path / "o"]
     said = shell.runs("fit", data, *options, status=3).out
-    assert "20 labels need as many effective parameters, and 1 head of width 1 " in said
+    assert "itting 20 labels takes 20 effective parameters, but 1 head of width 1 " in said
     assert "(values: 1) has 11" in said
     assert not (tmp_path / "o" / "certificate.json").exists()
 

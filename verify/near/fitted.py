@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.given.attention import Shape
@@ -52,15 +51,6 @@ class Attempt:
     seed: int
     bound: int
     descent: Descent
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self,
-            heads=self.heads,
-            seed=self.seed,
-            found=self.descent.converged,
-            error=self.descent.error,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -236,7 +226,7 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
     if question.heads is None:
         if law.fewest_heads(question.head_width, value_width) is not None:
             return ""
-        capacity = "no number of heads has so many"
+        capacity = "no number of heads has that many"
     else:
         bound = law.bound(question.heads, question.head_width, value_width)
         if labels <= bound:
@@ -244,8 +234,8 @@ def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
         capacity = f"{sized(question.heads, question.head_width, value_width)} "
         capacity += f"{'has' if question.heads == 1 else 'have'} {bound}"
     return (
-        f"{counted(labels, 'label')} need{'s' * (labels == 1)} as many effective parameters, and "
-        f"{capacity}: almost all labels are out of reach"
+        f"fitting {counted(labels, 'label')} takes {labels} effective parameters, but {capacity}: "
+        "almost all labels are out of reach"
     )
 
 

@@ -6,7 +6,6 @@ from math import gcd
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpz
 from gmpy2 import invert, mpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,9 +84,7 @@ def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
     data, built = case("digits")
     right = [int(y) for y in data.labels.numerators[:, 0]]
     found = lifting.lifted(built, data, right, guess)
-    assert found is not None
-    expected = solve(pivot_system(built, data), data.label_matrix).entries()
-    assert [fmpq(fmpz(int(x)), fmpz(int(found.denominator))) for x in found.numerators] == expected
+    assert found == solve(pivot_system(built, data), data.label_matrix).entries()
 
 
 def test_a_wrong_digit_is_noticed() -> None:
