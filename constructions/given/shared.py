@@ -24,7 +24,7 @@ then q = X⁺ s. Of several results, the one with the shortest first Newton step
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,35 +47,20 @@ _PATIENCE = 100
 _ROOM = 1.02  # height of the turns of one head, for labels from -1 to 1
 
 
-@dataclass(frozen=True)
-class Whitened:
-    """contexts (1, n, d), queries (T, d): after whitening by the matrices by_context, by_query."""
-
-    contexts: FloatArray
-    queries: FloatArray
-    by_context: FloatArray
-    by_query: FloatArray
-
-    @classmethod
-    def of(cls, contexts: FloatArray, queries: FloatArray) -> Whitened:
-        by_context, by_query = whitening(contexts[0]), whitening(queries)
-        return cls(contexts @ by_context, queries @ by_query, by_context, by_query)
-
-    def back(self, weights: Array, shape: Shape) -> Array:
-        """The weights that have the same outputs on the data, up to rounding."""
-        xp = array_namespace(weights)
-        by_context, by_query = xp.asarray(self.by_context), xp.asarray(self.by_query)
-        key, query, value, output = shape.split(weights)
-        parts = by_context @ key, by_query @ query, by_context @ value
-        heads = xp.concat([xp.reshape(part, (shape.heads, -1)) for part in parts], axis=1)
-        return xp.concat([xp.reshape(heads, (-1,)), xp.reshape(output, (-1,))])
-
-
 def whitening(rows: FloatArray) -> FloatArray:
     """A such that the columns of rows·A have mean square one, on the span of the rows."""
     _, sizes, turned = np.linalg.svd(rows, full_matrices=False)
     r = int((sizes > 1e-10 * sizes[0]).sum())
     return (turned[:r].T / sizes[:r]) @ turned[:r] * np.sqrt(len(rows))
+
+
+def unwhitened(weights: Array, shape: Shape, by_context: Array, by_query: Array) -> Array:
+    """The weights that have the same outputs on the data, up to rounding."""
+    xp = array_namespace(weights)
+    key, query, value, output = shape.split(weights)
+    parts = by_context @ key, by_query @ query, by_context @ value
+    heads = xp.concat([xp.reshape(part, (shape.heads, -1)) for part in parts], axis=1)
+    return xp.concat([xp.reshape(heads, (-1,)), xp.reshape(output, (-1,))])
 
 
 def search(
@@ -96,11 +81,12 @@ def search(
     widths = shape.head_width, shape.value_width, shape.m
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
     if times is None and turns and widths == (1, 1, 1):
-        white = Whitened.of(contexts, queries)
-        weights = start(white.contexts, white.queries, labels, shape, seed)
-        E, X, y, x = map(xp.asarray, (white.contexts, white.queries, labels, weights))
+        by_context, by_query = whitening(contexts[0]), whitening(queries)
+        white = contexts @ by_context, queries @ by_query
+        x = start(*white, labels, shape, seed)
+        E, X, y, x, A, B = map(xp.asarray, (*white, labels, x, by_context, by_query))
         descent = descend(E, X, y, shape, x, **{"patience": _PATIENCE} | limits)
-        return replace(descent, weights=white.back(descent.weights, shape))
+        return replace(descent, weights=unwhitened(descent.weights, shape, A, B))
     own = None if times is None else xp.asarray(times)
     E, X, y = map(xp.asarray, (contexts, queries, labels))
     return descend(E, X, y, shape, seed, times=own, **limits)

@@ -116,7 +116,10 @@ def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions
     if denominator > limit:
         return None
     numerators, common = [], mpz(_SMALL)
-    for column in _pairs(used).T.tolist():
+    wide = used.astype(np.int64)
+    pairs = wide[::2]  # digits base p²
+    pairs[: len(wide) // 2] += wide[1::2] * PRIME
+    for column in pairs.T.tolist():
         x = join_digits(column, PRIME**2) * denominator % modulus
         x = x - modulus if 2 * x > modulus else x
         if abs(x) > limit:
@@ -158,14 +161,6 @@ def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
     if not denominator or size + margin > modulus.bit_length():
         return None
     return denominator // gcd(numerator, denominator)
-
-
-def _pairs(digits: DigitArray) -> IntArray:
-    """Digits base p², (⌈K/2⌉, T) int64."""
-    wide = digits.astype(np.int64)
-    low, high = wide[::2], wide[1::2]
-    low[: len(high)] += high * PRIME
-    return low
 
 
 def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[System, int] | None:

@@ -30,12 +30,13 @@ def one(d: int, heads: int = 1) -> Shape:
 
 def test_whitening_leaves_the_layer_as_it_is() -> None:
     contexts, queries, _ = uniform(30, 4, 6)
-    white = shared.Whitened.of(contexts, queries)
-    assert np.allclose(white.queries.T @ white.queries, 30 * np.eye(6))
-    assert np.allclose(white.contexts[0] @ white.contexts[0].T, 4 * np.eye(4))
+    A, B = shared.whitening(contexts[0]), shared.whitening(queries)
+    E, X = contexts @ A, queries @ B
+    assert np.allclose(X.T @ X, 30 * np.eye(6))
+    assert np.allclose(E[0] @ E[0].T, 4 * np.eye(4))
     weights = np.random.default_rng(0).standard_normal(one(6, 3).parameters)
-    back = white.back(weights, one(6, 3))
-    there = outputs(white.contexts, white.queries, weights, one(6, 3))
+    back = shared.unwhitened(weights, one(6, 3), A, B)
+    there = outputs(E, X, weights, one(6, 3))
     assert np.allclose(outputs(contexts, queries, back, one(6, 3)), there)
     assert not np.allclose(outputs(contexts, queries, weights, one(6, 3)), there)
 

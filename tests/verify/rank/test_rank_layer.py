@@ -29,7 +29,7 @@ from attncert.verify.fast import check as fast
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.whole_layer import sizes
-from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
+from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.steps import conclusions
 
@@ -109,7 +109,6 @@ def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
     """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2): whole logits, from the data."""
     data = Dataset.of([[1, 1], [3, 1]], [[1, 0], [1, 1], [2, 5]], [0, 1, 2])
     half = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 2)] * 2), fmpq_mat(2, 1, [1, 3])),))
-    assert not is_integral(half.heads[0], data)
     want = features_mod(data, half, P)
     assert np.array_equal(FeatureRows(data, half, P).rows(0, 3) % P, want)
     assert layer_rank(data, half).rank == flint_rank(data, half, P)

@@ -53,10 +53,6 @@ def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
     return f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}", f"-DTHREADS={bound}"
 
 
-Rows = tuple[int, int]
-"""The first, and the one after the last."""
-
-
 class CudaKernels:
     """The two kernels; both change a stack in place, a CuPy array: float64, C order."""
 
@@ -97,8 +93,10 @@ class CudaKernels:
         )
         return columns, independent
 
-    def subtract(self, stack: Any, pivots: Rows, others: Rows, start: int, factors: Any) -> None:
-        """stack[:, others, start:] -= factors @ stack[:, pivots, start:].
+    def subtract(
+        self, stack: Any, pivots: tuple[int, int], others: tuple[int, int], start: int, factors: Any
+    ) -> None:
+        """stack[:, others, start:] -= factors @ stack[:, pivots, start:]; rows are ranges (a, b).
 
         Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,14 +17,12 @@ __all__ = ["Device", "DeviceChoice", "choose_device"]
 
 DEFAULT_MEMORY = 1 << 31
 
-Kind: TypeAlias = Literal["cpu", "cuda"]
-
 
 @dataclass(frozen=True)
 class Device:
     """kind, name: of the hardware. libraries: versions of the libraries that compute."""
 
-    kind: Kind
+    kind: Literal["cpu", "cuda"]
     name: str
     libraries: Mapping[str, str] = field(default_factory=dict)
 

@@ -176,11 +176,6 @@ class FeatureRows:
         return rows if self._mixing is None else matmul(rows, self._mixing, self.p)
 
 
-def is_integral(head: Head, data: Dataset) -> bool:
-    """Whether the entries alone show that every logit is an integer; False leaves it open."""
-    return _scaled(head, data)[2] == 1
-
-
 def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
     """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, N the data's numerators;
     common factors of s with all of K, then with all of Q, are divided out."""

@@ -27,7 +27,7 @@ from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import lazy_terms
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
-from attncert.verify.rank.whole_layer.feature_rows import FeatureRows, is_integral
+from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, rows_at_once, widths
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
@@ -99,7 +99,7 @@ def _rank(data: Dataset, layer: Layer, p: int, width: int, xp: Any, progress: Pr
     """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=width, xp=xp)
     elimination = Elimination(rows.columns, p)
-    step = rows_at_once(data, layer, not all(is_integral(head, data) for head in layer.heads))
+    step = rows_at_once(data, layer)
     for start in range(0, data.T, HEIGHT):
         stop = min(start + HEIGHT, data.T)
         parts = [rows.rows(a, min(a + step, stop)) for a in range(start, stop, step)]
@@ -113,11 +113,6 @@ def _require_exact_products(xp: Any, p: int) -> None:
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)
-    product = left @ right
-    exact_sum = -terms * extreme**2
-    exact = (
-        bool(xp.all(product[1:, :] == float(exact_sum)))
-        and float(product[0, 0]) == exact_sum + extreme
-    )
-    if not exact:
+    product, total = left @ right, float(-terms * extreme**2)
+    if not bool(xp.all(product[1:, :] == total)) or float(product[0, 0]) != total + extreme:
         raise RuntimeError("float64 products are not exact on this device")

@@ -30,15 +30,12 @@ def widths(data: Dataset, heads: int, memory: int) -> list[int]:
     return [first, *list(fitting)[:1]]
 
 
-def rows_at_once(data: Dataset, layer: Layer, exact: bool) -> int:
-    """How many rows of Z are made at a time: as many as need _TEMPORARY numbers, at least one.
-
-    exact: whether the logits are made from Python integers, which take the space of ten floats.
-    """
+def rows_at_once(data: Dataset, layer: Layer) -> int:
+    """The number of rows of Z made at a time: at least one, and no more than _TEMPORARY numbers
+    allow. Logits may be made from Python integers, which take the space of ten floats."""
     n, d, heads = data.n, data.d, len(layer.heads)
-    contexts = 0 if data.shared else 3 * n * (d + heads * layer.head_width)
-    objects = 10 * n * (4 if data.shared else d) if exact else 0
-    each = contexts + objects + 8 * heads * n + 4 * heads * (d + layer.head_width)
+    contexts = 40 * n if data.shared else n * (13 * d + 3 * heads * layer.head_width)
+    each = contexts + 8 * heads * n + 4 * heads * (d + layer.head_width)
     return max(1, min(HEIGHT, _TEMPORARY // each))
 
 
