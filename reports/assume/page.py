@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from attncert.reports.answers import PageParts
 from attncert.reports.kruskal.page import stored
 from attncert.reports.words.numbers import real
@@ -17,8 +15,8 @@ from attncert.verify.claims.words import counted
 
 Row = tuple[str, ...]
 ROUNDING_COLUMNS = (
-    "sets", "number", "standing", "$\\sigma_{\\min}$", "rounding, at most",
-    "$\\sigma_{\\min}/\\sigma_{\\max}$", "ε-rank",
+    "sets", "number", "standing", "least $\\sigma_{\\min}$", "rounding, at most",
+    "least $\\sigma_{\\min}/\\sigma_{\\max}$", "least ε-rank",
 )  # fmt: skip
 LAYER_COLUMNS = ("construction", "first group", "by its theorem", "queries placed", "proved for")
 
@@ -103,27 +101,16 @@ def _rounding(answer: Assumed) -> list[Row]:
 def _spectra_row(name: str, spectra: Sequence[Spectrum]) -> Row:
     if not spectra:
         return ()
-    sizes = _whole_span([s.size for s in spectra])
     standing = "; ".join(f"{many:,} {words}" for words, many in counts(tuple(spectra)).items())
     return (
         name,
         f"{len(spectra):,}",
         standing,
-        _span([s.least for s in spectra]),
+        real(min(s.least for s in spectra)),
         real(max(s.rounding for s in spectra)),
-        _span([s.least / (s.largest or 1.0) for s in spectra]),
-        f"{_whole_span([s.epsilon_rank for s in spectra])} of {sizes}",
+        real(min(s.least / (s.largest or 1.0) for s in spectra)),
+        f"{min(s.epsilon_rank for s in spectra):,}",
     )
-
-
-def _span(values: Sequence[float]) -> str:
-    low, middle = real(min(values)), real(float(np.median(values)))
-    return low if low == middle else f"{low} (median {middle})"
-
-
-def _whole_span(values: Sequence[int]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _layer(answer: Assumed) -> list[Row]:

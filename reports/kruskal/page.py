@@ -29,7 +29,6 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "relation": [] if upper is None else readable(upper),
         "rows": _rows(answer),
         "samples": sampled,
-        "unsampled": sampled is None and answer.question.subsets is None,
         "redo": replace(answer.question, k=interval.lower.value or None, subsets=0).line(),
     }
     more = () if sampled is None else (_sampled_line(sampled),)

@@ -10,7 +10,7 @@ are counted, and the search is about the distinct ones.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
 
 _SHARE = 50  # subsets of n for each subset of d, which takes longer
-_SPECTRA = (8, 3)  # random subsets whose spectrum is computed: of n queries, of d
+_SPECTRA = 3  # random subsets of each size whose spectrum is computed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -109,21 +109,26 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
     vectors, k = inputs.distinct, size_of_sets(inputs)
     most = min(vectors.N, inputs.d)
     with timed(seconds, "contexts"):
-        contexts = tuple(_counted(spectra(inputs.contexts()), len(inputs.with_context), progress))
+        progress("contexts", 0, len(inputs.with_context))
+        contexts = tuple(spectra(inputs.contexts()))
     with timed(seconds, "Kruskal rank"):
         rank = exact_rank(vectors.array)
         interval = close(
             vectors, Kruskal(work=question.work, seed=question.seed), progress=progress
         )
     with timed(seconds, "random subsets"):
-        counts = {most: -(-question.subsets // _SHARE)} | ({k: question.subsets} if k else {})
+        sizes = {most: -(-question.subsets // _SHARE)} | ({k: question.subsets} if k else {})
         samples = {
             size: _sample(vectors, size, count, question.seed, progress)
-            for size, count in sorted(counts.items())
+            for size, count in sorted(sizes.items())
             if count and size <= rank
         }
     with timed(seconds, "spectra of subsets"):
-        subsets = _subsets(vectors, k, question.seed)
+        drawn = {size: sequences(vectors.N, size, question.seed, 0, _SPECTRA) for size in sizes}
+        subsets = {
+            size: tuple(spectra((i, vectors.array[rows]) for i, rows in enumerate(sets)))
+            for size, sets in sorted(drawn.items())
+        }
     placed = tuple[Placed, ...]()
     with timed(seconds, "groups"):
         if inputs.heads is not None:
@@ -148,31 +153,10 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
     )
 
 
-def _counted(sets: Iterable[Spectrum], count: int, progress: StageProgress) -> Iterable[Spectrum]:
-    for i, spectrum in enumerate(sets):
-        progress("contexts", i + 1, count)
-        yield spectrum
-
-
 def _sample(vectors: Vectors, k: int, count: int, seed: int, progress: StageProgress) -> Samples:
     job = sampling_job(vectors, k, count, seed=seed)
     records, _ = job.run(progress=progress)
     return job.work.summary(vectors, job.plan, records.values())
-
-
-def _subsets(vectors: Vectors, k: int | None, seed: int) -> dict[int, tuple[Spectrum, ...]]:
-    """Spectra of random sets of n queries, and of the most that can be independent."""
-    sizes = [k, min(vectors.N, vectors.d)]
-    counts_by_size = {size: count for size, count in zip(sizes, _SPECTRA, strict=True) if size}
-    return {
-        size: tuple(
-            spectra(
-                (i, vectors.array[rows])
-                for i, rows in enumerate(sequences(vectors.N, size, seed, 0, count))
-            )
-        )
-        for size, count in counts_by_size.items()
-    }
 
 
 def _placed(inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int) -> tuple[Placed, ...]:
