@@ -25,7 +25,6 @@ def page_parts(answer: KruskalRank) -> PageParts:
         "assumed": "",
         "stored": stored(answer.data),
         "ends": [_bound_row(interval.lower), _bound_row(interval.upper)],
-        "trail": [_bound_row(bound) for bound in interval.trail],
         "relation": [] if upper is None else readable(upper),
         "rows": _rows(answer),
         "samples": sampled,

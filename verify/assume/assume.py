@@ -42,10 +42,10 @@ class Assumed(Answer):
     """The answer about the distinct queries; groups are about all inputs.
 
     rank: of all queries, exact. interval: of the
-    Kruskal rank. samples: random subsets of k and of `most` queries, by size; empty if the size
-    exceeds the rank, so that each subset is dependent. contexts: the spectrum of each given
-    context. subsets: the spectra of random sets of k and of `most` queries. certificate: of
-    dependent queries.
+    Kruskal rank. samples: random subsets of min(n, N) and of min(N, d) queries, by size, without
+    sizes above the rank, whose subsets are all dependent. contexts: the spectrum of each given
+    context. subsets: the spectra of random sets of the same sizes. certificate: of dependent
+    queries.
     """
 
     question: Assume
@@ -56,23 +56,6 @@ class Assumed(Answer):
     contexts: tuple[Spectrum, ...]
     subsets: Mapping[int, tuple[Spectrum, ...]]
     placed: tuple[Placed, ...]
-
-    @property
-    def k(self) -> int | None:
-        """min(n, N) of N distinct queries, the size that A1 asks for; None if n > d, so that A1
-        fails."""
-        return size_of_sets(self.data)
-
-    @property
-    def most(self) -> int:
-        """min(N, d) of the N distinct queries: the size that general position asks for."""
-        return min(self.data.distinct.N, self.data.d)
-
-
-def size_of_sets(inputs: LayerInputs) -> int | None:
-    """The size of the sets in A1; None if n vectors of width d < n are dependent."""
-    n = min(inputs.tokens, inputs.distinct.N)
-    return n if n <= inputs.d else None
 
 
 @answers(Assume)
@@ -106,8 +89,8 @@ def assume(
 
 def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> Assumed:
     seconds = dict[str, float]()
-    vectors, k = inputs.distinct, size_of_sets(inputs)
-    most = min(vectors.N, inputs.d)
+    vectors = inputs.distinct
+    most, asked = min(vectors.N, inputs.d), min(vectors.N, inputs.tokens)
     with timed(seconds, "contexts"):
         progress("contexts", 0, len(inputs.with_context))
         contexts = tuple(spectra(inputs.contexts()))
@@ -117,7 +100,9 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
             vectors, Kruskal(work=question.work, seed=question.seed), progress=progress
         )
     with timed(seconds, "random subsets"):
-        sizes = {most: -(-question.subsets // _SHARE)} | ({k: question.subsets} if k else {})
+        sizes = {most: -(-question.subsets // _SHARE)}
+        if asked <= inputs.d:
+            sizes[asked] = question.subsets
         samples = {
             size: _sample(vectors, size, count, question.seed, progress)
             for size, count in sorted(sizes.items())

@@ -150,10 +150,7 @@ def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
 def _rows(inputs: LayerInputs) -> str:
     if inputs.shortest is None:
         return f"{counted(inputs.tokens, 'independent row')} (Assumption 2)"
-    return (
-        f"independent rows: {inputs.lengths} of them. Assumption 2 asks for equally many, and so "
-        "do the constructions paper and width-one; affine and generic do not"
-    )
+    return f"independent rows, {inputs.lengths} of them (Assumption 2 asks for equally many)"
 
 
 def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:

@@ -57,8 +57,10 @@ class LayerInputs:
         if isinstance(data, Dataset) and tokens is None:
             data = data.expanded()
             shortest = None if data.counts is None else min(data.counts)
-            contexts, numbers = partial(_rows_of, data), tuple(range(data.T))
-            return cls(queries, data.n, None, None, numbers, contexts, {}, data.shared, shortest)
+            numbers = range(len(data.contexts))
+            contexts = partial(map, lambda t: (t, as_table(data.rows(t))), numbers)
+            given = tuple(range(data.T))
+            return cls(queries, data.n, None, None, given, contexts, {}, data.shared, shortest)
         if tokens is None:
             raise InputError("tokens", "given if there are no contexts", "left out")
         return cls(queries, tokens, None, None, (), lambda: iter(()), {})
@@ -117,8 +119,3 @@ def _bytes(row: AnyArray) -> bytes:
     if row.dtype == object:
         return repr(row.tolist()).encode()
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0
-
-
-def _rows_of(data: Dataset) -> Contexts:
-    for t in range(len(data.contexts)):
-        yield t, as_table(data.rows(t))

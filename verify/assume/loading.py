@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.loading import bundled, parse_json, read_source
 from attncert.constructions.errors import InputError, odd_key
 from attncert.verify.assume.embeddings import MANIFEST, load_embeddings
-from attncert.verify.assume.inputs import Contexts, LayerInputs
+from attncert.verify.assume.inputs import LayerInputs
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.rank.residues import as_table
 
@@ -64,11 +62,6 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
         None,
         None,
         tuple(range(len(contexts))),
-        partial(_in_turn, contexts),
+        lambda: ((t, as_table(context, "contexts")) for t, context in enumerate(contexts)),
         {},
     )
-
-
-def _in_turn(contexts: AnyArray) -> Contexts:
-    for t, context in enumerate(contexts):
-        yield t, as_table(context, "contexts")

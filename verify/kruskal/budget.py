@@ -15,8 +15,8 @@ class Budget:
     """work: nominal seconds.
 
     >>> budget = Budget(2.0)
-    >>> budget.affords(1.5), budget.charge(1.5), budget.affords(1.0), budget.remaining
-    (True, None, False, 0.5)
+    >>> budget.charge(1.5), budget.remaining
+    (None, 0.5)
     """
 
     def __init__(self, work: float = math.inf) -> None:
@@ -26,10 +26,6 @@ class Budget:
     def remaining(self) -> float:
         """Never negative."""
         return max(0.0, self.work - self.charged)
-
-    def affords(self, nominal: float) -> bool:
-        """Whether work of this many nominal seconds can be done."""
-        return nominal <= self.remaining
 
     def charge(self, nominal: float) -> None:
         """Count work done."""

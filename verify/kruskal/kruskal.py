@@ -33,6 +33,8 @@ from attncert.verify.scale.engine import Cluster
 from attncert.verify.scale.engine import dask as connected
 from attncert.verify.scale.log import Log
 
+_SUBSETS = 1000
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
@@ -121,7 +123,7 @@ def _sampled(
 ) -> tuple[Interval, Samples | None]:
     """Random subsets of k vectors, or of as many as the upper end allows; and the interval with a
     dependent set among them, which may answer the question."""
-    k, count = question.k, question.drawn
+    k, count = question.k, _SUBSETS if question.subsets is None else question.subsets
     size = k or interval.upper.value
     if not size or not count or (settled(interval, k) and question.subsets is None):
         return interval, None

@@ -16,7 +16,6 @@ from attncert.verify.questions.values import (
 )
 
 WORK = number("a number of nominal seconds above 0, up to 10^7", 0, 10**7, above=True)
-_SUBSETS = 1000
 _MACHINES = "machines"
 _COUNT = whole(0, 10**7)
 _LAYER, _TESTS = "layer", "tests"
@@ -59,11 +58,6 @@ class Kruskal(Question):
         repeats=False,
     )
     seed: int = option(0, SEED, "random seed of subsets and bases")
-
-    @property
-    def drawn(self) -> int:
-        """The number of random subsets."""
-        return _SUBSETS if self.subsets is None else self.subsets
 
 
 @dataclass(frozen=True, repr=False)

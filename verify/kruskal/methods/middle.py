@@ -52,8 +52,6 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
-__all__ = ["REPRESENTATIVES", "Findings", "Middle", "primes_of", "seconds", "worth_trying"]
-
 _FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4

@@ -85,7 +85,7 @@ def support_bounds(
         untried = (s for s in subspaces if s.members not in tried and len(s.members) >= upper)
         prices = ((nominal_seconds(len(s.members), vectors.d, upper), s) for s in untried)
         price, space = min(prices, key=lambda pair: pair[0], default=(math.inf, subspaces[0]))
-        if price > _DEAREST or not budget.affords(price):
+        if price > min(_DEAREST, budget.remaining):
             return
         tried.add(space.members)
         decided = decide(vectors.take(space.members), upper, seed=seed, progress=progress)

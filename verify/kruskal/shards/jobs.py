@@ -130,14 +130,12 @@ def decide_all(
     if k <= 2 or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress)
     job = Job.of(AllSets.of(vectors, k), vectors, question.seed, log)
-    records, assumed = job.run(cluster, enough=_shows_a_circuit, progress=progress)
+    records, assumed = job.run(
+        cluster, enough=lambda record: record["circuit"] is not None, progress=progress
+    )
     return job.work.bound(vectors, job.plan, records.values(), assumed)
 
 
 def untrue(argument: str, actual: str) -> InputError:
     """The error for a log, or for workers of a cluster, whose records are false."""
     return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
-
-
-def _shows_a_circuit(record: Record) -> bool:
-    return record["circuit"] is not None
