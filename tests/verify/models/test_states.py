@@ -189,6 +189,9 @@ def test_files_outside_the_folder_are_not_loaded(tmp_path: Path) -> None:
         {"hidden_size": 10**30},
         {"hidden_size": 17},
         {"model_type": "none of these"},
+        {"num_labels": 10**9},
+        {"num_hidden_layers": 10**4},
+        {"sub": {"depths": [10**9]}},
     ],
 )
 def test_a_configuration_that_describes_no_model(changes: dict[str, Any], tmp_path: Path) -> None:
