@@ -18,7 +18,7 @@ Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` wr
 
 @dataclass(frozen=True)
 class Setup:
-    """What was built.
+    """The sizes of the layer that was built, and how.
 
     construction: its name.
     claim:      the kind of answer; as in the question if nothing was built.

@@ -135,7 +135,7 @@ def _parts(item: Any) -> tuple[Any, str, Any, tuple[Any, ...]]:
     left, op, right, *where = item
     if op != MODULO and op not in COMPARISONS:
         known = ", ".join((*COMPARISONS, MODULO))
-        raise NoRelation(f"a relation with {op!r}, which is none of {known}")
+        raise NoRelation(f"a relation with {op!r}, not one of {known}")
     return left, op, right, tuple(where)
 
 
@@ -190,7 +190,7 @@ def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]
 
 
 def _filled(nested: Any, number: Any) -> Any:
-    """The same number in the place of each entry."""
+    """The same number instead of each entry."""
     return [_filled(x, number) for x in nested] if isinstance(nested, list) else number
 
 

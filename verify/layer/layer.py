@@ -31,6 +31,7 @@ from attncert.verify.certificate import produced_by
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import (
@@ -83,15 +84,14 @@ def layer(
     progress: StageProgress = silent,
     *,
     mask: BoolArray | None = None,
-) -> Any:
+) -> LayerAnswer | Proof:
     """The errors, rank, saturation and heads of a third-party attention layer on data; for a
     network of other blocks, its errors.
 
     weights: a file, or `attncert.Weights`. data: a recording also holds the outputs that the
     weights must reproduce. mask: (T, n), True for the rows seen; None: that of the question.
-    Returns a LayerAnswer, or a Proof for a network.
-    Arithmetic: exact if all logits are integer multiples of ln 2, otherwise balls. Source: ours,
-    docs/models-and-layers.md. Raises InputError.
+    Returns a LayerAnswer, or a Proof for a network. Arithmetic: exact if all logits are integer
+    multiples of ln 2, otherwise balls. Source: ours, docs/models-and-layers.md. Raises InputError.
 
     >>> from attncert import LayerQuestion, Weights, layer, load
     >>> weights = Weights.load("examples/trained/after.npz", heads=3)

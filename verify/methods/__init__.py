@@ -1,1 +1,1 @@
-"""Constructions as the rest of the toolkit knows them: one description each, in one registry."""
+"""The records of constructions, their registry, and how they are judged."""

@@ -117,7 +117,7 @@ STEPS = {
     "integral": shared.INTEGRAL,
     "saturation": moving(
         "Every earlier $s$ attends most to the row $L_s$ where $(v\\cdot e_s)E^{(s)}u$ is "
-        "largest: $1-p\\le(n-1)2^{-B}$, which says nothing where it is 1 or more.",
+        "largest: $1-p\\le(n-1)2^{-B}$, which says nothing if it is 1 or more.",
         _saturation,
         rests_on=("selector", "separator"),
         where=EXAMPLE,

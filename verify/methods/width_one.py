@@ -65,7 +65,7 @@ def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
-    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, where d_h = 1).
+    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, if d_h = 1).
 
     That the group's logits are then α_t·E⁽ᵗ⁾u, free of c, is what this rests on.
     """
@@ -155,7 +155,7 @@ _HEADS = (
     "that it places; their own logits $\\alpha_tE^{(t)}u$ are free of $c$. $c$ is the least "
     "whole number at which the rank of all heads so far is certified, and that can be before "
     "anything saturates: $B$ is the least lead, at this $c$, of the row that an earlier "
-    "example attends to in the limit, in bits, and it is negative where that row does not "
+    "example attends to in the limit, in bits, and it is negative if that row does not "
     "lead yet. A short head is no head of the proof: its key and query are the shortest there "
     "are, it has neither selector nor $c$, and the rank is all that is claimed of it."
 )

@@ -1,1 +1,1 @@
-"""What `prove` does between the data and the finished record, stage by stage."""
+"""The stages of `prove`."""

@@ -1,1 +1,1 @@
-"""What is checked of a layer: hypotheses, conclusions, and the steps that several proofs share."""
+"""Checks of a layer: hypotheses, conclusions, and the steps that several proofs share."""
