@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from attncert.terminal.options import Sources, command_of
-from attncert.terminal.output import deliver, report_folder, require_apart
+from attncert.terminal.output import deliver, report_folder, require_apart, require_memory
 from attncert.verify.questions.audit import Attack, Audit
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Capacity, Fit
@@ -56,6 +56,7 @@ def _run(
     from attncert.reports.answers import report
     from attncert.reports.report import Report
 
+    require_memory()
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
     if path := sources.get("data"):  # weights and folders are read by the function
         options = {option: getattr(question, option) for option in entry.loads_by}

@@ -187,6 +187,16 @@ def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
     assert run.returncode == 0 and run.stderr == ""
 
 
+def test_too_little_memory_is_refused_before_the_work(tmp_path: Path) -> None:
+    """With 400,000 KiB OpenBLAS waits forever, and no SIGTERM reaches it."""
+    (tmp_path / "tiny.json").write_text(json.dumps(TINY))
+    words = f"ulimit -v 400000; exec {sys.executable} -m attncert kruskal tiny.json"
+    command = ["/bin/sh", "-c", words]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert "ulimit -v: must be 1048576 KiB or more, or unlimited, not 400000" in run.stderr
+
+
 def test_a_report_of_another_command_is_not_replaced_without_a_word(
     tmp_path: Path, shell: Shell
 ) -> None:
