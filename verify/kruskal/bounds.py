@@ -102,11 +102,7 @@ class Interval:
         return False if k > self.upper.value else None
 
     def line(self) -> str:
-        """The interval as a line for a terminal.
-
-        >>> Interval.trivial(Vectors.of([[1, 2], [2, 4], [0, 1]])).line()
-        '0 <= Kruskal rank <= 2   (definition)'
-        """
+        """The interval as a line for a terminal."""
         latest = self.trail[-1].method
         return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
 

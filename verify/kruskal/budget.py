@@ -12,12 +12,7 @@ CORES = 2
 
 
 class Budget:
-    """work: nominal seconds.
-
-    >>> budget = Budget(2.0)
-    >>> budget.charge(1.5), budget.remaining
-    (None, 0.5)
-    """
+    """work: nominal seconds."""
 
     def __init__(self, work: float = math.inf) -> None:
         self.work, self.charged = work, 0.0

@@ -98,11 +98,7 @@ A limit of 3 s should suffice.
 
 
 def known(k: int | None) -> str:
-    """The sentence for a search that answered the question.
-
-    >>> known(3)
-    'Whether every set of 3 is independent is known.'
-    """
+    """The sentence for a search that answered the question."""
     what = "The Kruskal rank" if k is None else f"Whether every set of {k} is independent"
     return f"{what} is known."
 

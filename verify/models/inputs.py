@@ -6,6 +6,7 @@ The model's own image processor and tokenizer, from transformers, turn them into
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,8 @@ def _images(folder: Path, model: str) -> Inputs:
     _, transformers = libraries()
     with foreign("one that takes images"):
         processor = transformers.AutoImageProcessor.from_pretrained(model, trust_remote_code=False)
+        if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
+            raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
 
     def batch(start: int, stop: int) -> dict[str, AnyArray]:
         images = [_image(path) for path in files[start:stop]]
@@ -78,7 +81,10 @@ def _image(path: Path) -> Any:
     from transformers.image_utils import load_image
 
     with foreign("an image", path.name):
-        return load_image(str(path))
+        image = load_image(str(path))
+        if max(image.size) > 100 * min(image.size):  # scaled up, it may take gigabytes
+            raise ValueError("one side over 100 times the other")
+        return image
 
 
 def _tokens(path: Path) -> IntArray:

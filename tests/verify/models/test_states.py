@@ -241,7 +241,7 @@ def test_no_code_of_an_image_processor_is_run(tmp_path: Path) -> None:
 def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
     import transformers
 
-    folder, model = images(tmp_path / "images", a=(8, 4)), str(tmp_path / "model")
+    folder, model = images(tmp_path / "images", a=(8, 4), c=(1, 401)), str(tmp_path / "model")
     saved("vit", Path(model))
     with pytest.raises(InputError, match="MODEL: must be one that takes images"):
         open_inputs(folder, model, Embed())
@@ -257,8 +257,12 @@ def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
     assert inputs.provenance["processor sha256"] != other.provenance["processor sha256"]
     (Path(folder) / "b.jpg").write_bytes(b"no image")
     bad = open_inputs(folder, model, Embed())
-    with pytest.raises(InputError, match=r"b\.jpg: must be an image"):
-        bad.batch(1, 2)
+    for k, line in ((1, r"b\.jpg: must be an image"), (2, r"c\.png: .* side over 100 times")):
+        with pytest.raises(InputError, match=line):
+            bad.batch(k, k + 1)
+    kind(size={"height": 10**5, "width": 10**5}).save_pretrained(model)  # 10^10 pixels
+    with pytest.raises(InputError, match="images of less than 10,000 pixels"):
+        open_inputs(folder, model, Embed())
 
 
 def test_passages_carry_special_tokens(tmp_path: Path) -> None:
