@@ -47,7 +47,7 @@ class Outer:
         return Outer(self.by[chosen], self.rows if len(self.rows) == 1 else self.rows[chosen])
 
     def leads(self, targets: Sequence[int]) -> ObjectArray:
-        """By how much each target exceeds all other entries, (N,); n > 1."""
+        """The margin by which each target exceeds all other entries, (N,); n > 1."""
         rows, at, which = self.rows, np.array(targets, dtype=np.intp), np.arange(len(targets))
         if len(rows) == 1:
             at, which = np.unique(at, return_inverse=True)
@@ -59,7 +59,7 @@ class Outer:
 
 
 def behind_targets(rows: ObjectArray, targets: Sequence[int] | IntArray) -> ObjectArray:
-    """How far the other entries of each row (N, n) are below its target, in order: (N, n - 1)."""
+    """The target of each row minus its other entries, in order: (N, n) -> (N, n - 1)."""
     count, n = rows.shape
     at = np.arange(count), np.asarray(targets, dtype=np.intp)
     others = np.ones(rows.shape, dtype=bool)
@@ -84,7 +84,7 @@ def ranges(table: Table) -> ObjectArray:
 
 
 def leads(table: Table, targets: Sequence[int]) -> list[Any]:
-    """By how much each row's target exceeds all its other entries, N numbers; [] if n = 1."""
+    """The margins by which the target of each row exceeds its other entries; [] if n = 1."""
     if isinstance(table, Outer):
         alone = table.rows.shape[1] == 1
         return [] if alone else table.leads(targets).tolist()
@@ -113,8 +113,8 @@ def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
 
 
 def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:
-    """How far the second largest entry is below the largest, (N,), and the others below the
-    second, the farthest first, at most _DROP: (N, n - 1).
+    """The largest entry minus the second largest, (N,), and the second minus the others, the
+    largest difference first, at most _DROP: (N, n - 1).
 
     A multiple b > 0 of a row keeps its order, b < 0 reverses it; and min(b·x, _DROP) follows from
     min(b, _DROP) and min(x, _DROP), since both are 0 or at least 1.

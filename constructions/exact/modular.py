@@ -84,7 +84,7 @@ def echelon_mod(matrix: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
 
 
 def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
-    """For few rows: the reduced independent rows, and the positions of their first entries.
+    """The reduced independent rows among a few rows, and the positions of their first entries.
 
     A row remains 0 before its pivot: another row is subtracted from it only if it is nonzero at
     that row's pivot, which is then behind its own.

@@ -18,13 +18,13 @@ from __future__ import annotations
 from flint import fmpz
 
 PRIME_FLOAT32 = 1019
-"""For elimination in float32: a sum of 56 products of residues stays below 2^24."""
+"""The prime for elimination in float32: a sum of 56 products of residues stays below 2^24."""
 
 PRIMES_21 = (2096867, 2095547, 2094683)
-"""For builders in float64: a sum of 2048 products of residues stays below 2^53."""
+"""The primes for builders in float64: a sum of 2048 products of residues stays below 2^53."""
 
 PRIMES_FLOAT64 = (11863067, 11861363, 11859923)
-"""For elimination in float64: a sum of 256 products of residues stays below 2^53."""
+"""The primes for elimination in float64: a sum of 256 products of residues stays below 2^53."""
 
 PRIMES_31 = (2147483579, 2147483123, 2147482763)
 """The three largest safe primes below 2^31 with 2 primitive: products fit 64-bit integers."""

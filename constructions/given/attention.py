@@ -44,7 +44,7 @@ class Shape:
 
     @property
     def attention(self) -> int:
-        """Numbers in keys, queries and values: where the output matrix begins."""
+        """The number of weights in keys, queries and values; the output matrix follows them."""
         return self.heads * sum(self.sizes)
 
     @property

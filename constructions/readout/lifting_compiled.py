@@ -93,7 +93,7 @@ def lift(digits: DigitArray, system: System) -> bool:
                     if since == _TERMS - 2:
                         residue %= p
                         since = 0
-                state += room[size - 1]  # what is left: p times the sign, 0 or -1
+                state += room[size - 1]  # the rest: p times the sign, 0 or -1
                 sign = state // p
                 if sign * p != state or (sign != 0 and sign != -1):
                     return False

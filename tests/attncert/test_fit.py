@@ -170,7 +170,7 @@ def test_a_missing_device_is_refused(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     said = shell.refuses("fit", data, "--device", "cuda")
-    assert "device: must be cpu or auto where no CUDA device can be used" in said
+    assert "device: must be cpu or auto if no CUDA device can be used" in said
 
 
 def test_the_number_of_steps_is_an_option() -> None:

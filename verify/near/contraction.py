@@ -57,7 +57,7 @@ class BallArray:
 
     @classmethod
     def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> BallArray:
-        """From Arb's balls: the midpoint rounded to float64, the radius enlarged to match."""
+        """Convert Arb's balls: the midpoint is rounded to float64, the radius enlarged to match."""
         mids, rads = [], []
         for x in entries:
             mid = float(x.mid())
@@ -118,7 +118,7 @@ def contractions(inverse: FloatArray, derivatives: BallArray) -> FloatArray:
 
 
 def judged(eta: FloatArray, kappa: FloatArray, radius: Fraction) -> Contraction:
-    """Whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities do not pass."""
+    """The verdict: whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities fail."""
     low = float(min(radius, LARGE)) * (1 - 2.0**-52)  # float() rounds to nearest
     with np.errstate(over="ignore"):
         margin = low * (1 - kappa) * (1 - 2.0**-50)

@@ -101,7 +101,7 @@ class _Run:
         return whole.reshape(T * m, len(unknowns))
 
     def _examples(self, rows: slice) -> tuple[list[list[list[arb]]], list[list[list[arb]]]]:
-        """For each head: the rows γ of each example and label, and z of each example."""
+        """The rows γ of each example and label, and z of each example, for each head."""
         m, H = self.data.m, self.H
         gammas: list[list[list[arb]]] = [[] for _ in range(H)]
         features: list[list[list[arb]]] = [[] for _ in range(H)]

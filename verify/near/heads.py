@@ -1,4 +1,4 @@
-"""What each head does on each example, in float64: saturation, and which head carries it.
+"""The work of each head on each example, in float64: saturation, and the head that carries it.
 
 The proofs give every head a group of examples, and saturate it on earlier ones. Weights that a
 search found are examined in the same way. The output on example t is Σ_h c_h(t), with
@@ -31,12 +31,12 @@ class Heads:
 
     @property
     def saturated(self) -> tuple[float, ...]:
-        """For each head, the share of examples whose largest softmax weight exceeds 0.99."""
+        """The share of examples whose largest softmax weight exceeds 0.99, for each head."""
         return tuple(float(x) for x in (self.largest > SATURATED).mean(axis=0))
 
     @property
     def carried(self) -> tuple[int, ...]:
-        """For each head, how many examples it carries."""
+        """The number of examples that each head carries."""
         count = np.bincount(self.carrier, minlength=self.largest.shape[1])
         return tuple(int(x) for x in count)
 

@@ -110,8 +110,8 @@ class IndependenceTester:
         return self._lengths(index) == index.shape[1]
 
     def prefixes(self, permutations: IntArray) -> IntArray:
-        """For each sequence of rows, (S, L), the length of the prefix that is proved independent
-        over Q: (S,).
+        """The length of the prefix that is proved independent over Q, for each sequence of rows:
+        (S, L) -> (S,).
 
         Every prefix up to this length is proved independent; the next longer one is undecided.
         At most min(L, d) leading vectors can be independent.

@@ -27,7 +27,7 @@ GROUP = 4 * WIDTH  # largest number of rows in one product with later rows
 
 
 def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
-    """For each matrix of the stack, how many leading rows are proved independent modulo p.
+    """The number of leading rows proved independent modulo p, for each matrix of the stack.
 
     stack: (S, m, n) balanced residues, float64 on the device; it is overwritten. Result (S,) int64:
         m if all rows are independent, else the first row that depends, modulo p, on the previous

@@ -32,7 +32,7 @@ PANEL = 4
 
 
 def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -> IntArray:
-    """For each subset, how many of its leading vectors are proved independent modulo p.
+    """The number of leading vectors proved independent modulo p, for each subset.
 
     table:   (N, D) balanced residues, float32 or float64, C order.
     subsets: (S, k) int64 row indices. Result (S,) int64: k if the whole subset is independent,

@@ -25,7 +25,7 @@ SOURCE = r"""
 #ifndef THREADS // at most this many in a block: the compiler fits its registers to it
 #define THREADS 1024
 #endif
-#if PER_THREAD <= 4 // registers; beyond that the columns live in local memory anyway
+#if PER_THREAD <= 4 // registers; more columns are in local memory anyway
 #define FOR_EACH_COLUMN _Pragma("unroll") for (int t = 0; t < PER_THREAD; ++t)
 #else
 #define FOR_EACH_COLUMN _Pragma("unroll 1") for (int t = 0; t < PER_THREAD; ++t)

@@ -59,7 +59,7 @@ def choose_device(device: DeviceChoice = "auto") -> Device:
         if missing is None:
             return _cuda()
         if device == "cuda":
-            raise InputError("device", "cpu or auto where no CUDA device can be used", missing)
+            raise InputError("device", "cpu or auto if no CUDA device can be used", missing)
     return Device("cpu", "CPU threads", {"numba": version("numba")})
 
 
