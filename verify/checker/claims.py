@@ -62,7 +62,7 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
         typed(cert["data"], dict, "data", data_keys(cert, cert["data"]))
     else:
         typed(cert["data_file"], dict, "data_file, if not null,", "name bytes")
-        need(cert["data"] is None, "data must be null where there is a data_file")
+        need(cert["data"] is None, "data must be null if there is a data_file")
     for name, number in typed(cert["dims"], dict, "dims", claim.dims).items():
         need(0 < typed(number, int, "dims") <= MAX_ITEMS, f"dims.{name} must be 1 to {MAX_ITEMS}")
     return cert | {"dims": {name: cert["dims"][name] for name in claim.dims.split()}}

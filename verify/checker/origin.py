@@ -72,7 +72,7 @@ def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
-    need(len(counts) * count == T, "the examples are not as many as origin has pairs", "wrong")
+    need(len(counts) * count == T, "origin has not one pair for each example", "wrong")
     pairs = []
     for contexts, queries in (
         (contexts_of(limits, cert, data, d), numbers(limits, data["queries"], "queries", T, d)),

@@ -32,7 +32,7 @@ class Rows:
 def prefixes(cert: Any, limits: Limits) -> Any:
     """The certificate with contexts, queries and their numbers of tokens."""
     data = cert["data"]
-    need(cert["tokens"] is None, "tokens must be null where there are sequences")
+    need(cert["tokens"] is None, "tokens must be null if there are sequences")
     symbols = shaped(limits, data["embedding"], "embedding")
     count, d = len(symbols.rows), len(symbols.rows[0])
     sequences = typed(data["sequences"], list, "sequences")

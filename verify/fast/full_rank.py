@@ -149,7 +149,7 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArray[Any]:
     """Logits of one head in units of ln 2, less the smallest of each example: integers.
 
-    keys: tokens @ key, of one context or as many as examples; inner: query.T @ e of each example.
+    keys: tokens @ key, of one context or one for each example; inner: query.T @ e of each example.
     """
     logits = product(keys, inner[:, :, None])[:, :, 0]
     if divisor >= 2**62:
@@ -192,7 +192,7 @@ def power_of_two(exponents: Residues, tables: tuple[Residues, Residues], p: int)
 def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> Residues:
     """Features mod p of each head: tokens mixed with the weights (T, H, n), over the weights' sum.
 
-    contexts: one, or as many as examples; some: the numbers of these examples.
+    contexts: one, or one for each example; some: the numbers of these examples.
     """
     rows = weights.reshape(-1, weights.shape[-1])  # one product, not one for each example
     if len(contexts) == 1:

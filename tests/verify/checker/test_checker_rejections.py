@@ -235,7 +235,7 @@ WRONG: dict[str, tuple[Content, str]] = {
         changed(LAYER, "network.0.output", [["2"], ["3"], ["5"]]),
         "is not its label",
     ),
-    "a domain without a pair": (on_domain([], []), "as many as origin has pairs"),
+    "a domain without a pair": (on_domain([], []), "one pair for each example"),
     "a domain of other pairs": (
         on_domain([LAYER["data"]["contexts"][0]], [["9", "9", "9"]] * 4),
         "each once",
