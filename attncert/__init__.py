@@ -26,7 +26,7 @@ if Path(__file__).with_name("verify").is_file():
         "run `git config core.symlinks true` and `git checkout -- attncert`, or install a wheel"
     )
 
-from attncert.verify.claims.faces import set_face
+from attncert.verify.claims.faces import register_display
 
 # Names are loaded when first used (`__init__.pyi` lists them): `attncert check` and `--help` need
 # none of the heavy libraries, and Ctrl-C works while they load.
@@ -47,4 +47,4 @@ def _shown(module: str, name: str, record: Any, *rest: Any) -> Any:
 
 
 for _name, _place in _FACES.items():
-    set_face(_name, partial(_shown, *_place))
+    register_display(_name, partial(_shown, *_place))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.faces import face
+from attncert.verify.claims.faces import displayed
 from attncert.verify.claims.ids import PROOF, ClaimId, is_claimed
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.questions.question import Question
@@ -56,7 +56,7 @@ class Answer:
 
     def __str__(self) -> str:
         """The text for a terminal: the verdict, then a sentence on each line."""
-        return face("sentences", self) or repr(self)
+        return displayed("sentences", self) or repr(self)
 
     @property
     def claim(self) -> Claim:
@@ -126,12 +126,12 @@ class Answer:
     @property
     def plot(self) -> Any:
         """The figures of the report, by methods that return them; every question has `graph`."""
-        return face("plot", self)
+        return displayed("plot", self)
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the report to `folder`; returns the paths of its files. Raises InputError."""
-        return face("report", self, folder)
+        return displayed("report", self, folder)
 
     def _repr_markdown_(self) -> str | None:
         """The text for a notebook."""
-        return face("answer", self)
+        return displayed("answer", self)

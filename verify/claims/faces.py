@@ -1,4 +1,4 @@
-"""Functions of `reports` that records of `verify` call: to be shown in a notebook or written.
+"""Functions of `reports` that records of `verify` call, to be displayed in a notebook or written.
 
 `verify` does not import `reports`, so `attncert` registers these functions when it is imported.
 """
@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_FACES: dict[str, Callable[..., Any]] = {}
+_DISPLAYS: dict[str, Callable[..., Any]] = {}
 
 
-def set_face(name: str, make: Callable[..., Any]) -> None:
-    """Register `make`: `face(name, record, ...)` returns `make(record, ...)` from now on."""
-    _FACES[name] = make
+def register_display(name: str, make: Callable[..., Any]) -> None:
+    """Register `make`: `displayed(name, record, ...)` returns `make(record, ...)` from now on."""
+    _DISPLAYS[name] = make
 
 
-def face(name: str, record: Any, *rest: Any) -> Any:
-    """The record as shown; None, which notebooks skip, if no function is registered.
+def displayed(name: str, record: Any, *rest: Any) -> Any:
+    """The record as displayed; None, which notebooks skip, if no function is registered.
 
-    >>> face("nothing of that name", 1) is None
+    >>> displayed("nothing of that name", 1) is None
     True
     """
-    return _FACES[name](record, *rest) if name in _FACES else None
+    return _DISPLAYS[name](record, *rest) if name in _DISPLAYS else None

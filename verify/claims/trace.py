@@ -10,7 +10,7 @@ import networkx as nx
 
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.faces import face
+from attncert.verify.claims.faces import displayed
 from attncert.verify.claims.ids import ClaimId, hypothesis_name
 
 
@@ -67,7 +67,7 @@ class ProofTrace:
 
     def _repr_svg_(self) -> str | None:
         """The graph for a notebook, as in a report."""
-        return face("trace", self)
+        return displayed("trace", self)
 
     def _derive(self, claim: Claim) -> Level:
         if not claim.level.holds:
