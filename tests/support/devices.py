@@ -1,4 +1,4 @@
-"""What a test marked `gpu` runs on: CuPy on a GPU, or the stand-in for CuPy."""
+"""The array library of a test marked `gpu`: CuPy on a GPU, or the stand-in for CuPy."""
 
 from __future__ import annotations
 

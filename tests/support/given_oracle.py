@@ -98,7 +98,7 @@ def outputs(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int
 
 
 def feature_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
-    """Of Z: what values alone can do."""
+    """The rank of Z: the reach of values alone."""
     return rank_mod([list(chain(*(feature(x, head) for head in heads))) for x in examples])
 
 
@@ -143,7 +143,7 @@ def jacobian_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
 def generic_rank(
     rng: random.Random, examples: Sequence[Example], H: int, w: int, d_v: int, m: int
 ) -> int:
-    """At weights drawn from large integers."""
+    """The rank at weights drawn from large integers."""
     d = len(examples[0][1])
     return jacobian_rank(examples, [draw_head(rng, d, w, d_v, m) for _ in range(H)])
 
@@ -152,7 +152,7 @@ def generic_rank(
 
 
 def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]:
-    """By real arithmetic, label coordinates one after the other; softmax in base 2."""
+    """Outputs in real arithmetic, one label coordinate after the other; softmax in base 2."""
     total = []
     for context, query in examples:
         y = [mpmath.mpf(0)] * len(heads[0].outputs[0])
@@ -217,7 +217,7 @@ def rank(rows: Iterable[Vector]) -> int:
 
 @dataclass(frozen=True)
 class Span:
-    """What a set of examples offers: a = dim of the row differences inside its contexts,
+    """The dimensions of a set of examples: a = dim of the row differences inside its contexts,
     b = rank of all its rows minus a, q = dim of its queries."""
 
     a: int
@@ -259,7 +259,7 @@ def bound(groups: Sequence[Sequence[Example]], H: int, w: int, d_v: int, m: int)
 
 
 def coordinate_bound(groups: Sequence[Sequence[Example]], H: int, w: int, d_v: int, m: int) -> int:
-    """What heads dealt out to the coordinates reach (Theorem 9, point 4); d_v < m needs H ≥ m."""
+    """The rank of heads divided among the coordinates (Theorem 9, point 4); d_v < m needs H ≥ m."""
 
     def reach(s: Span, own: int) -> int:
         r = min(w, s.a, s.q)

@@ -117,7 +117,7 @@ def of_rank(rng: np.random.Generator, m: int, n: int, rank: int, p: int) -> np.n
 
 
 def holds(relation: Relation, table: Any) -> bool:
-    """In Fractions: a sum of rows with coefficients that are not 0 is 0."""
+    """Whether a combination of rows with nonzero coefficients is 0, in Fractions."""
     rows = as_table(table).tolist()
     terms = list(zip(relation.indices, relation.coefficients, strict=True))
     total = [sum(c * Fraction(rows[i][j]) for i, c in terms) for j in range(len(rows[0]))]

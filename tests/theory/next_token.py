@@ -74,7 +74,7 @@ def forest_rank(forest: Forest, d: int, H: int, w: int) -> int:
 
 
 def closed_sets(forest: Forest, inner: Sequence[int], size: int) -> set[frozenset[int]]:
-    """The nonempty parent-closed sets of at most so many internal nodes."""
+    """The nonempty parent-closed sets of at most `size` internal nodes."""
     layer: set[frozenset[int]] = {frozenset()}
     sets: set[frozenset[int]] = set()
     for _ in range(size):
@@ -234,13 +234,13 @@ def class_of(text: Sequence[int], V: int) -> Class:
 
 
 def classes_of(texts: Sequence[Sequence[int]], V: int) -> list[Class]:
-    """Of all prefixes, in order."""
+    """The classes of all prefixes, in order."""
     prefixes = [text[: t + 1] for text in texts for t in range(len(text))]
     return list(dict.fromkeys(class_of(prefix, V) for prefix in prefixes))
 
 
 def count_rows(embedding: Matrix, heads: Sequence[Head], examples: Sequence[Class]) -> Matrix:
-    """Of J (m = 1): columns of keys, queries and values, head by head; counts are any residues."""
+    """Rows of J (m = 1), columns of keys, queries, values head by head; counts are any residues."""
     table = []
     for counts, last in examples:
         row: list[int] = []
@@ -270,7 +270,7 @@ def head_at(head: Head, query: Vector) -> tuple[list[int], list[int]]:
 
 
 def feature_columns(rows: Matrix, H: int, d: int) -> list[list[int]]:
-    """Of the rows of J those of Z: the values' columns of each head."""
+    """The rows of Z in those of J: the values' columns of each head."""
     size = len(rows[0]) // H
     return [[x for h in range(H) for x in row[(h + 1) * size - d : (h + 1) * size]] for row in rows]
 
@@ -383,7 +383,7 @@ def flats_case(rng: random.Random) -> Outcome:
 
 
 def in_flats(rng: random.Random, classes: Sequence[Class], many: int) -> Iterator[Class]:
-    """For each last symbol generic counts in the span of those that end in it."""
+    """Generic counts, for each last symbol, in the span of the counts that end in it."""
     for symbol in {last for _, last in classes}:
         basis = [counts for counts, last in classes if last == symbol]
         for weights in draw_matrix(rng, many, len(basis)):

@@ -26,7 +26,7 @@ CASES = {
 @pytest.mark.parametrize("most", [5, pytest.param(10**4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("target", next_token.TARGETS)
 def test_random_small_cases(target: str, most: int) -> None:
-    """The slow ones: as many as the page says."""
+    """The slow test runs the number of cases that the page states."""
     tried, failures = next_token.attack(target, min(most, CASES[target]))
     assert tried and not failures
 

@@ -17,7 +17,7 @@ CASES = {
 @pytest.mark.parametrize("most", [5, pytest.param(10**4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("target", shared_contexts.TARGETS)
 def test_random_small_cases(target: str, most: int) -> None:
-    """The slow ones: as many as the page says."""
+    """The slow test runs the number of cases that the page states."""
     tried, failures = shared_contexts.attack(target, min(most, CASES[target]))
     assert tried and not failures
 

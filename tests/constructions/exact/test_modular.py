@@ -48,7 +48,7 @@ def test_reduced_at_multiples_and_at_the_edge_of_the_mantissa(p: int) -> None:
     primes, st.integers(0, 80), st.integers(1, 80), st.integers(1, 80), st.integers(0, 2**32 - 1)
 )
 def test_echelon_form_against_flint(p: int, N: int, d: int, rank: int, seed: int) -> None:
-    """Of rank at most `rank`, every other one sparse: pivots far apart, rows that are 0."""
+    """Matrices of rank at most `rank`, every other one sparse: pivots far apart, zero rows."""
     rng = np.random.default_rng(seed)
     left = rng.integers(0, p, (N, rank)) * (rng.random((N, rank)) < rng.choice([0.05, 1]))
     table = left @ rng.integers(0, p, (rank, d)) % p

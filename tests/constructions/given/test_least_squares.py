@@ -46,7 +46,7 @@ def test_derivatives_are_those_of_the_outputs(shape: Shape, shared: bool) -> Non
 
 
 def test_outputs_are_those_of_attention() -> None:
-    """By the definition, one example and head at a time."""
+    """Outputs by the definition, one example and head at a time."""
     shape = SHAPES[1]
     contexts, queries, _ = arrays(3, 4, shape.d, shape.m, 3)
     weights = np.random.default_rng(4).standard_normal(shape.parameters)

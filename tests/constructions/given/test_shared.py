@@ -18,7 +18,7 @@ from attncert.verify.claims.evidence import Level
 def uniform(
     T: int, n: int, d: int, contexts: int = 1, seed: int = 2024
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As in the experiments: [0, 1] in steps of 1/64, labels of 1/1024."""
+    """Data as in the experiments: [0, 1] in steps of 1/64, labels in steps of 1/1024."""
     draws = [np.random.default_rng([k, seed]) for k in range(3)]
     tokens = draws[0].integers(0, 65, (contexts, n, d)) / 64
     return tokens, draws[1].integers(0, 65, (T, d)) / 64, draws[2].integers(0, 1025, (T, 1)) / 1024
@@ -43,7 +43,7 @@ def test_whitening_leaves_the_layer_as_it_is() -> None:
 
 @pytest.mark.parametrize("m", [4, 6])
 def test_a_curve_turns_as_often_as_it_should(m: int) -> None:
-    """By the definition of a head, at more points than were asked for."""
+    """Turns by the definition of a head, at more points than the construction uses."""
     draw, E = np.random.default_rng(0), np.eye(6)
     curves = shared.turning(draw, E, E, m, 3)
     sizes = [np.abs(levels).max() for _, levels in curves]

@@ -104,7 +104,7 @@ def load() -> None:
 
 @contextmanager
 def installed() -> Iterator[Any]:
-    """The stand-in in the place of CuPy, until the end of the block."""
+    """Use the stand-in instead of CuPy until the end of the block."""
     before = {name: sys.modules.get(name) for name in ("cupy", *_MODULES)}
     load()
     try:

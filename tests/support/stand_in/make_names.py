@@ -14,7 +14,7 @@ MODULES = ("cupy", "cupy.linalg", "cupy.fft", "cupy.cuda.runtime", "cupy.cuda.cu
 
 
 def names() -> dict[str, Any]:
-    """By module: each public name, with its parameters where Python can tell them, else null."""
+    """Each public name of each module, with its parameters if Python knows them, else null."""
     cupy = importlib.import_module("cupy")
     found: dict[str, Any] = {"version": cupy.__version__}
     for name in MODULES:

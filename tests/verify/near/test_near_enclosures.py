@@ -1,4 +1,4 @@
-"""What both checkers rest on: balls hold what they must, and planted defects do not pass."""
+"""The arithmetic of both checkers: balls hold the true values, and planted defects do not pass."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def random_layer(name: str, reach: float) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
-    """Of both checkers, at random weights of the box, against the fit's own float64 formulas."""
+    """Both checkers, at random weights of the box, against the float64 formulas of the fit."""
     reach = Fraction(1, 64)
     data, shape, weights, moved = random_layer(name, float(reach))
     everything = range(shape.parameters)
@@ -108,7 +108,7 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
 def slow_derivatives(
     data: Any, weights: np.ndarray, shape: Shape, reach: Fraction
 ) -> tuple[np.ndarray, np.ndarray]:
-    """From `evaluated` of the checker, all weights moving."""
+    """Derivatives by `evaluated` of the checker, all weights varying."""
     unit = 2**P
 
     def balls(matrix: np.ndarray) -> list[list[tuple[int, int]]]:

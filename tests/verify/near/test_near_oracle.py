@@ -1,4 +1,4 @@
-"""What certificates of these labels claim, against Newton's method in mpmath to 200 digits."""
+"""Certificates of these labels against Newton's method in mpmath to 200 digits."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def drawn(kind: str, draw: random.Random) -> Dataset:
 
 
 def claimed(seed: int) -> Near | None:
-    """What was tried to certify; None where no fit was found."""
+    """The attempt to certify; None if no fit was found."""
     draw = random.Random(seed)
     kind = KINDS[seed % len(KINDS)]
     data, noise = drawn(kind, draw), draw.choice((None, None, 1, 2, 3, 5, 8))

@@ -1,4 +1,4 @@
-"""What each head of given float weights does."""
+"""The work of each head of given float weights."""
 
 from __future__ import annotations
 

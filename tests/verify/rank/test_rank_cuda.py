@@ -48,7 +48,7 @@ def nvrtc() -> ctypes.CDLL:
 
 
 def compiled(compiler: ctypes.CDLL, architecture: int, options: tuple[str, ...]) -> str:
-    """What the compiler says of the machine code that it made."""
+    """The compiler's messages about the machine code."""
     program = ctypes.c_void_p()
     source = SOURCE.encode()
     assert (
@@ -89,7 +89,7 @@ def test_the_kernel_compiles_and_a_block_has_registers(architecture: int, width:
     share([(*cut, p) for p in (11, P) for cut in ((4, 10), (40, 1), (8, 5))], 4),
 )
 def test_a_panel_is_what_integers_say(folder: Path, threads: int, per_thread: int, p: int) -> None:
-    """In the field of 11 elements zero entries, hence pivots elsewhere, are common."""
+    """Zero entries, and hence other pivots, are common in the field of 11 elements."""
     want, got, columns, found, arguments = panel_case(threads, p)
     kernels.build(folder, SOURCE, 16, per_thread)((3,), (threads,), arguments)
     out_columns, out_found = arguments[-2:]
