@@ -1,17 +1,17 @@
 """Names of array types, for annotations.
 
-    IntArray      int64, also places in other arrays
+    IntArray      int64, also indices
     FloatArray    float64: numbers, or residues modulo a prime below 2^21
-    BoolArray     yes or no
+    BoolArray     booleans
     DigitArray    uint32: digits and residues below 2^32
-    WordArray     uint64: words that hold a sum and where it comes from
+    WordArray     uint64: words of a sum and its index
     ObjectArray   Python integers or rationals, one by one
-    IntegerArray  whole numbers of any size, exactly: an integer dtype where they fit (int64 in
-                  arithmetic), else Python integers; `dtype` tells which
+    IntegerArray  integers of any size: an integer dtype if they fit (int64 in arithmetic), else
+                  Python integers; `dtype` shows which
     ResidueArray  residues held in float32 or float64, by the size of the prime
     AnyArray      any dtype
 
-Type checkers tell the first six apart. The last three differ for readers only.
+Type checkers distinguish the first six. The last three differ for readers only.
 """
 
 from __future__ import annotations

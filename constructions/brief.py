@@ -1,4 +1,4 @@
-"""Records in one short line, whatever numbers they hold."""
+"""Representations of records in one short line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ _COUNT = 10**15  # integers below it are written out
 def in_brief(record: object, *positional: Any, **named: Any) -> str:
     """The repr of a record: its type and its main fields, in at most 200 characters.
 
-    positional, named: as arguments would be written; None is left out. What is longer than 60
-    characters is cut, and of long integers only the bits are given: a record of millions of numbers
-    is one line.
+    positional, named: the arguments of the repr; None is left out. A value of more than 60
+    characters is cut, and a long integer is given by its bits.
 
     >>> in_brief(Exception(), "x" * 90, examples=25, of=None, level=True, c=2**99, of_c=[2**99, 1])
     "Exception('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', examples=25, \

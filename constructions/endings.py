@@ -1,9 +1,8 @@
-"""Signals that end a process: delayed while files are put in place, else treated like Ctrl-C.
+"""Signals that end a process: delayed while files are moved into place, else handled like Ctrl-C.
 
-SIGTERM and SIGHUP end a process at once: temporary files stay, and child processes run on. So a
-command treats them like Ctrl-C, closes everything, and then ends by the same signal. Nothing
-changes outside the main thread, where no handler can be set, or where code other than Python has
-set one.
+SIGTERM and SIGHUP end a process at once: temporary files and child processes remain. So a command
+handles them like Ctrl-C, closes everything, and then ends by the same signal. Nothing changes
+outside the main thread, where no handler can be set, or if other code than Python has set one.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ def endings_wait() -> Iterator[None]:
 
 @contextmanager
 def endings_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP, where they would end the process at once, raise KeyboardInterrupt in the
-    block and end the process after it; a second one ends it at once."""
+    """SIGTERM and SIGHUP, unless they are handled already, raise KeyboardInterrupt in the block and
+    end the process after it; a second one ends it at once."""
     came: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -49,8 +48,8 @@ def endings_interrupt() -> Iterator[None]:
 def _handled(
     handler: _Handler, names: tuple[str, ...], came: list[int], only: signal.Handlers | None = None
 ) -> Iterator[None]:
-    """The handler for these signals, or for those of them whose handler is `only`; after the block
-    the signals that `came` are raised again, with the handlers from before."""
+    """Set the handler for these signals, or only for those whose handler is `only`. After the block
+    the earlier handlers return, and the signals that `came` are raised again."""
     here = threading.current_thread() is threading.main_thread()
     numbers = [signal.Signals[name] for name in names if here and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

@@ -1,15 +1,14 @@
-"""Text from outside made safe: for a screen, for a path, for Markdown.
+"""Untrusted text made safe for a terminal, a path, or Markdown.
 
-Anyone can write a file, its name and a command line. Their text reaches a terminal, the name of a
-folder, or a page that others read. This module alone decides how much of it does.
+Files, their names and command lines are untrusted, and their text reaches terminals, names of
+folders, and pages.
 
 - `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the
-  direction of the text, begins a new line, or is no Unicode text.
-- `safe_name`: a name for a data set, a set of vectors, a layer. It is one component of a path, and
-  neither Markdown nor HTML nor LaTeX's dollar occurs in it. Names are made safe where they are
-  read; nothing downstream has to remember it.
+  direction of the text, begins a new line, or is invalid Unicode.
+- `safe_name`: a name for a data set, a set of vectors, a layer. It is one component of a path
+  without Markdown, HTML or LaTeX's dollar. Names are made safe when they are read.
 
-Other foreign text in Markdown goes through `reports.words.text.code`.
+Other untrusted text in Markdown goes through `reports.words.text.code`.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ MOST_NAME = 64  # characters of a name
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """One line of foreign text: white space folded, the rest `escaped`.
+    """One line of untrusted text: white space folded, the rest `escaped`.
 
-    limit: at most so many characters, the last of them "…" where some were left out.
+    limit: the most characters, the last of them "…" if some were cut.
 
     >>> print(printable("a\\n\\x1b[31mred\\u202e \\ud800"))
     a \\x1b[31mred\\u202e \\ud800
@@ -31,13 +30,13 @@ def printable(text: object, limit: int | None = None) -> str:
     """
     folded = " ".join(str(text).split())
     if limit is not None:
-        folded = folded[: limit + 1]  # an escape only makes it longer: no more is needed
+        folded = folded[: limit + 1]  # escapes only make it longer
     line = escaped(folded)
     return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
 
 
 def escaped(line: str) -> str:
-    r"""What is not printable written as an escape; spaces are kept.
+    r"""The line with unprintable characters as escapes; spaces are kept.
 
     Not printable: control characters (C0, C1), characters that change direction or have no width
     (category Cf), line ends, spaces other than ASCII's, lone surrogates, private and unassigned
@@ -52,7 +51,7 @@ def escaped(line: str) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """An exception in words: its type, and its message if it has one; not yet one line.
+    """The type of an exception, and its message if it has one; possibly several lines.
 
     >>> error_text(KeyError("x")), error_text(ValueError())
     ("KeyError: 'x'", 'ValueError')
@@ -67,7 +66,7 @@ def error_text(error: BaseException) -> str:
 def safe_name(text: str, default: str, most: int = MOST_NAME) -> str:
     """A name: ASCII letters, digits, '.', '_' and '-', at most 64, no '.' or '-' at either end.
 
-    Everything else becomes '-'; `default` where nothing is left.
+    Other characters become '-'; `default` if nothing is left.
 
     >>> safe_name("../../up/my data", "data"), safe_name("$x$", "data"), safe_name("..", "data")
     ('up-my-data', 'x', 'data')

@@ -1,4 +1,4 @@
-"""Exact numbers in decimal, of any length: the one place where they become text, and come back.
+"""Exact numbers in decimal, of any length: conversion to text and back.
 
 Python's `str` of an integer and `int` of a text raise above a limit on the digits (4,300; the
 environment can set it to 640), and take time quadratic in them. FLINT has no limit, and is
@@ -14,10 +14,10 @@ from typing import Any
 
 from flint import arb, ctx, fmpq, fmpz
 
-_SHORT_BITS = 600  # of a number that is written in full where a sentence holds it
+_SHORT_BITS = 600  # of a number that a sentence writes in full
 _INTEGER = re.compile("-?[0-9]+", re.ASCII)
 
-# Of an integer that any Python reads back from JSON and writes there: under 640 digits.
+# Bits of an integer that every Python reads and writes in JSON: under 640 digits.
 MOST_JSON_BITS = 2_000
 
 
@@ -42,9 +42,9 @@ def numeral(x: Any) -> str:
 
 
 def short(x: Any, below: Any = 1) -> str:
-    """x / below: exactly where that is short, else its leading digits and its bits.
+    """x / below: exactly if that is short, else its leading digits and its bits.
 
-    x: as for `numeral`; below: a nonzero integer. FLINT's and GMP's numbers, too.
+    x: as for `numeral`, or a GMP number; below: a nonzero integer.
 
     >>> short(-2, 6)
     '-1/3'
@@ -74,7 +74,7 @@ def rounded_up(x: Fraction, digits: int) -> str:
 
 
 def integer(text: str) -> int:
-    """The integer in decimal: a minus sign or none, then ASCII digits. Raises ValueError.
+    """The integer of an optional minus sign and ASCII digits. Raises ValueError.
 
     >>> integer("-" + "9" * 5000) == 1 - 10**5000
     True
@@ -85,7 +85,7 @@ def integer(text: str) -> int:
 
 
 def fraction(x: Fraction | int | str) -> Fraction:
-    """A rational, also from the text "p" or "p/q". Raises ValueError, and ZeroDivisionError.
+    """The rational, also of a text "p" or "p/q". Raises ValueError, and ZeroDivisionError.
 
     >>> fraction("-2/3") + 1
     Fraction(1, 3)

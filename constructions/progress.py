@@ -1,4 +1,4 @@
-"""Progress of long work, for a caller that asks; silent by default."""
+"""Progress of long computations, for callers that pass a function; silent by default."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Progress = Callable[[int, int], None]  # progress(done, of); of = 0: nobody knows how many
+Progress = Callable[[int, int], None]  # progress(done, of); of = 0: unknown
 StageProgress = Callable[[str, int, int], None]  # progress(stage, done, of)
 
 
 def silent(*stage_and_counts: str | int) -> None:
-    """Shows nothing: the default of both."""
+    """Show nothing: the default."""
 
 
 def say(progress: StageProgress, line: str) -> None:
-    """A line that stays, where this progress shows lines, as `attncert.Stages` does."""
+    """Show a permanent line, if this progress shows lines, as `attncert.Stages` does."""
     getattr(progress, "say", silent)(line)
 
 
 @contextmanager
 def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
-    """Adds what the block takes to the seconds of its stage."""
+    """Add the duration of the block to the seconds of its stage."""
     start = time.perf_counter()
     yield
     seconds[stage] = seconds.get(stage, 0.0) + time.perf_counter() - start

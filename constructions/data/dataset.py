@@ -21,19 +21,18 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
-_CACHED = 2**22  # contexts with more numbers than this in all are converted each time
+_CACHED = 2**22  # numbers in all contexts above which each is converted each time
 MOST_NUMBERS = 2**25  # in contexts of different lengths, each as long as the longest
 Shape = tuple[int, ...]
 
 
 class Origin:
-    """Where data come from. This one says nothing more: they are as given. The other kinds are in
-    verify/origins.
+    """Where data come from; this class stands for data as given. Others are in verify/origins.
 
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
     keys: `origin` of a certificate (docs/certificate.md). blocks: those of a network that made the
-    data from `stored`, which a certificate then holds. settings: for answer.json.
-    paragraph: for the page of a report, after what it says of the data.
+    data from `stored`, which a certificate then holds. settings: for answer.json. paragraph: for
+    the page of a report, after its summary of the data.
     """
 
     premises: tuple[Any, ...] = ()
@@ -51,11 +50,11 @@ class Origin:
 
     @property
     def inputs(self) -> Mapping[str, Any] | None:
-        """What stands in `data` of a certificate in the place of contexts and queries."""
+        """The keys of `data` of a certificate that replace contexts and queries, if any."""
         return None
 
     def of_examples(self, examples: Sequence[int]) -> Origin:
-        """Of these examples alone: nothing is known of them."""
+        """The origin of these examples alone."""
         return AS_GIVEN
 
     @property
@@ -67,15 +66,15 @@ class Origin:
         return {}
 
     def claims(self, data: Dataset) -> list[Any]:
-        """That `data` are what this says, checked from the numbers alone: claims of `verify`."""
+        """Claims that `data` have this origin, checked from the numbers alone."""
         return []
 
     def words(self, data: Dataset) -> str:
-        """What a conclusion says of its data: sentences, with a space before each."""
+        """Sentences of a conclusion about its data, with a space before each."""
         return ""
 
     def held(self, certificate: Mapping[str, Any]) -> str:
-        """Which data a certificate holds, in a sentence, if that is a question."""
+        """A sentence on which data a certificate holds, if they are not the data themselves."""
         return ""
 
 
@@ -88,19 +87,19 @@ class Dataset:
 
     contexts: (T, n, d), or (1, n, d) when all examples share one context.
     queries:  (T, d).
-    stated:   the labels, (T, m); None where there are none. What asks for `labels` then raises
-              InputError, so that nothing can be said of labels that do not exist.
-    name:     it names folders; made safe by `foreign.safe_name`.
-    counts:   the T numbers of rows, where they differ; None where all are n. Each context is then
-              filled up to n rows by copies of its first token. Copies change no span, no largest
-              entry and no set of rows; no head attends to them (`times`), and what counts tokens
-              or adds them up takes `rows(t)` or `context(t)`, which are the tokens alone.
-    order:    which row each token is, where a row is several tokens; the rows are then numbered as
-              they first occur, and `counts` follows. None: each row is one token, in this order.
+    stated:   the labels, (T, m), or None. Without them `labels` raises InputError, so that nothing
+              can be claimed about labels that do not exist.
+    name:     of folders; made safe by `foreign.safe_name`.
+    counts:   the T numbers of rows, if they differ; None if all are n. Each context is then filled
+              up to n rows by copies of its first token. Copies change no span, no largest entry and
+              no set of rows; no head attends to them (`times`). `rows(t)` and `context(t)` are the
+              tokens without copies.
+    order:    which row each token is, if a row is several tokens; the rows are then numbered as
+              they first occur, and determine `counts`. None: each row is one token, in this order.
               Tokens of sequences are stored so; `rows(t)` has them all in their order, `repeats`
-              says how often each row is one, and `expanded` has a row for each token.
-    origin:   where they come from. Data made of others are as given, unless `of_origin` says more.
-    Arithmetic: exact rationals (`ExactArray`). Raises InputError where the shapes disagree.
+              counts the tokens of each row, and `expanded` has a row for each token.
+    origin:   where they come from. Derived data are as given, unless `of_origin` says more.
+    Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
     Source: docs/mathematics.md, section 1.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
@@ -179,7 +178,7 @@ class Dataset:
 
     @property
     def n(self) -> int:
-        """Rows of a context, of the longest where they differ: tokens, where none is repeated."""
+        """Rows of the longest context: its tokens, if none is repeated."""
         return self.contexts.shape[1]
 
     @property
@@ -200,8 +199,7 @@ class Dataset:
 
     @cached_property
     def repeats(self) -> IntArray | None:
-        """How often each row is a token, (T, n), 0 for those that fill up; None: once. It is all
-        that is left for what sees no order."""
+        """How often each row is a token, (T, n), 0 for copies that fill up; None: once."""
         return None if self.order is None else self.order.counts(self.n)
 
     @cached_property
@@ -226,7 +224,7 @@ class Dataset:
 
     @property
     def labels(self) -> ExactArray:
-        """(T, m). Raises InputError where there are none."""
+        """(T, m). Raises InputError if there are none."""
         if self.stated is None:
             raise InputError("labels", "given (the claim full-rank needs none)", "left out")
         return self.stated
@@ -237,16 +235,16 @@ class Dataset:
         return self.contexts.shape[0] == 1
 
     def tokens(self, t: int) -> int:
-        """How many tokens the context of example t has."""
+        """The number of tokens in the context of example t."""
         return self.kinds(t) if self.order is None else len(self.order[t])
 
     def kinds(self, t: int) -> int:
-        """How many rows of `contexts` are tokens of example t."""
+        """The number of rows of `contexts` that are tokens of example t."""
         return self.n if self.counts is None else self.counts[t]
 
     @property
     def token_counts(self) -> list[int] | None:
-        """`tokens` of a certificate: where they differ, and the data are no sequences."""
+        """`tokens` of a certificate, if they differ and the data are no sequences."""
         counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
@@ -257,8 +255,8 @@ class Dataset:
         return self.contexts[0 if self.shared else t, : self.tokens(t)]
 
     def expanded(self) -> Dataset:
-        """The same data with each token in a row of its own, in their order. Raises InputError
-        where these are more than MOST_NUMBERS."""
+        """The same data with a row for each token, in their order. Raises InputError if these are
+        more than MOST_NUMBERS."""
         if self.order is None:
             return self
         counts = [self.tokens(t) for t in range(self.T)]
@@ -297,7 +295,7 @@ class Dataset:
         return self.labels.matrix()
 
     def take(self, examples: Sequence[int] | int) -> Dataset:
-        """The data set of these examples, in this order; an integer means the first so many."""
+        """The data set of these examples, in this order; an integer: the first ones."""
         if not isinstance(examples, (Sequence, np.ndarray)):
             count = operator.index(examples)
             if not 1 <= count <= self.T:
@@ -321,8 +319,8 @@ class Dataset:
     def canonical(self) -> dict[str, Any]:
         """The `data` object of a certificate: nested lists of "p" and "p/q".
 
-        Its format has no optional keys: zeros stand in the place of labels that there are not, and
-        the one claim that is made without labels, full-rank, says nothing of them.
+        Its format has no optional keys: zeros stand for missing labels, and the only claim that is
+        made without labels, full-rank, does not mention them.
         """
         inputs = self.origin.inputs
         tables = ARGUMENTS if inputs is None else ("labels",)
@@ -331,11 +329,11 @@ class Dataset:
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the canonical JSON of `canonical()`, which is not held as a whole."""
+        """SHA-256 of the canonical JSON of `canonical()`, computed in pieces."""
         return self.hashed()
 
     def hashed(self) -> str:
-        """`sha256` of the numbers as they are now, whoever changed them, here or in a matrix."""
+        """`sha256` of the current numbers, which may have been changed, also in a cached matrix."""
         digest = hashlib.sha256()
         for piece in self._canonical_json():
             digest.update(piece.encode("ascii"))
@@ -367,7 +365,7 @@ class Dataset:
         return (array[i] for i in range(len(array)))
 
     def _count(self, order: Order) -> None:
-        """How many rows are tokens, which come first; without order where none is so twice."""
+        """Set `counts` by the order, and drop an order in which no row is repeated."""
         repeats = order.counts(self.n)
         kinds = tuple((repeats > 0).sum(axis=1).tolist())
         if len(kinds) != self.T or not all(repeats[t, :k].all() for t, k in enumerate(kinds)):
@@ -376,7 +374,7 @@ class Dataset:
         object.__setattr__(self, "order", order if repeats.max() > 1 else None)
 
     def _fill_up(self, counts: tuple[int, ...]) -> None:
-        """Whatever comes after the tokens of a context becomes copies of its first one."""
+        """Replace the rows after the tokens of a context by copies of its first token."""
         if not (len(counts) == len(self.contexts) and 1 <= min(counts) < max(counts) == self.n):
             must = f"{self.T} numbers from 1 to {self.n}, not all equal"
             raise InputError("counts", must, counts)
@@ -422,9 +420,9 @@ def _on_host(x: Any, argument: str) -> Any:
 
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
-    """Nested lists with different numbers of tokens: filled up by copies of each first token, and
-    the numbers. What is no list of tables of rows, or has equally many rows in all, comes back as
-    it is. Raises InputError where that would take more than MOST_NUMBERS.
+    """Nested lists with different numbers of tokens, filled up by copies of each first token, and
+    the numbers. Other values, and tables with equally many rows, are returned unchanged. Raises
+    InputError if the result has more than MOST_NUMBERS.
 
     >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])
     ([[[1, 0], [1, 0]], [[0, 1], [2, 3]]], (1, 2))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.data.exact_array import ExactArray
 
 
 def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Fraction]:
@@ -28,14 +27,8 @@ def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Fraction]:
 
 
 def _on_grid(array: ExactArray, grid: Fraction) -> tuple[ExactArray, Fraction]:
-    """The rounded array, and the largest change: x/D = k p/q with k = x q / (D p), made whole."""
-    top, below = grid.numerator, grid.denominator
-    unit, flat, most = array.denominator * top, list[int](), 0
-    for x in array.numerators.ravel().tolist():
-        k, rest = divmod(int(x) * below, unit)
-        k += 2 * rest > unit or (2 * rest == unit and k % 2)
-        most = max(most, abs(int(x) * below - k * unit))
-        flat.append(k * top)
-    common = math.gcd(below, *flat)
-    whole = narrow([x // common for x in flat], array.shape)
-    return ExactArray(whole, below // common), Fraction(most, array.denominator * below)
+    """The rounded array, and the largest change."""
+    exact = [Fraction(int(x), array.denominator) for x in array.numerators.ravel().tolist()]
+    near = [round(x / grid) * grid for x in exact]  # Python rounds a Fraction half to even
+    most = max(abs(x - y) for x, y in zip(exact, near, strict=True))
+    return ExactArray.of(near).reshape(array.shape), most

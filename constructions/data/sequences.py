@@ -1,5 +1,5 @@
-"""Data of token sequences: the context of an example is a sequence up to a place, its query the
-last token there, its label the next token, or whatever numbers are given.
+"""Data of token sequences: the context of an example is a sequence up to a position, its query the
+last token there, its label the next token, or a given vector.
 
 A sequence is stored once. Without positions the contexts are the rows of its symbols, and the order
 says which symbol each token is (`Dataset.order`). With positions every token is a row of its own.
@@ -22,17 +22,17 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError, require_seed, whole
 
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
-MOST_TOKENS = 2**20  # in all sequences: how often a symbol stands, times a residue, is exact
-MOST_BOUND = 2**31  # of numbers that are drawn
-_DRAWS = 100  # of rows that are to be different
+MOST_TOKENS = 2**20  # in all sequences: a count of a symbol times a residue is exact
+MOST_BOUND = 2**31  # of drawn numbers
+_DRAWS = 100  # attempts to draw different rows
 
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Sequences(Origin):
-    """embedding: V×d. positions: P×d, P no less than the longest sequence, or None. sequences: of
-    rows of the embedding. examples: of a sequence and a place in it, from 0."""
+    """Sequences of rows of an embedding (V×d). positions: P×d, P at least the longest length, or
+    None. examples: pairs of a sequence and a position in it, from 0."""
 
     embedding: ExactArray
     positions: ExactArray | None
@@ -70,14 +70,14 @@ class Sequences(Origin):
         return replace(Dataset.of(E, e, labels, name), counts=counts).of_origin(self)
 
     def counts(self) -> IntArray:
-        """How often each symbol stands in the context of each example, (T, V)."""
+        """The count of each symbol in the context of each example, (T, V)."""
         V = len(self.embedding)
         require_room(V * len(self.examples))
         return self._order([np.array(sequence) for sequence in self.sequences]).counts(V)
 
     def _ordered(self) -> tuple[ExactArray, Order]:
-        """For each example the symbols of its context, as they first occur, filled up to equally
-        many by others; and which of them each token is."""
+        """For each example the symbols of its context, as they first occur, filled up to the same
+        number; and which of them each token is."""
         symbols = [list(dict.fromkeys(sequence)) for sequence in self.sequences]
         rows = list[IntArray]()
         for kinds, sequence in zip(symbols, self.sequences, strict=True):
@@ -111,7 +111,7 @@ def of_sequences(
     embedding: V×d numbers; {symbol: d numbers}; or {"width": d, "bound": 9, "seed": 0} for rows of
         integers from -bound to bound, all different, drawn from that seed.
     positions: added to the tokens, a row for each place; or {"bound": 9, "seed": 0}. None: nothing.
-    first: a symbol of its own, put before every sequence.
+    first: another symbol, put before every sequence.
     examples: pairs of a sequence and a place in it; None: all that have a next token.
     labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m). None: there are none.
     Strings are numbered as the embedding has them, else by code points, `first` last.
@@ -175,7 +175,7 @@ def _require_own(first: Any, texts: list[list[Any]]) -> None:
 
 
 def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Sequence[Any], Any]:
-    """The symbols in their order, and the rows of the embedding or how they are drawn."""
+    """The symbols in their order, and the rows of the embedding or the options of a draw."""
     drawn = _is_drawn(embedding)
     if not isinstance(texts[0][0], str):
         largest = max(map(max, texts))
@@ -206,7 +206,7 @@ def _is_drawn(table: Any) -> bool:
 
 
 def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactArray:
-    """Of so many rows, and of this width, where they are known; positions may have more rows."""
+    """A matrix of this size, where given; positions may have more rows."""
     if _is_drawn(table):
         return _drawn(table, argument, rows, width)
     if isinstance(table, Mapping):

@@ -20,9 +20,9 @@ from attncert.constructions.errors import InputError, whole
 from attncert.constructions.foreign import printable
 
 TORCH = "torch.nn.MultiheadAttention"
-HEADS = (
-    "num_attention_heads", "num_heads", "n_head", "n_heads", "encoder_attention_heads",
-    "decoder_attention_heads", "decoder_num_attention_heads",
+HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
+_OF_PARTS = (
+    "encoder_attention_heads", "decoder_attention_heads", "decoder_num_attention_heads"
 )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ BY_NAME = {name: kind for kind in MODEL_TYPES for name in kind.names}
 
 def number_of_heads(config: Mapping[str, Any]) -> int | None:
     """The number of heads; None if the configuration states none, or several."""
-    numbers = {config[name] for name in HEADS if whole(config.get(name))}
+    numbers = {config[name] for name in (*HEADS, *_OF_PARTS) if whole(config.get(name))}
     return numbers.pop() if len(numbers) == 1 else None
 
 

@@ -20,7 +20,7 @@ from support.model_cases import difference, model, recorded
 import attncert
 from attncert.cli import main
 from attncert.constructions.errors import InputError
-from attncert.constructions.weights.model_types import BY_NAME, HEADS, MODEL_TYPES, TORCH
+from attncert.constructions.weights.model_types import _OF_PARTS, BY_NAME, HEADS, MODEL_TYPES, TORCH
 from attncert.constructions.weights.naming import NAMINGS, places
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
@@ -102,7 +102,7 @@ def test_no_option_of_the_library_s_attention_is_left_out(name: str) -> None:
     """What the source of the attention asks of a configuration is read, refused or harmless."""
     kind, found = BY_NAME[name], model(name)
     rows = ROWS.get(kind.names[0], ())
-    known = {*HEADS, kind.divided, *kind.plain, *rows} - {"", "no"} | HARMLESS
+    known = {*HEADS, *_OF_PARTS, kind.divided, *kind.plain, *rows} - {"", "no"} | HARMLESS
     classes = {type(part) for part in found.modules() if "Attention" in type(part).__name__}
     assert classes
     for one in classes:
@@ -122,7 +122,7 @@ def test_what_a_configuration_leaves_out_is_plain(name: str) -> None:
         assert usual.get(key) in (None, *values)
     if kind.divided not in ("", "no"):
         assert usual.get(kind.divided) is True
-    assert any(key in usual for key in HEADS) or "text_config" in usual
+    assert any(key in usual for key in (*HEADS, *_OF_PARTS)) or "text_config" in usual
 
 
 # What was accepted before, and wrong.

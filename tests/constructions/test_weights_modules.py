@@ -326,12 +326,3 @@ def test_what_is_refused() -> None:
     module.parts["q_proj"].arrays["weight"] = module.parts["q_proj"].arrays["weight"].astype(int)
     with pytest.raises(InputError, match=r"q_proj\.weight: must be of float16, bfloat16"):
         attncert.Weights.from_torch(module, format="hf")
-
-
-def test_weights_of_a_file(tmp_path: Path) -> None:
-    layer = third_party("mha", RNG)
-    np.savez(tmp_path / "x.npz", **layer.state)
-    weights = attncert.Weights.load(tmp_path / "x.npz", heads=3)
-    assert isinstance(weights, attncert.Weights)
-    assert (weights.format, weights.scale, weights.name) == ("torch-mha", "sqrt-d", "x")
-    assert repr(weights).startswith("Weights('x', layer=Layer(heads=3, d=7, head_width=2")

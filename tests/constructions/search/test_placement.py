@@ -93,30 +93,6 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         assert rank_mod(chosen, P) == len(placement.rows) == start
 
 
-def test_groups_in_any_order() -> None:
-    """Residuals as by hand, mod p and in float64, for groups scattered over the examples."""
-    rng, T, n, d = np.random.default_rng(1), 24, 3, 5
-    E = rng.integers(-3, 4, (n, d))
-    placement, features = Placement(T, P), [list[int]() for _ in range(T)]
-    while placement.unplaced:
-        head = (rng.integers(-2, 3, (T, n)) @ E).tolist()
-        columns = block(head)
-        unplaced = placement.unplaced
-        rest = placement.remainder(unplaced, columns)
-        assert rest.mod.tolist() == _residuals(placement, features, unplaced, head)
-        few = sorted(rng.permutation(len(unplaced))[:4].tolist())
-        rows, pivots = independent_rows(rest[few], P, 2)
-        group = [unplaced[few[i]] for i in rows]
-        square = np.array([[features[s][h * d + j] for h, j in placement.columns]
-                           for s in range(T)], dtype=float).reshape(T, -1)  # fmt: skip
-        eliminators = placement.eliminators(group)
-        solved = square[group] @ np.linalg.inv(square[placement.rows])
-        assert eliminators.float == pytest.approx(solved, abs=1e-6)
-        placement.extend(group, columns, pivots, rest if len(rows) == 1 else None)
-        features = [row + extra for row, extra in zip(features, head, strict=True)]
-    assert sorted(placement.rows) == list(range(T)) and len(placement.columns) == T
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 6), st.integers(1, 4), st.data())
 def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataObject) -> None:

@@ -30,7 +30,6 @@ from attncert.constructions.layer import Head, Layer
 from attncert.constructions.readout.solve import predicted_bits
 from attncert.constructions.width_one import coordinates, theorem
 from attncert.constructions.width_one import head as head_module
-from attncert.constructions.width_one.coordinates import GroupQueries, UnluckyPrime
 from attncert.constructions.width_one.head import WidthOneBuilder
 from attncert.constructions.width_one.short import ShortHeads
 from attncert.constructions.width_one.theorem import WidthOneHead, build
@@ -253,32 +252,6 @@ def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch)
     assert short == [placing and h > 0 for h in range(len(short))]
     for head in proof_heads(built)[1:]:
         assert head.selector is not None and len(head.targets) == len(head.earlier)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 4), st.integers(0, 3), st.booleans(), st.integers(0, 10**6))
-def test_group_solvers(size: int, extra: int, lattice: bool, seed: int) -> None:
-    """R·kernel = 0; R·solve(j) = f·j; a dependent group is refused."""
-    rng = np.random.default_rng(seed)
-    images = rng.integers(-4, 5, (size + 4, size + extra))
-    group = list(range(2, 2 + size))
-    rows = images[group].tolist()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coordinates, "_LATTICE_WORK", 2**25 if lattice else 0)
-        if rank(rows) < size:
-            with pytest.raises((UnluckyPrime, ValueError)):
-                GroupQueries(images, group, 2096867, 0)
-            return
-        solver = GroupQueries(images, group, 2096867, 0)
-        multiples = rng.integers(-3, 4, size).tolist()
-        y = solver.solve(multiples)
-    kernel = solver.kernel.tolist()
-    for row, multiple, factor in zip(rows, multiples, solver.factors, strict=True):
-        assert sum(a * int(b) for a, b in zip(row, y, strict=True)) == multiple * factor
-        assert factor >= 1
-        for k in zip(*kernel, strict=True):
-            assert sum(a * int(b) for a, b in zip(row, k, strict=True)) == 0
-    assert (solver.kernel.shape[1] > 0) == (extra > 0)
 
 
 def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
