@@ -11,7 +11,6 @@ as one or the other. This tests arithmetic, synchronisation, strides and offsets
 from __future__ import annotations
 
 import ctypes
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -164,13 +163,6 @@ def build(folder: Path, source: str, panel: int, per_thread: int) -> Launch:
             there[...] = result
 
     return launch
-
-
-def without_barrier(source: str, number: int) -> str:
-    """The planted defect: the source without one of its __syncthreads()."""
-    places = [match.span() for match in re.finditer(r"__syncthreads\(\);", source)]
-    start, stop = places[number]
-    return source[:start] + ";" + source[stop:]
 
 
 def _converted(argument: Any) -> Any:

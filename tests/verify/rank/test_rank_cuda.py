@@ -127,16 +127,6 @@ def eliminated(stack: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
     return columns, found
 
 
-@needs_host_compiler
-@pytest.mark.parametrize("number", share(range(3), 3))
-def test_a_missing_barrier_is_seen(folder: Path, number: int) -> None:
-    """Planted: without any one of the first three, the order of the threads shows. (The last one
-    keeps the writes of a row behind the reads of the one before, as the first of the next does.)"""
-    launch = kernels.build(folder, kernels.without_barrier(SOURCE, number), 16, 1)
-    with pytest.raises((kernels.OrderError, kernels.BarrierError)):
-        launch((3,), (40,), panel_case(40, P)[-1])
-
-
 def test_an_inexact_dgemm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted defect: products rounded to float32, as reduced-precision units would."""
 
