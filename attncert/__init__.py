@@ -33,7 +33,7 @@ from attncert.verify.claims.faces import register_display
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # `reports` has the functions that display records of `verify` in a notebook.
-_FACES = {
+_DISPLAYS = {
     "answer": ("attncert.reports.answers", "in_notebook"),
     "sentences": ("attncert.reports.answers", "sentences_of"),
     "report": ("attncert.reports.answers", "write_report"),
@@ -46,5 +46,5 @@ def _shown(module: str, name: str, record: Any, *rest: Any) -> Any:
     return getattr(importlib.import_module(module), name)(record, *rest)
 
 
-for _name, _place in _FACES.items():
+for _name, _place in _DISPLAYS.items():
     register_display(_name, partial(_shown, *_place))

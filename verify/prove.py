@@ -70,10 +70,10 @@ def proved(run: Run) -> Proof:
     with _threads(run):
         if run.data.T**2 >= conclusions.BLOCKS_FROM:
             require_memory(run.data.T, run.data.T, DEFAULT_MEMORY)
-        known = judged(run)
-        if known.layer is None and run.construction.layer is None:
-            return concluded(run.question, run.construction, known)
-        return _of_layer(run, known)
+        statements = judged(run)
+        if statements.layer is None and run.construction.layer is None:
+            return concluded(run.question, run.construction, statements)
+        return _of_layer(run, statements)
 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
@@ -95,16 +95,16 @@ def _threads(run: Run) -> AbstractContextManager[object]:
     return nullcontext() if large else threadpool_limits(1, "blas")
 
 
-def _of_layer(run: Run, known: Judged) -> Proof:
+def _of_layer(run: Run, statements: Judged) -> Proof:
     """The proof of a layer: its statements, rank, saturation and outputs."""
     if tuple(run.construction.claims) != (Exact(),):
         must = "[Exact()] for a layer, whose values are solved for"
         raise InputError("construction: claims", must, run.construction.claims)
     origin = run.data.origin.claims(run.data)
     wide = timed(partial(hypotheses.value_width, run.data, run.value_width))
-    claims = [*origin, wide, *known.claims]
+    claims = [*origin, wide, *statements.claims]
     try:
-        built = stages.require_values(run, known)
+        built = stages.require_values(run, statements)
     except HypothesisFails as failure:
         proof = refused(run, claims, failure)
     else:

@@ -62,7 +62,7 @@ def judged(task: Task) -> Judged:
     construction, data, request = task.construction, task.data, task.request
     errors = partial(errors_of, construction, data=data)
     task.progress("hypotheses", 0, 1)
-    known = _hypotheses(task, errors)
+    claims = _hypotheses(task, errors)
     task.progress("building", 0, 1)
     try:
         with errors("build"):
@@ -71,7 +71,7 @@ def judged(task: Task) -> Judged:
         placed, failed = _placed(construction, built, layer, data, request)
         task.progress("steps", 0, 1)
         if placed is not None:
-            known += _of_groups(task, placed)
+            claims += _of_groups(task, placed)
         subject = built if placed is None else placed
         views = Views(data, subject, network, placed.groups if placed else ())
         before = _weights(network) if foreign(construction) else []
@@ -81,13 +81,13 @@ def judged(task: Task) -> Judged:
             if before and before != _weights(network):
                 raise ValueError("they change the network")
     except HypothesisFails as failure:
-        return Judged(data, known, failure=failure)
+        return Judged(data, claims, failure=failure)
     except InputError:
-        if (false := _first_false(known)) is None:
+        if (false := _first_false(claims)) is None:
             raise
-        return Judged(data, known, failure=false)
-    known += [*steps, *promises, *stands(known, steps, promises)]
-    return Judged(data, known, built, views, layer, placed, failed)
+        return Judged(data, claims, failure=false)
+    claims += [*steps, *promises, *stands(claims, steps, promises)]
+    return Judged(data, claims, built, views, layer, placed, failed)
 
 
 def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str, Level]:
@@ -104,14 +104,14 @@ def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str,
 
 def _hypotheses(task: Task, errors: ErrorsOf) -> list[Claim]:
     """The hypotheses about the data, before anything is built."""
-    known = list[Claim]()
+    claims = list[Claim]()
     for name, hypothesis in task.construction.hypotheses.items():
         with errors(f"hypothesis {name}"):
             if isinstance(hypothesis, Known):
-                known += hypothesis.claims(task)
+                claims += hypothesis.claims(task)
             else:
-                known.append(hypothesis.claim(name, task.data))
-    return known
+                claims.append(hypothesis.claim(name, task.data))
+    return claims
 
 
 def _of_groups(task: Task, built: BuiltLayer) -> list[Claim]:

@@ -59,16 +59,16 @@ class Outcome:
     certificate: Certificate | None = None
 
 
-def require_values(run: Run, known: Judged) -> BuiltLayer:
+def require_values(run: Run, statements: Judged) -> BuiltLayer:
     """The weights. Raises HypothesisFails if there are none, or values are too narrow for them."""
-    if known.placed is None:
-        assert known.failure is not None
-        raise known.failure
-    narrow.require_wide_enough(run.data, known.placed, run.value_width, run.question.claim)
-    return known.placed
+    if statements.placed is None:
+        assert statements.failure is not None
+        raise statements.failure
+    narrow.require_wide_enough(run.data, statements.placed, run.value_width, run.question.claim)
+    return statements.placed
 
 
-def check_premises(run: Run, built: BuiltLayer, known: list[Claim]) -> list[Claim]:
+def check_premises(run: Run, built: BuiltLayer, earlier: list[Claim]) -> list[Claim]:
     """Whether the theorem applies as stated, and how many parameters the layer has."""
     data, method, heads = run.data, run.construction, len(built.layer.heads)
     claims = []
@@ -76,7 +76,7 @@ def check_premises(run: Run, built: BuiltLayer, known: list[Claim]) -> list[Clai
         named = {ids.TOKEN_COUNTS, ids.VALUE_WIDTH, *map(ids.hypothesis, method.hypotheses)}
         if ids.A1 in named:  # the theorem assumes it; the partition condition is what is used
             named.discard(ids.PARTITION)
-        premises = [claim for claim in known if claim.id in named]
+        premises = [claim for claim in earlier if claim.id in named]
         claims.append(conclusions.theorem_applies(method.theorem, premises, method.source))
     count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
     return [*claims, conclusions.parameters(count)]
