@@ -30,8 +30,9 @@ def outputs(data: Dataset, layer: Layer, bits: int) -> arb_mat:
     >>> from attncert.constructions.layer import Head
     >>> column = fmpq_mat(2, 1, [1, 0])
     >>> layer = Layer((Head(column, column, column),), fmpq_mat(1, 1, [3]))
-    >>> outputs(data, layer, 64).str(6, radius=False)  # 3·2/(2 + 1), 3·8/(8 + 1)
-    '[2.00000, 2.66667]'
+    >>> print(outputs(data, layer, 64).str(6, radius=False))  # 3·2/(2 + 1), 3·8/(8 + 1)
+    [2.00000]
+    [2.66667]
     """
     iv = MPIntervalContext()
     iv.prec = bits
@@ -47,7 +48,7 @@ def outputs(data: Dataset, layer: Layer, bits: int) -> arb_mat:
             top = max(logits)
             powers = [iv.exp(_interval(iv, x - top) * ln2) for x in logits]
             if data.times is not None:
-                powers = [x * int(k) for x, k in zip(powers, data.times[t], strict=True)]
+                powers = [x * int(k) for x, k in zip(powers, data.times[t], strict=False)]
             sums = [_dot(powers, column) for column in zip(*tokens, strict=True)]
             made = [_dot(sums, column) / sum(powers) for column in zip(*readout, strict=True)]
             total = [x + y for x, y in zip(total, made, strict=True)]
@@ -77,8 +78,8 @@ def _dot(x: Sequence[Any], y: Sequence[Any]) -> Any:
 
 
 def _ball(interval: Any) -> arb:
-    ends = (
-        arb((-int(man) if sign else int(man), int(exp))) for sign, man, exp, _ in interval._mpi_
+    low, high = (
+        arb((-int(mantissa) if sign else int(mantissa), int(exponent)))
+        for sign, mantissa, exponent, _ in interval._mpi_
     )
-    low, high = ends
     return low.union(high)

@@ -51,5 +51,6 @@ def multiprecision(data: Dataset, layer: Layer) -> Claim:
             "precision_bits": claim.numbers["precision_bits"],
             "error": claim.numbers["error"],
         },
+        source="ours; verify/interpolation/multiprecision.py",
         arithmetic=f"{library}, {claim.numbers['precision_bits']} bits",
     )
