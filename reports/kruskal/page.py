@@ -84,10 +84,10 @@ def _sampled_line(sampled: Samples) -> str:
     """The sample in one sentence, which claims no more."""
     k, bound, independent = sampled.k, sampled.failing_at_most, sampled.independent
     rest = sampled.drawn - independent
-    where = "Sampled elsewhere" if sampled.assumed else "Sampled"
+    start = "Sampled elsewhere" if sampled.assumed else "Sampled"
     others = f", {rest:,} are not or not known to be" if rest else ""
     return (
-        f"{where}: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
+        f"{start}: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
         f"are independent{others}; with 95 % confidence at most {percent(bound)} of all such "
         "subsets are dependent. This does not bound the Kruskal rank."
     )

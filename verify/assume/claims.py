@@ -62,7 +62,7 @@ def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
             "tokens": inputs.lengths,
         },
         witness={"reason": "; ".join(reasons)} if failing else None,
-        arithmetic="none of its own",
+        arithmetic="none",
         rests_on=(ids.A1, ids.CONTEXTS),
         source="paper, Assumptions 1 and 2",
     )

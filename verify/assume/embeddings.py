@@ -1,6 +1,6 @@
 """Embeddings in a folder: a manifest and .npz shards (docs/models-and-layers.md).
 
-    manifest.json    what is in the folder, and where it comes from
+    manifest.json    the content of the folder, and its origin
     shard-00000.npz  queries (B, d), contexts (C, n, d), kept (C,): one block of the inputs
 
 Inputs are numbered from 0 through all shards. A folder has the queries of all inputs and the

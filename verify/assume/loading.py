@@ -19,7 +19,7 @@ _FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts
 
 def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
     """A folder of embeddings, or a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
-    data. With `tokens`, n: a file of vectors alone, as `attncert kruskal` reads it. Raises
+    data. If `tokens` is given (n), a file of vectors alone, as for `attncert kruskal`. Raises
     InputError."""
     path = Path(source)
     if tokens is not None:

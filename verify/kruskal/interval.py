@@ -190,7 +190,7 @@ def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _circuits(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """With all that remains."""
+    """Circuits, with all the work that remains."""
     yield from circuits.small_circuits(
         search.vectors,
         below=interval.upper.value + 1,
@@ -212,8 +212,8 @@ METHODS: dict[str, Method] = {
 def decide_within(
     vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
-    """What answers whether every k of the vectors are independent: a lower bound of k or more, or
-    an upper bound below k with its witness. None if this work does not settle it.
+    """The bound that answers whether every k of the vectors are independent: a lower bound of k or
+    more, or an upper bound below k with its witness. None if this work does not settle it.
 
     work: nominal seconds, at least 0. Arithmetic and levels: those of the bound. A k that is not
     from 1 to min(N, d) is not asked.

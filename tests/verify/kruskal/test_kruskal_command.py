@@ -171,7 +171,7 @@ def test_a_dask_cluster_gives_the_same_numbers(
         there = ["--out", str(tmp_path / "there"), "--dask", address]
         assert attncert.main([*words, *there]) == 0
     assert numbers(tmp_path / "there") == numbers(tmp_path / "alone")
-    assert b"200 were taken from Dask workers" in page(tmp_path / "there")
+    assert b"200 random subsets were taken from Dask workers" in page(tmp_path / "there")
     assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder
 
 
@@ -242,8 +242,8 @@ def test_what_workers_say_is_assumed(
     first, sampled, assumed = printed.splitlines()[:3]
     assert first == "Assuming kruskal.records: Every 4 of the 24 vectors are independent."
     assert sampled.startswith("Sampled elsewhere: 200 of 200 random subsets")
-    assert "search of all sets of 4, 21 were taken from Dask workers, and 1 of these" in assumed
-    assert "Of the 200 random subsets, 200 were taken from Dask workers, and 64 of" in assumed
+    assert "search of all sets of 4 were taken from Dask workers; 1 of them" in assumed
+    assert "200 of the 200 random subsets were taken from Dask workers; 64 of" in assumed
     claims = json.loads((tmp_path / "o" / "answer.json").read_text())["claims"]
     levels = {claim["id"]: (claim["level"], claim["rests_on"]) for claim in claims}
     for name in ("kruskal.lower", "sampled.4"):

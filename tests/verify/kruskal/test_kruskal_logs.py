@@ -177,7 +177,7 @@ def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: 
     assert "Assuming kruskal.records: Every 4 of the 24 vectors are independent." in printed
     report = (tmp_path / "out" / "report.md").read_text()
     assert "proved from both sides" not in report and "is known" not in report
-    assert "search of all sets of 4, 21 were taken from the log, and 1 of these" in report
+    assert "search of all sets of 4 were taken from the log; 1 of them" in report
     line = shell.refuses(*words, "--subsets", "60000")
     assert "--log: must be a log whose records are true" in line
 

@@ -16,8 +16,8 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.exhaustive import decide
-from attncert.verify.kruskal.methods.middle import REPRESENTATIVES, Middle
-from attncert.verify.kruskal.methods.middle_compiled import equal_sums
+from attncert.verify.kruskal.methods.middle import Middle
+from attncert.verify.kruskal.methods.middle_compiled import REPRESENTATIVES, equal_sums
 from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.jobs import Job
 from attncert.verify.kruskal.vectors import Vectors, load_vectors

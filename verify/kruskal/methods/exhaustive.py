@@ -32,6 +32,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.middle import Findings, first_relation
+from attncert.verify.kruskal.methods.middle_compiled import REPRESENTATIVES
 from attncert.verify.kruskal.methods.quotient_compiled import (
     HITS,
     inverses,
@@ -52,8 +53,8 @@ Look: TypeAlias = Callable[[tuple[int, int]], Findings]
 
 
 def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
-    """Estimated cost of deciding k among N vectors (cost model, rather high than low; infinite
-    where floats end).
+    """Estimated cost of deciding k among N vectors (cost model, on the high side; infinite
+    beyond the range of floats).
 
     >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
     [0.1, 5.7]
@@ -84,7 +85,7 @@ def pieces(N: int, d: int, k: int) -> int:
     (1779, 19532)
     """
     if middle.worth_trying(k, N, d):
-        return middle.REPRESENTATIVES
+        return REPRESENTATIVES
     return N - k + 1 if k > 2 else 1
 
 
@@ -166,7 +167,7 @@ def step(N: int, d: int, k: int) -> int:
 
 
 def bound(findings: Findings, N: int, d: int, k: int) -> RankBound | None:
-    """What the findings of all pieces prove of the Kruskal rank."""
+    """The bound on the Kruskal rank that the findings of all pieces prove."""
     count = math.comb(N, k)
     if findings.relation is not None:
         return witnessed(findings.relation, "exhaustive", sets=count)

@@ -53,12 +53,12 @@ class AllSets:
         return Plan(f"all sets of {self.k}", seed, count, max(1, int(size)))
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """What its shards depend on, besides the version and the vectors."""
+        """The settings of its shards, besides the version and the vectors."""
         return {}
 
     @property
     def items(self) -> str:
-        """What its shards count, in words."""
+        """The items that its shards count, in words."""
         return f"parts of the search of all sets of {self.k}"
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
@@ -81,7 +81,7 @@ class AllSets:
     def bound(
         self, vectors: Vectors, plan: Plan, records: Collection[Record], assumed: str = ""
     ) -> RankBound | None:
-        """What finished shards prove together of the Kruskal rank; None if that is nothing.
+        """The bound on the Kruskal rank that finished shards prove together, if any.
 
         assumed: which records were not computed here, one sentence. That all sets are independent
         is then *assumed*; a dependent set is proved by its relation, wherever it was found.

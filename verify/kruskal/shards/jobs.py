@@ -95,10 +95,9 @@ class Job(Generic[_Work]):
             "Dask workers" if len(foreign) > len(self.finished) else "",
         ]
         return (
-            f"Of the {self.plan.count:,} {self.work.items}, "
-            f"{sum(shard.count for shard in foreign):,} were taken from "
-            f"{' and '.join(filter(None, sources))}, and {again.count:,} of these computed again "
-            "here, with the same result."
+            f"{sum(shard.count for shard in foreign):,} of the {self.plan.count:,} "
+            f"{self.work.items} were taken from {' and '.join(filter(None, sources))}; "
+            f"{again.count:,} of them were computed again here, with the same result."
         )
 
 

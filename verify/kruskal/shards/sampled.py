@@ -64,8 +64,8 @@ class Samples:
         return failing_at_most(self.drawn - self.independent, self.drawn)
 
     def claim(self) -> Claim:
-        """That few subsets are dependent: sampled, or assumed. Nothing about the Kruskal rank is
-        claimed."""
+        """The claim that few subsets are dependent: sampled, or assumed. It says nothing about the
+        Kruskal rank."""
         return Claim(
             ids.sampled(self.k),
             f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of the "

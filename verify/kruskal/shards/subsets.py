@@ -33,7 +33,7 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.scale.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
-_SHARDS = 16  # at least, where there are enough items
+_SHARDS = 16  # at least, if there are enough items
 _EXACT_WORK = 10**8  # k^3 for each exact decision of a shard, at least one of them
 
 
@@ -67,14 +67,14 @@ class Sampler:
         return Plan("subsets", seed, self.expected, max(BLOCK, size))
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """What its shards depend on, besides the vectors; `draws` changes if another library draws
+        """The settings of its shards, besides the vectors; `draws` changes if another library draws
         other sets."""
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
     @property
     def items(self) -> str:
-        """What its shards count, in words."""
+        """The items that its shards count, in words."""
         return "random subsets"
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
