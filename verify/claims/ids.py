@@ -37,7 +37,8 @@ _PROMISE: Final = "promise."
 
 
 def hypothesis(name: str) -> ClaimId:
-    """
+    """The id of a hypothesis.
+
     >>> hypothesis("A1")
     'hypothesis.A1'
     """
@@ -54,7 +55,8 @@ def hypothesis_name(claim_id: str) -> str | None:
 
 
 def of_head(number: int, step: str) -> ClaimId:
-    """
+    """The id of a step of a head.
+
     >>> of_head(3, "selector")
     'head.3.selector'
     """
@@ -79,7 +81,8 @@ def is_claimed(claim_id: str) -> bool:
 
 
 def placed(partition: ClaimId) -> ClaimId:
-    """
+    """The id of the same claim about the largest part that can be placed.
+
     >>> placed(PARTITION_MAXIMUM)
     'placed.maximum'
     """

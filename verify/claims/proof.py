@@ -44,7 +44,7 @@ class Setup:
         return in_brief(self, self.construction, claim=self.claim, heads=self.heads)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """The JSON form."""
         named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
                  "parameters", "device", "regrouped")  # fmt: skip
         return {name: getattr(self, name) for name in named}

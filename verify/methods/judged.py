@@ -174,16 +174,6 @@ _MEASURES: dict[str, Callable[[Network], int]] = {
 }
 
 
-def placed_by(construction: Construction, data: Dataset, request: Request) -> BuiltLayer:
-    """The layer that the construction builds for other data. Raises HypothesisFails."""
-    with errors_of(construction, "build", data):
-        built = construction.build(data, request)
-        if isinstance(built, BuiltLayer):
-            return built
-        layer: Any = getattr(built, "layer", built)
-        return from_layer(layer, data, construction.name, request.heads)
-
-
 def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Iterator[Claim]:
     """A claim for each promise: the promised number and that of what was built."""
     sizes = Sizes.of(views.data, views.network, views.built)

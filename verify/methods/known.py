@@ -1,4 +1,4 @@
-"""The hypotheses of the paper's theorem and of ours, as a construction's record lists them.
+"""The hypotheses of the paper's theorem and of ours, for the records of constructions.
 
 How each is decided is in verify/steps/hypotheses.py. Some are about the data alone. Others are
 about the groups into which the builder divided the examples, and are decided after that.
@@ -33,7 +33,7 @@ class Known(Hypothesis):
 
 
 def _a1(task: Task) -> Iterator[Claim]:
-    """The theorem asks for A1 of n queries; r of them are enough if r is smaller."""
+    """A1 for n queries, as in the theorem, and for r if r is smaller, which is enough."""
     data, seed = task.data, task.request.seed
     every = partial(hypotheses.kruskal_at_least, data, seed=seed, progress=task.progress)
     yield timed(partial(every, data.n, ids.A1))
@@ -56,7 +56,7 @@ def _capacity(task: Task, built: BuiltLayer) -> Iterator[Claim]:
 
 
 def capacity(task: Task, heads: int) -> Iterator[Claim]:
-    """T is at most what the theorem places, if it says how many."""
+    """T is at most the number of examples that the theorem places, if that is known."""
     bound, source = task.theorem.bound, task.construction.source
     if bound is not None:
         yield hypotheses.capacity(task.data.T, heads, task.r, bound, source)

@@ -1,7 +1,7 @@
-"""The one table of the constructions of this project: their names, in the order of lists.
+"""The names of the constructions of this project, in the order of lists.
 
-Options and help are written from it, and load no construction. A layer's record stands in the
-module of its name beside this one, those of networks in verify/network/methods.py.
+Options and help use them without loading a construction. The record of a layer is in the module of
+its name, those of networks are in verify/network/methods.py.
 """
 
 LAYERS = ("paper", "width-one", "affine", "generic")
@@ -10,5 +10,7 @@ NETWORKS = (
 )  # fmt: skip
 RETRIEVAL = "retrieval"
 OURS = (*LAYERS, *NETWORKS, RETRIEVAL)
-OWN = "MODULE:NAME"  # one's own
-ATTACKED = tuple(name for name in OURS if name not in ("generic", RETRIEVAL))  # they promise
+OWN = "MODULE:NAME"  # a third-party construction
+ATTACKED = tuple(
+    name for name in OURS if name not in ("generic", RETRIEVAL)
+)  # theorems that can fail

@@ -1,5 +1,4 @@
-"""Heads of width one (ours; docs/width-one.md): the steps of the proof, head by head, on what was
-built.
+"""Heads of width one (ours; docs/width-one.md). The steps of the proof check each head.
 
 There are two kinds of heads. For a head of the proof every step is checked. For a short head only
 its matrix and, as for all heads, the rank of the features so far are claimed.

@@ -49,7 +49,7 @@ def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Cla
 
 
 def parameters(count: int) -> Claim:
-    """Step 11: counting."""
+    """Step 11: the number of parameters."""
     return Claim(
         ids.PARAMETERS,
         f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count}$ parameters.",
@@ -106,7 +106,7 @@ def _rank_in_blocks(
 
 
 def reduction() -> Claim:
-    """Step 1."""
+    """Step 1: a full rank is enough."""
     return Claim(
         ids.REDUCTION,
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
@@ -118,7 +118,7 @@ def reduction() -> Claim:
 
 
 def universal(*, narrow: bool = False) -> Claim:
-    """narrow: d_v < m, so that only some columns of Z are used (verify/steps/narrow.py)."""
+    """Every labelling is memorized. narrow: d_v < m, and only some columns of Z are used."""
     return Claim(
         ids.UNIVERSAL,
         _EVERY_LABELLING,

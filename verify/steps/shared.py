@@ -78,7 +78,7 @@ def _selector(at: View, head: SteeringHead, number: int) -> Relations:
 
 
 def selector(symbol: str, **rest: str) -> Step:
-    """symbol: of the selector, in LaTeX."""
+    """The step about the selector. symbol: its name in LaTeX."""
     return moving(
         f"The selector ${symbol}$ is orthogonal to the group's queries and to no earlier query.",
         _selector,
