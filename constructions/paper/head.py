@@ -228,7 +228,7 @@ class PaperBuilder:
         return w, rows.reshape(count, n)
 
     def _steer_solver(self, t: int) -> Solver:
-        where = self._context(t)
+        where = 0 if self.data.shared else t
         if where not in self._steers:
             rows = self.context_images[where]
             self._steers[where] = Solver.of(integers.subtract(rows[1:], rows[:1]))
@@ -251,6 +251,3 @@ class PaperBuilder:
 
     def _outside(self, group: Sequence[int]) -> list[int]:
         return [t for t in range(self.data.T) if t not in group]
-
-    def _context(self, t: int) -> int:
-        return 0 if self.data.shared else t

@@ -61,8 +61,12 @@ class Span:
 
     def beyond(self, rows: Block) -> Block:
         """The component of each row (k, d) outside the span: 0 mod p if the row lies in it."""
+        known = matmul_mod(rows.mod[:, self._pivots], self._echelon, self.prime)
+        guide = rows.float
         with np.errstate(all="ignore"):
-            return Block(self._reduce(rows.mod), self._project(rows.float))
+            for _ in range(2):  # twice is enough (Kahan)
+                guide = guide - (guide @ self._basis.T) @ self._basis
+        return Block(reduced(rows.mod - known, self.prime), guide)
 
     def add(self, rest: Block) -> None:
         """Add a (1, d) row, given by its component outside the span, which is not 0 mod p."""
@@ -75,15 +79,6 @@ class Span:
             length = np.linalg.norm(rest.float)
             if length > 0:
                 self._basis = np.vstack([self._basis, rest.float / length])
-
-    def _reduce(self, rows: FloatArray) -> FloatArray:
-        known = matmul_mod(rows[:, self._pivots], self._echelon, self.prime)
-        return reduced(rows - known, self.prime)
-
-    def _project(self, rows: FloatArray) -> FloatArray:
-        for _ in range(2):  # twice is enough (Kahan)
-            rows = rows - (rows @ self._basis.T) @ self._basis
-        return rows
 
 
 def choose(rests: Block, costs: Sequence[float]) -> int | None:

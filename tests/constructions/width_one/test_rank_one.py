@@ -15,7 +15,6 @@ from support.oracles import (
     features_mod,
     hypotheses_hold,
     meets_partition_condition,
-    rank,
     rank_mod,
 )
 from support.small_layers import column, dot
@@ -201,22 +200,6 @@ def test_builds_exactly_where_the_hypotheses_hold(
         with pytest.raises(HypothesisFails) as refusal:
             build(data, heads=wanted, short_heads=not saturated)
         assert refusal.value.hypothesis in ("capacity", "some-partition")
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.integers(1, 4).flatmap(
-        lambda n: st.tuples(
-            st.lists(st.integers(-4, 4), min_size=n, max_size=n),
-            st.lists(st.integers(-4, 4), min_size=n, max_size=n, unique=True),
-        )
-    )
-)
-def test_the_curve_lemma(drawn: tuple[list[int], list[int]]) -> None:
-    """(2^(α_k g_i)) is invertible for distinct α if and only if the g are distinct."""
-    g, alphas = drawn
-    table = [[Fraction(2) ** (a * x) for x in g] for a in alphas]
-    assert rank(table) == len(set(g))
 
 
 @pytest.fixture
