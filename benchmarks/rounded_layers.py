@@ -14,7 +14,7 @@ from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.own import of_arrays
 from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.error import audit_layer
+from attncert.verify.layer.layer_audit import audit_layer
 from attncert.verify.prove import prove
 from attncert.verify.questions.prove import Prove
 

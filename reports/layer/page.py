@@ -23,8 +23,9 @@ from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import listed, widened
-from attncert.verify.layer.error import LayerAudit, interval, outward
+from attncert.verify.layer.error import interval, outward
 from attncert.verify.layer.layer import LayerAnswer
+from attncert.verify.layer.layer_audit import LayerAudit
 
 _SHOWN = 60  # examples in a table; the JSON holds all
 

@@ -35,14 +35,13 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.layer.attention import Attention
 from attncert.verify.layer.error import (
-    LayerAudit,
     at_most,
-    audit_layer,
     bounds_to_certify,
     default_limit,
     measured,
     spread,
 )
+from attncert.verify.layer.layer_audit import LayerAudit, audit_layer
 from attncert.verify.layer.mask import Recorded, causal_mask, read_mask, visible_rows
 from attncert.verify.layer.reading import read_claim
 from attncert.verify.network.prove import given_network

@@ -26,15 +26,9 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
 from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.error import (
-    LayerAudit,
-    Limit,
-    at_most,
-    audit_layer,
-    default_limit,
-    share,
-)
+from attncert.verify.layer.error import Limit, at_most, default_limit, share
 from attncert.verify.layer.layer import LayerAnswer, layer
+from attncert.verify.layer.layer_audit import LayerAudit, audit_layer
 from attncert.verify.layer.mask import causal_mask, visible_rows
 from attncert.verify.prove import prove
 from attncert.verify.questions.layer import LayerQuestion
