@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
-from attncert.verify.methods.names import OURS
+from attncert.verify.questions.constructions import OURS
 
 _MOST = 300  # characters of an unexpected exception's message
 _ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them

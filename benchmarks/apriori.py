@@ -24,7 +24,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import features_float
-from attncert.verify.tables import Table, dense
+from attncert.verify.features.tables import Table, dense
 
 _LARGEST = 400  # examples above which singular values are not computed
 

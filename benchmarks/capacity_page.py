@@ -29,8 +29,8 @@ from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
-from attncert.verify.steps.conclusions import full_rank
-from attncert.verify.tightness.relations.probes import random_layer
+from attncert.verify.limits.tightness.relations.probes import random_layer
+from attncert.verify.statements.steps.conclusions import full_rank
 
 Row = dict[str, Any]
 

@@ -38,10 +38,10 @@ from attncert.reports.prove.figures import BLUE, GREEN, RED, WIDTH
 from attncert.reports.words.drawing import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
-from attncert.verify import features
-from attncert.verify.steps import heads as of_heads
-from attncert.verify.steps.conclusions import full_rank
-from attncert.verify.tables import dense, leads
+from attncert.verify.features import features
+from attncert.verify.features.tables import dense, leads
+from attncert.verify.statements.steps import heads as of_heads
+from attncert.verify.statements.steps.conclusions import full_rank
 
 Row = dict[str, Any]
 

@@ -79,7 +79,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
     from attncert.constructions.data.digits import digits
     from attncert.constructions.layer import parameter_count
     from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
-    from attncert.verify.prove import prove
+    from attncert.verify.prove.prove import prove
     from attncert.verify.questions.prove import Prove
 
     data = digits().take(case["T"])
@@ -146,7 +146,7 @@ def _bits_of_features(built: Any, data: Any) -> int:
 
 def _check(built: Any, data: Any, x: Any) -> list[int]:
     """Z V = Y modulo each of CHECKS, features and all; the primes, or an error."""
-    from attncert.verify import features
+    from attncert.verify.features import features
 
     for p in CHECKS:
         residues = [int(e.p % p) * pow(int(e.q % p), -1, p) % p for e in x.entries()]

@@ -111,7 +111,7 @@ def _random(case: dict[str, Any]) -> dict[str, Any]:
 def _digits() -> dict[str, Any]:
     from attncert.constructions.data.digits import digits
     from attncert.constructions.given.law import spans
-    from attncert.verify.labelling.labelled import label_all
+    from attncert.verify.limits.labelling.labelled import label_all
 
     data = digits()
     start = time.perf_counter()
@@ -135,9 +135,9 @@ def _digits() -> dict[str, Any]:
 def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
     """The file: its size, and both checkers on it."""
     from attncert.verify import checker
-    from attncert.verify.certificate import TooLarge, canonical_bytes
-    from attncert.verify.fast import check as fast
-    from attncert.verify.labelling.labelled import labelling_certificate
+    from attncert.verify.certificates.certificate import TooLarge, canonical_bytes
+    from attncert.verify.checking.fast import check as fast
+    from attncert.verify.limits.labelling.labelled import labelling_certificate
 
     try:
         file = labelling_certificate(data, zero, prime, {})

@@ -37,11 +37,11 @@ from machine import machine, peak_mebibytes
 from attncert.constructions.given.law import spans
 from attncert.constructions.given.least_squares import MAX_STEPS, Descent
 from attncert.constructions.given.shared import search
-from attncert.verify.certificate import TooLarge, canonical_bytes
-from attncert.verify.fast import check as fast
-from attncert.verify.near.certify import MOST_UNKNOWNS, Near, certify, near_certificate
-from attncert.verify.near.fitted import tries
-from attncert.verify.near.heads import heads
+from attncert.verify.certificates.certificate import TooLarge, canonical_bytes
+from attncert.verify.checking.fast import check as fast
+from attncert.verify.fit.fitted import tries
+from attncert.verify.newton.certify import MOST_UNKNOWNS, Near, certify, near_certificate
+from attncert.verify.newton.heads import heads
 from attncert.verify.rank.residues import to_host
 
 OUT = Path(__file__).parent / "results" / "experiments.json"

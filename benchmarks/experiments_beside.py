@@ -18,8 +18,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import softmax_float
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import descend
-from attncert.verify import features
-from attncert.verify.near.heads import SATURATED, heads
+from attncert.verify.features import features
+from attncert.verify.newton.heads import SATURATED, heads
 
 SIZES = ((4, 8, 4), (8, 16, 4))  # n, d, H
 STARTS = 10  # of Levenberg-Marquardt on the examples of the proofs

@@ -29,9 +29,9 @@ from threadpoolctl import threadpool_limits
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, jacobian, outputs
 from attncert.constructions.given.least_squares import descend, start
-from attncert.verify.certificate import canonical_bytes
-from attncert.verify.fast import check as fast
-from attncert.verify.near.certify import MOST_UNKNOWNS, certify, near_certificate
+from attncert.verify.certificates.certificate import canonical_bytes
+from attncert.verify.checking.fast import check as fast
+from attncert.verify.newton.certify import MOST_UNKNOWNS, certify, near_certificate
 
 OUT = Path(__file__).parent / "results" / "fit.json"
 ERROR = 1e-6

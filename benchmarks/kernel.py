@@ -19,7 +19,7 @@ from typing import Any
 
 from cases import command, in_own_process, write
 
-from attncert.verify.coq import executable, instance
+from attncert.verify.certificates.coq import executable, instance
 
 OUT = "benchmarks/results/kernel.json"
 

@@ -20,8 +20,8 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.weights.load import Selection, of_state
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.layer.layer import layer as layer_on
 from attncert.verify.questions.layer import LayerQuestion
+from attncert.verify.third_party.layer.layer import layer as layer_on
 
 SIZES = (("bert-base", 16, 32), ("bert-base", 16, 128), ("gpt2", 16, 32), ("gpt2", 16, 128))
 D, HEADS = 768, 12

@@ -29,8 +29,8 @@ import numpy as np
 from machine import machine
 from models_inputs import SHAPES, passages
 
-from attncert.verify.assume.embeddings import load_embeddings
 from attncert.verify.kruskal.shards.draws import sequences
+from attncert.verify.third_party.assume.embeddings import load_embeddings
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"

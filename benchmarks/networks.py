@@ -12,8 +12,8 @@ from pathlib import Path
 
 from attncert import Dataset, Request
 from attncert.verify.checker import check_file
-from attncert.verify.methods.registry import network_methods
-from attncert.verify.network.within import certificate
+from attncert.verify.outputs.within import certificate
+from attncert.verify.statements.registry import network_methods
 
 
 def main(T: int = 1000, p: int = 64) -> None:

@@ -104,8 +104,8 @@ def layers(heads_of: list[int]) -> list[dict[str, Any]]:
     """Groups, heads, rank and the fast check of one proof at each size."""
     from attncert.constructions.construction import theorem_groups
     from attncert.constructions.width_one.theorem import build
-    from attncert.verify.fast.check import check_file
-    from attncert.verify.prove import prove
+    from attncert.verify.checking.fast.check import check_file
+    from attncert.verify.prove.prove import prove
     from attncert.verify.questions.prove import Prove
     from attncert.verify.rank.whole_layer.layer import layer_rank
 

@@ -103,7 +103,7 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
     from attncert.constructions.data import generators
     from attncert.constructions.data.digits import digits
     from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve
-    from attncert.verify.prove import prove
+    from attncert.verify.prove.prove import prove
     from attncert.verify.questions.prove import Prove
 
     heads = case["heads"]

@@ -26,7 +26,7 @@ import rank_layers
 import rank_subsets
 from machine import machine
 
-from attncert.verify.scale.threads import available_threads
+from attncert.verify.sharding.threads import available_threads
 
 SECTIONS: dict[str, Callable[[bool, int], dict[str, Any]]] = {
     "subsets": rank_subsets.run,

@@ -28,7 +28,7 @@ from attncert.verify.kruskal.budget import Budget
 from attncert.verify.kruskal.methods.circuits import depth_for, meeting_probability, small_circuits
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.modular import IndependenceTester
-from attncert.verify.scale.threads import available_threads
+from attncert.verify.sharding.threads import available_threads
 
 N, D, K = 2000, 768, 197
 SIZES = range(2, 13)

@@ -24,7 +24,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.layer import Head, Layer
-from attncert.verify import features
+from attncert.verify.features import features
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.layer import LayerRank, layer_rank
 

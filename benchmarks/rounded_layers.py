@@ -1,7 +1,7 @@
 """At which precision does memorization survive? Our own weights for the digits, rounded.
 
 python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported
-as float64 and rounded; error enclosed, rank certified (verify/layer/error.py). Deterministic.
+as float64 and rounded; error enclosed, rank certified (verify/outputs/error.py). Deterministic.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.own import of_arrays
-from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.layer_audit import audit_layer
-from attncert.verify.prove import prove
+from attncert.verify.features.attention import Attention
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.third_party.layer.layer_audit import audit_layer
 
 DTYPES = ("float64", "float32", "float16")
 

@@ -22,13 +22,13 @@ from attncert.constructions.layer import Head, Layer
 from attncert.reports.words.claims import lines
 from attncert.reports.words.levels import legend
 from attncert.reports.words.templating import page
-from attncert.verify.certificate import canonical_bytes, certificate, produced_by
+from attncert.verify.certificates.certificate import canonical_bytes, certificate, produced_by
 from attncert.verify.claims.evidence import About, Claim, Level
-from attncert.verify.interpolation.rational import rational
-from attncert.verify.tightness.columns import column_bound
-from attncert.verify.tightness.limits import label_rank
-from attncert.verify.tightness.relations.probes import best_rank
-from attncert.verify.tightness.relations.rows import row_bound
+from attncert.verify.limits.tightness.columns import column_bound
+from attncert.verify.limits.tightness.limits import label_rank
+from attncert.verify.limits.tightness.relations.probes import best_rank
+from attncert.verify.limits.tightness.relations.rows import row_bound
+from attncert.verify.outputs.rational import rational
 
 __all__ = ["Case", "cases", "render"]
 

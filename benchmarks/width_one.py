@@ -84,7 +84,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
     from attncert import write_report
     from attncert.constructions.data.digits import digits
-    from attncert.verify.prove import prove
+    from attncert.verify.prove.prove import prove
     from attncert.verify.questions.prove import Prove
 
     if case["contexts"] == "digits":

@@ -32,21 +32,21 @@ from attncert.constructions.weights.load import load_weights
 from attncert.reports.answers import report
 from attncert.reports.report import MARK
 from attncert.reports.words.jsonable import readable_json
-from attncert.verify.assume.assume import assume
-from attncert.verify.capacity.capacity import capacity as capacity_of
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.ids import ClaimId
-from attncert.verify.layer.layer import layer
-from attncert.verify.methods.registry import register
-from attncert.verify.near.fitted import fit
-from attncert.verify.network.compare import compare
-from attncert.verify.prove import prove
+from attncert.verify.compare.compare import compare
+from attncert.verify.fit.fitted import fit
+from attncert.verify.limits.capacity.capacity import capacity as capacity_of
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Capacity, Fit
 from attncert.verify.questions.kruskal import Assume
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
+from attncert.verify.statements.registry import register
+from attncert.verify.third_party.assume.assume import assume
+from attncert.verify.third_party.layer.layer import layer
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "benchmarks"

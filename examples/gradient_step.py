@@ -25,7 +25,7 @@ from attncert import Dataset, check
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network, readout
-from attncert.verify.network.within import certificate
+from attncert.verify.outputs.within import certificate
 
 D, M, N, TASKS = 3, 2, 5, 40  # widths of x and y, points of a data set, data sets
 Matrix = list[list[Fraction]]

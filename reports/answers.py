@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from attncert.constructions.foreign import escaped, printable
 from attncert.reports.folder import write
+from attncert.reports.page_parts import PageParts
 from attncert.reports.report import Report, Table, author_file, figure_file
 from attncert.reports.words.claims import lines, readable
 from attncert.reports.words.drawing import Picture, style, svgs
@@ -20,11 +19,11 @@ from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
 from attncert.reports.words.text import markdown, plain, sentence
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.methods.registry import source_of
+from attncert.verify.statements.registry import source_of
 
 FORMAT = "attncert-answer/1"
 _FAILS = {
@@ -32,25 +31,6 @@ _FAILS = {
     Level.NOT_APPLICABLE: "does not apply to these data",
     Level.UNDECIDED: "is not decided",
 }
-
-
-@dataclass(frozen=True)
-class PageParts:
-    """The parts of a report that depend on its command.
-
-    template: the template of report.md; context: the names that it uses besides the answer.
-    exhibits: for answer.json, JSON-able. figures, files: make the figures and other files, by name.
-    more: sentences after the verdict, for a terminal and a notebook. table: shown below them in a
-    notebook.
-    """
-
-    template: str
-    context: Mapping[str, Any]
-    exhibits: Mapping[str, Any] = field(default_factory=dict)
-    figures: Callable[[], Mapping[str, Picture]] = dict
-    files: Callable[[], Mapping[str, bytes]] = dict
-    more: tuple[str, ...] = ()
-    table: Table | None = None
 
 
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
@@ -115,11 +95,28 @@ def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
 
 
 def parts_of(answer: Answer) -> PageParts:
-    """The parts from `page_parts` in reports/COMMAND/page.py, or in the folder that the answer
-    names."""
-    folder = answer.report_folder or answer.question.command
-    page_module = importlib.import_module(f"attncert.reports.{folder}.page")
-    return page_module.page_parts(answer)
+    """What the page of this answer says. Each page is imported when it is written."""
+    page_parts: Callable[[Any], PageParts]
+    match answer.report_page or answer.question.command:
+        case "assume":
+            from attncert.reports.pages.assume import page_parts
+        case "attack":
+            from attncert.reports.pages.attack import page_parts
+        case "audit":
+            from attncert.reports.pages.audit import page_parts
+        case "capacity":
+            from attncert.reports.pages.capacity import page_parts
+        case "compare":
+            from attncert.reports.pages.compare import page_parts
+        case "fit":
+            from attncert.reports.pages.fit import page_parts
+        case "kruskal":
+            from attncert.reports.pages.kruskal import page_parts
+        case "layer":
+            from attncert.reports.pages.layer import page_parts
+        case _:
+            from attncert.reports.prove.page import page_parts
+    return page_parts(answer)
 
 
 def verdict(answer: Answer) -> str:

@@ -19,7 +19,7 @@ from support.requires import chromium
 from support.shell import Shell
 from support.trace_rules import require_all_rules
 
-from attncert.verify.methods import registry
+from attncert.verify.statements import registry
 
 EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
@@ -33,7 +33,7 @@ def canvas() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def traces() -> Iterator[None]:
     """Every proof that a test makes obeys all rules of a trace."""
-    with patch("attncert.verify.prove.require_rules", require_all_rules):
+    with patch("attncert.verify.prove.prove.require_rules", require_all_rules):
         yield
 
 

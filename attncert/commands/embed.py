@@ -11,7 +11,7 @@ from attncert.verify.questions.embed import Embed
 
 def _run(sources: Sources, options: Embed, out: str | None, as_json: bool) -> int:
     from attncert.terminal.progress import Stages
-    from attncert.verify.models.embed import embed
+    from attncert.verify.third_party.models.embed import embed
 
     model, inputs = str(sources["model"]), str(sources["inputs"])
     with answer_alone(), Stages() as progress:

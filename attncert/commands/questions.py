@@ -3,7 +3,6 @@ question, the output from its report."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,34 +18,102 @@ from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
 
-_DATA = "attncert.constructions.data.loading:load"
-_INPUTS = "attncert.verify.assume.loading:load_inputs"
-_VECTORS = "attncert.verify.kruskal.vectors:load_vectors"
+# Each is imported when its command runs.
+
+
+def _prove() -> Callable[..., Any]:
+    from attncert.verify.prove.prove import prove
+
+    return prove
+
+
+def _fit() -> Callable[..., Any]:
+    from attncert.verify.fit.fitted import fit
+
+    return fit
+
+
+def _capacity() -> Callable[..., Any]:
+    from attncert.verify.limits.capacity.capacity import capacity
+
+    return capacity
+
+
+def _compare() -> Callable[..., Any]:
+    from attncert.verify.compare.compare import compare
+
+    return compare
+
+
+def _kruskal() -> Callable[..., Any]:
+    from attncert.verify.kruskal.kruskal import kruskal
+
+    return kruskal
+
+
+def _assume() -> Callable[..., Any]:
+    from attncert.verify.third_party.assume.assume import assume
+
+    return assume
+
+
+def _attack() -> Callable[..., Any]:
+    from attncert.verify.audit.attack.search import attack
+
+    return attack
+
+
+def _audit() -> Callable[..., Any]:
+    from attncert.verify.audit.audit import audit
+
+    return audit
+
+
+def _layer() -> Callable[..., Any]:
+    from attncert.verify.third_party.layer.layer import layer
+
+    return layer
+
+
+def _load() -> Callable[..., Any]:
+    from attncert.constructions.data.loading import load
+
+    return load
+
+
+def _load_inputs() -> Callable[..., Any]:
+    from attncert.verify.third_party.assume.loading import load_inputs
+
+    return load_inputs
+
+
+def _load_vectors() -> Callable[..., Any]:
+    from attncert.verify.kruskal.vectors import load_vectors
+
+    return load_vectors
 
 
 @dataclass(frozen=True)
 class _Entry:
     """function: of the arguments, the question and progress; returns an Answer. load: reads DATA.
-    Both as module:name, imported when the command runs. loads_by: options of the question that
-    `load` takes.
-    """
+    loads_by: options of the question that it takes."""
 
     question: type[Question]
-    function: str
-    load: str = _DATA
+    function: Callable[[], Callable[..., Any]]
+    load: Callable[[], Callable[..., Any]] = _load
     loads_by: tuple[str, ...] = ("unlabelled",)
 
 
 _QUESTIONS = (
-    _Entry(Prove, "attncert.verify.prove:prove"),
-    _Entry(Fit, "attncert.verify.near.fitted:fit"),
-    _Entry(Capacity, "attncert.verify.capacity.capacity:capacity"),
-    _Entry(Compare, "attncert.verify.network.compare:compare"),
-    _Entry(Kruskal, "attncert.verify.kruskal.kruskal:kruskal", _VECTORS, ()),
-    _Entry(Assume, "attncert.verify.assume.assume:assume", _INPUTS, ("tokens",)),
-    _Entry(Attack, "attncert.verify.attack.search:attack"),
-    _Entry(Audit, "attncert.verify.audit.audit:audit"),
-    _Entry(LayerQuestion, "attncert.verify.layer.layer:layer"),
+    _Entry(Prove, _prove),
+    _Entry(Fit, _fit),
+    _Entry(Capacity, _capacity),
+    _Entry(Compare, _compare),
+    _Entry(Kruskal, _kruskal, _load_vectors, ()),
+    _Entry(Assume, _assume, _load_inputs, ("tokens",)),
+    _Entry(Attack, _attack),
+    _Entry(Audit, _audit),
+    _Entry(LayerQuestion, _layer),
 )
 
 
@@ -60,21 +127,16 @@ def _run(
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
     if path := sources.get("data"):  # weights and folders are read by the function
         options = {option: getattr(question, option) for option in entry.loads_by}
-        arguments["data"] = _imported(entry.load)(path, **options)
+        arguments["data"] = entry.load()(path, **options)
         data = arguments["data"].name
         name = data if question.command == "prove" else f"{data}-{question.command}"
-    answer_of, folder = _imported(entry.function), report_folder(out, name)
+    answer_of, folder = entry.function(), report_folder(out, name)
     require_apart(getattr(question, "log", None), folder)
 
     def make(progress: Any) -> Report:
         return report(answer_of(*arguments.values(), question, progress))
 
     return deliver(question, make, folder, as_json)
-
-
-def _imported(place: str) -> Callable[..., Any]:
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 COMMANDS = [command_of(entry.question, partial(_run, entry)) for entry in _QUESTIONS]

@@ -9,7 +9,7 @@ import numpy as np
 
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale.engine import run
+from attncert.verify.sharding.engine import run
 from gpu.rows import START, Row, beside_floor, timed
 
 CASES = [(2000, 768, 197, 20_000), (2000, 768, 768, 1000)]  # N, d, k, how many

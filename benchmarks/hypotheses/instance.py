@@ -15,7 +15,7 @@ from attncert.constructions.construction import Groups
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.search.grouping import consecutive
-from attncert.verify.attack.cases import Case, independent
+from attncert.verify.audit.attack.cases import Case, independent
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 from hypotheses.instance import every_subset_independent, rank
 from hypotheses.universal import universal

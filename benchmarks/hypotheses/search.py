@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from attncert.verify.attack.search import shrink
+from attncert.verify.audit.attack.search import shrink
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.tightness.limits import label_rank
+from attncert.verify.limits.tightness.limits import label_rank
 from hypotheses.instance import Instance
 from hypotheses.steps import STEPS, ProofStep
 from hypotheses.universal import universal

@@ -13,8 +13,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.tightness.relations.probes import best_rank
-from attncert.verify.tightness.universal import bound_from_above
+from attncert.verify.limits.tightness.relations.probes import best_rank
+from attncert.verify.limits.tightness.universal import bound_from_above
 
 
 def universal(

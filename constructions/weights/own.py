@@ -40,6 +40,7 @@ def of_json(document: Any, name: str, source: str) -> StoredLayer:
 def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
     """The layer of these arrays, named and shaped as above. Raises InputError.
 
+    >>> import numpy as np
     >>> one = np.ones((3, 2), dtype=np.float16)
     >>> weights = of_arrays({"query": one, "key": one, "value": one, "output": one[:2]})
     >>> weights.dtype, weights.layer.head_width, weights.layer.value_width

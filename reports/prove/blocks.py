@@ -13,7 +13,7 @@ from attncert.reports.words.jsonable import about
 from attncert.verify.claims import ids
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.proof import Proof
-from attncert.verify.layer.error import interval
+from attncert.verify.outputs.error import interval
 
 _SHOWN = 20  # examples in a table
 MARGIN = (

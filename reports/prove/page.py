@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from attncert.reports.answers import PageParts
+from attncert.reports.page_parts import PageParts
 from attncert.reports.prove import blocks, rows
 from attncert.reports.prove.figures import caption_saturation, draw, graph_of
 from attncert.reports.prove.records import exhibits

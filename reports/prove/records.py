@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attncert.reports.words.jsonable import about
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Setup

@@ -18,8 +18,8 @@ from jinja2.bccache import Bucket
 from attncert.reports.report import MARK
 from attncert.reports.words.numbers import indices, notation, percent, real, size, tokens, words
 from attncert.reports.words.text import code, markdown, sentence
+from attncert.verify.certificates.installed import repository
 from attncert.verify.claims.words import counted
-from attncert.verify.installed import repository
 
 Filter = Callable[..., Any]
 TEMPLATES = Path(__file__).parents[1] / "templates"

@@ -116,7 +116,7 @@ def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None
     (tmp_path / "temporary").mkdir()
     program = (
         "import os, pathlib, threading, time, attncert\n"
-        "from attncert.verify.coq import executable\n"
+        "from attncert.verify.certificates.coq import executable\n"
         f"executable.executable = lambda: {str(script)!r}\n"
         "def end():\n"
         f"    while not os.path.exists({str(told)!r}): time.sleep(0.01)\n"
@@ -143,7 +143,7 @@ def test_a_program_that_cannot_be_run_is_not_blamed_on_the_output(
     program, file = tmp_path / "kernel", tmp_path / "certificate.json"
     program.write_text("no program\n")
     file.write_text("{}")
-    monkeypatch.setattr("attncert.verify.coq.executable.executable", lambda: program)
+    monkeypatch.setattr("attncert.verify.certificates.coq.executable.executable", lambda: program)
     line = shell.refuses("check", file, "--verified")
     assert line == f"attncert: {program}: Permission denied\n"
 

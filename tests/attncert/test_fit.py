@@ -17,8 +17,9 @@ import attncert
 from attncert.reports.answers import report, verdict
 from attncert.reports.folder import MARK
 from attncert.verify.claims.evidence import Level
-from attncert.verify.near import certify, fitted
-from attncert.verify.near.fitted import fit
+from attncert.verify.fit import fitted
+from attncert.verify.fit.fitted import fit
+from attncert.verify.newton import certify
 from attncert.verify.questions.fit import Fit
 
 

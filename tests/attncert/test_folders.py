@@ -19,7 +19,7 @@ import attncert
 from attncert.commands.certificates import compared
 from attncert.constructions.network.file import as_json
 from attncert.reports.html import html_page
-from attncert.verify.certificate import sealed
+from attncert.verify.certificates.certificate import sealed
 
 PROVE = ["prove", str(ROOT / "examples" / "tiny.json"), "--heads", "2", "--out"]
 

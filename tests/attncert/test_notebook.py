@@ -23,9 +23,9 @@ from attncert.constructions.data.generators import random
 from attncert.reports.answers import report
 from attncert.terminal.progress import Stages, _Cell
 from attncert.verify.claims.answer import Answer
+from attncert.verify.fit.fitted import fit
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.near.fitted import fit
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.question import Question
 

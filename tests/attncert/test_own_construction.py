@@ -45,7 +45,7 @@ from attncert.constructions.layer import Head, features
 from attncert.reports.answers import proof_lines, report, verdict
 from attncert.verify.claims import relations
 from attncert.verify.claims.evidence import Level
-from attncert.verify.methods import registry
+from attncert.verify.statements import registry
 
 PLACE = "examples.own_construction:PARITY"
 FILE = str(ROOT / "examples" / "tiny.json")

@@ -17,9 +17,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.files import MAX_NUMBERS
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.assume.embeddings import load_embeddings
-from attncert.verify.interpolation.nearest import margins
-from attncert.verify.layer.error import default_limit
+from attncert.verify.outputs.error import default_limit
+from attncert.verify.outputs.nearest import margins
+from attncert.verify.third_party.assume.embeddings import load_embeddings
 
 DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
 STATES = random_states(6, 3, 4)
@@ -80,6 +80,6 @@ def test_labels_are_told_apart_by_no_hash(monkeypatch: pytest.MonkeyPatch) -> No
     assert default_limit(data).bound is None
     least = [low for low, _ in margins(data, data.label_matrix).bounds]
     assert set(least) == {fmpq((2**61 - 1) ** 2, 2)}
-    monkeypatch.setattr("attncert.verify.layer.error._MOST_COMPARED", 1000)
+    monkeypatch.setattr("attncert.verify.outputs.error._MOST_COMPARED", 1000)
     with pytest.raises(InputError, match="tolerance: must be given if 300 outputs are"):
         default_limit(data)

@@ -19,8 +19,8 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
 from attncert.verify.claims.evidence import Level
-from attncert.verify.layer.layer import layer
 from attncert.verify.questions.layer import LayerQuestion
+from attncert.verify.third_party.layer.layer import layer
 
 RNG = np.random.default_rng(5)
 T, N, D = 4, 3, 6

@@ -23,9 +23,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.weights.model_types import _OF_PARTS, BY_NAME, HEADS, MODEL_TYPES, TORCH
 from attncert.constructions.weights.naming import NAMINGS, places
 from attncert.verify.claims.evidence import Level
-from attncert.verify.layer.attention import Attention
-from attncert.verify.layer.mask import Recorded
-from attncert.verify.layer.reading import read_claim
+from attncert.verify.features.attention import Attention
+from attncert.verify.third_party.layer.mask import Recorded
+from attncert.verify.third_party.layer.reading import read_claim
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[torch]'")
 transformers = pytest.importorskip(

@@ -21,9 +21,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.layer import LAYER_BLOCK
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.layer.mask import read_mask
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.third_party.layer.mask import read_mask
 
 RNG = np.random.default_rng(1)
 H, D, WIDTH, VALUES, M = 3, 4, 2, 2, 1

@@ -15,7 +15,7 @@ from support.third_party import STYLES, gaps, third_party
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.load import load_weights
-from attncert.verify.layer.mask import visible_rows
+from attncert.verify.third_party.layer.mask import visible_rows
 
 RNG = np.random.default_rng(15)
 T, N, D = 5, 4, 6

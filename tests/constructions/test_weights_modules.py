@@ -19,7 +19,7 @@ from support.third_party import gaps, third_party
 import attncert
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.recording import Recording
-from attncert.verify.layer.mask import read_mask, visible_rows
+from attncert.verify.third_party.layer.mask import read_mask, visible_rows
 
 D, HEADS, N, BATCH = 4, 2, 3, 2
 RNG = np.random.default_rng(8)

@@ -16,8 +16,8 @@ from support.small_certificates import sealed
 
 from attncert.constructions.data.digits import digits
 from attncert.reports.answers import report
-from attncert.verify.fast.check import check_file
-from attncert.verify.prove import prove
+from attncert.verify.checking.fast.check import check_file
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 SCRIPT = ROOT / "docs" / "make_gallery.py"

@@ -11,7 +11,7 @@ import pytest
 from support import oracles
 from support.paths import ROOT
 
-from attncert.verify.attack.search import smaller
+from attncert.verify.audit.attack.search import smaller
 from attncert.verify.claims.evidence import Level
 
 sys.path.append(str(ROOT / "benchmarks"))

@@ -10,11 +10,11 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import spans
 from attncert.constructions.paper.theorem import build
+from attncert.verify.assumptions.hypotheses import kruskal_at_least
 from attncert.verify.claims.evidence import Level
-from attncert.verify.steps.hypotheses import kruskal_at_least
-from attncert.verify.tightness.relations.probes import best_rank
-from attncert.verify.tightness.relations.rows import broken_relation, row_relations
-from attncert.verify.tightness.universal import bound_from_above
+from attncert.verify.limits.tightness.relations.probes import best_rank
+from attncert.verify.limits.tightness.relations.rows import broken_relation, row_relations
+from attncert.verify.limits.tightness.universal import bound_from_above
 
 EYE = np.eye(3, dtype=int).tolist()
 

@@ -53,12 +53,12 @@ from support.given_oracle import (
     zero_groups,
 )  # fmt: skip
 
-from attncert.verify.capacity.capacity import capacity
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
-from attncert.verify.labelling.labelled import label_all
+from attncert.verify.limits.capacity.capacity import capacity
+from attncert.verify.limits.labelling.labelled import label_all
+from attncert.verify.limits.tightness.columns import columns
 from attncert.verify.questions.fit import Capacity
-from attncert.verify.tightness.columns import columns
 
 
 def law_case(rng: random.Random) -> Outcome:

@@ -14,8 +14,8 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.given.zeros import draw_groups
-from attncert.verify import features
-from attncert.verify.near.fitted import fit
+from attncert.verify.features import features
+from attncert.verify.fit.fitted import fit
 from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank

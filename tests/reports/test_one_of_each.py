@@ -10,8 +10,8 @@ import pytest
 import attncert
 from attncert.reports.answers import report, write_report
 from attncert.reports.certificate.explain import explain
+from attncert.verify.checking.fast.check import check_file as fast
 from attncert.verify.claims.answer import Answer
-from attncert.verify.fast.check import check_file as fast
 from attncert.verify.questions.question import Question
 
 ONE = attncert.Dataset.of([[[1]]], [[1]], [1])

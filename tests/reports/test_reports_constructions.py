@@ -8,7 +8,7 @@ from pathlib import Path
 from attncert.constructions.data import generators
 from attncert.constructions.data.loading import load
 from attncert.reports.answers import write_report
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)

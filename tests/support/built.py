@@ -27,14 +27,14 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.paper.head import PaperBuilder
 from attncert.constructions.width_one import affine as of_affine
-from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.methods import registry
-from attncert.verify.methods.judged import of_keys
-from attncert.verify.methods.statements import step_claims
-from attncert.verify.methods.states import Views
-from attncert.verify.steps.heads import lead
-from attncert.verify.tables import dense, leads
+from attncert.verify.features import features
+from attncert.verify.features.tables import dense, leads
+from attncert.verify.statements import registry
+from attncert.verify.statements.judged import of_keys
+from attncert.verify.statements.statements import step_claims
+from attncert.verify.statements.states import Views
+from attncert.verify.statements.steps.heads import lead
 
 HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.errors import InputError
-from attncert.verify.assume.embeddings import FORMAT, MANIFEST, file_sha256
+from attncert.verify.third_party.assume.embeddings import FORMAT, MANIFEST, file_sha256
 
 CONFIG = SimpleNamespace(model_type="fake", num_attention_heads=2)
 

@@ -10,8 +10,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.weights.own import of_arrays
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.interpolation.enclosure import enclosed_error
-from attncert.verify.layer.attention import Attention
+from attncert.verify.features.attention import Attention
+from attncert.verify.outputs.enclosure import enclosed_error
 
 
 def enclose_error(data: Dataset, weights: Layer | Mapping[str, AnyArray], **options: Any) -> Claim:

@@ -8,8 +8,8 @@ from typing import Any
 from support.newton import data_set
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.near.certify import near_certificate
-from attncert.verify.near.fitted import fit
+from attncert.verify.fit.fitted import fit
+from attncert.verify.newton.certify import near_certificate
 from attncert.verify.questions.fit import Fit
 
 Certificate = dict[str, Any]

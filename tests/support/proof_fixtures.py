@@ -25,7 +25,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
 
 EYE = np.eye(4, dtype=int).tolist()

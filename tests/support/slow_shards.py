@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from attncert.verify.scale.engine import run
-from attncert.verify.scale.log import Log
-from attncert.verify.scale.shards import Plan, Record, Shard
+from attncert.verify.sharding.engine import run
+from attncert.verify.sharding.log import Log
+from attncert.verify.sharding.shards import Plan, Record, Shard
 
 PLAN = Plan("digests", seed=3, count=40, size=3)
 SUBJECT = "digests, version 1"

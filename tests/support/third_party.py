@@ -13,7 +13,7 @@ import numpy as np
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.weights.stored import StoredLayer
-from attncert.verify.layer.attention import Attention
+from attncert.verify.features.attention import Attention
 
 State = dict[str, Any]
 SEPARATE = {

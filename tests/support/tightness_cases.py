@@ -14,10 +14,10 @@ from attncert.constructions import layer as layers
 from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer, scaled_head
-from attncert.verify import features
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.tightness.relations import probes
+from attncert.verify.features import features
+from attncert.verify.limits.tightness.relations import probes
 
 EYE = [[int(i == j) for j in range(6)] for i in range(6)]
 

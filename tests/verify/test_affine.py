@@ -18,7 +18,7 @@ from attncert.constructions.search.dimensions import Dimensions, by_dimension, d
 from attncert.verify import checker
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 CURVE = generators.family(7, 3, 4, queries="moment-curve", seed=1)

@@ -13,16 +13,16 @@ import attncert
 from attncert import Assume, Capacity, Dataset, Fit, LayerQuestion, Network, Prove
 from attncert.constructions.network.blocks import FeedForward
 from attncert.reports.answers import report, verdict
-from attncert.verify import judged
-from attncert.verify.capacity import capacity
-from attncert.verify.certificate import sealed
+from attncert.verify.certificates.certificate import sealed
+from attncert.verify.checking import judged
+from attncert.verify.checking.judged import judge_of
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
-from attncert.verify.judged import judge_of
+from attncert.verify.fit import fitted
 from attncert.verify.kruskal import kruskal
-from attncert.verify.near import fitted
-from attncert.verify.network import within
-from attncert.verify.pipeline import refusal, stages
+from attncert.verify.limits.capacity import capacity
+from attncert.verify.outputs import within
+from attncert.verify.prove import refusal, stages
 
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 TIED = Dataset.of([[1, 0], [0, 1]], [[1, 2], [1, 2]], [0, 1])

@@ -28,11 +28,11 @@ from attncert.constructions.given.law import law
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.layer import Head, Layer
 from attncert.constructions.search.dimensions import dimensions
-from attncert.verify.certificate import canonical_bytes, sealed
+from attncert.verify.certificates.certificate import canonical_bytes, sealed
 from attncert.verify.checker import check_file
-from attncert.verify.interpolation.multiprecision import multiprecision
-from attncert.verify.interpolation.rational import rational
-from attncert.verify.tightness.columns import columns
+from attncert.verify.limits.tightness.columns import columns
+from attncert.verify.outputs.multiprecision import multiprecision
+from attncert.verify.outputs.rational import rational
 
 P, SMALL = PRIMES_31[0], 11863067  # a prime of the exact matrix products
 CONTEXTS = [

@@ -18,10 +18,10 @@ from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.certificate.explain import explain, text
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.methods import paper, registry
-from attncert.verify.methods.construction import Construction
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.statements import paper, registry
+from attncert.verify.statements.construction import Construction
 
 EXAMPLE = "examples.own_construction:PARITY"
 DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)

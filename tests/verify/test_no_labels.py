@@ -11,7 +11,7 @@ from support.shell import Shell
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.near.fitted import fit
+from attncert.verify.fit.fitted import fit
 
 EYE = [[1, 0], [0, 1]]
 QUERIES = [[1, 2], [3, 1], [1, 1]]

@@ -28,15 +28,15 @@ from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import feature_blocks
 from attncert.reports.answers import report
 from attncert.reports.words.text import markdown
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.assumptions import hypotheses
+from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.pipeline import stages as pipeline
-from attncert.verify.prove import prove
+from attncert.verify.limits.tightness.relations.probes import random_layer
+from attncert.verify.prove import stages as pipeline
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.steps import hypotheses
-from attncert.verify.tightness.relations.probes import random_layer
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

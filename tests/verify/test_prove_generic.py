@@ -12,11 +12,11 @@ from support.small_layers import outputs
 from attncert.constructions import generic
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.certificate import canonical_bytes
+from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.checker import check_file
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from attncert.constructions.data import generators
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.layer import Head
-from attncert.verify import features
-from attncert.verify.tables import Outer, dense, leads, log2_off_peak, ranges
+from attncert.verify.features import features
+from attncert.verify.features.tables import Outer, dense, leads, log2_off_peak, ranges
 
 _NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-2000, 2000), st.integers(-(2**80), 2**80))
 

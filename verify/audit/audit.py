@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.answers import answers
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.sharpen import Sharpened, sharpen
+from attncert.verify.checking.answers import answers
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
-from attncert.verify.methods import registry
-from attncert.verify.methods.construction import Construction
 from attncert.verify.questions.audit import Audit
+from attncert.verify.statements import registry
+from attncert.verify.statements.construction import Construction
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -17,9 +17,9 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.methods.construction import Construction
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
+from attncert.verify.statements.construction import Construction
 
 _I = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 _CONTEXTS = [[[1, 0, 0], [0, 1, 0]], [[1, 1, 0], [0, 1, 1]], [[0, 0, 1], [1, 2, 0]]]

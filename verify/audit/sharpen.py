@@ -18,18 +18,18 @@ import numpy as np
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress
-from attncert.verify.attack import networks
-from attncert.verify.attack.networks import NetworkCase
-from attncert.verify.attack.search import shrink, smaller
+from attncert.verify.audit.attack import networks
+from attncert.verify.audit.attack.networks import NetworkCase
+from attncert.verify.audit.attack.search import shrink, smaller
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.judged import levels_of_hypotheses
-from attncert.verify.methods.known import CAPACITY, PARTITION
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.statements.construction import Construction
+from attncert.verify.statements.judged import levels_of_hypotheses
+from attncert.verify.statements.known import CAPACITY, PARTITION
 
 DRAWN, QUICK_DRAWN = 200, 40  # cases
 _SPOILT = 4  # changed versions of each case

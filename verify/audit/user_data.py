@@ -14,10 +14,10 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.words import counted
-from attncert.verify.methods import registry
-from attncert.verify.methods.construction import Construction
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import ClaimChoice, Prove
+from attncert.verify.statements import registry
+from attncert.verify.statements.construction import Construction
 
 MOST, QUICK_MOST = 100, 25  # examples looked at
 READOUT = 40  # examples up to which an exact readout is computed as well (quick: none)

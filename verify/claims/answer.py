@@ -40,7 +40,7 @@ class Answer:
     used; both are for timings.json alone. Subclasses add what only their own report shows.
     """
 
-    report_folder: ClassVar[str] = ""  # in reports/, if it is not named like the command
+    report_page: ClassVar[str] = ""  # of reports/, if it is not named like the command
 
     question: Question
     data: Named

@@ -94,7 +94,7 @@ class Proof(Answer):
     ('proved', 3, 0)
     """
 
-    report_folder: ClassVar[str] = "prove"
+    report_page: ClassVar[str] = "prove"
 
     question: Any
     data: Dataset

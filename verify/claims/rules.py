@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from attncert.verify.certificates.coq.theorems import names_a_theorem
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
-from attncert.verify.coq.theorems import names_a_theorem
 
 # The strongest level of a claim, by its id or by words in its arithmetic.
 _AT_MOST = {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attncert.constructions.numerals import numeral
-from attncert.verify.certificate import NOTHING, Certificate, canonical_bytes, sealed
+from attncert.verify.certificates.certificate import NOTHING, Certificate, canonical_bytes, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted, every

@@ -27,8 +27,8 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.question import written
 from attncert.verify.rank.modular import modular_rank
-from attncert.verify.scale.engine import Cluster
-from attncert.verify.scale.log import Log
+from attncert.verify.sharding.engine import Cluster
+from attncert.verify.sharding.log import Log
 
 _SPARSE = 0.2  # of the budget, for circuits of sparse vectors
 _MARGIN = 1.16  # searches for circuits end a little after their share; two digits round down

@@ -14,12 +14,12 @@ from typing import Any
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent, timed
-from attncert.verify.answers import answers
-from attncert.verify.certificate import TooLarge, produced_by
+from attncert.verify.certificates.certificate import TooLarge, produced_by
+from attncert.verify.certificates.installed import versions
+from attncert.verify.checking.answers import answers
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.installed import versions
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import close, known, settled
@@ -29,9 +29,9 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.engine import Cluster
-from attncert.verify.scale.engine import dask as connected
-from attncert.verify.scale.log import Log
+from attncert.verify.sharding.engine import Cluster
+from attncert.verify.sharding.engine import dask as connected
+from attncert.verify.sharding.log import Log
 
 _SUBSETS = 1000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attncert.verify.methods.names import OWN
+from attncert.verify.questions.constructions import OWN
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SEED, text
 

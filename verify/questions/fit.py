@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import (
-    DEVICES,
-    SEED,
-    SIZE,
-    DeviceChoice,
-    whole,
-)
+from attncert.verify.questions.values import DEVICES, SEED, SIZE, DeviceChoice, whole
 
 _MOST_STEPS = 10**9
 

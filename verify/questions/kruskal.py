@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import (
-    DEVICES,
-    SEED,
-    SIZE,
-    TEXT,
-    DeviceChoice,
-    number,
-    whole,
-)
+from attncert.verify.questions.values import DEVICES, SEED, SIZE, TEXT, DeviceChoice, number, whole
 
 WORK = number("a number of nominal seconds above 0, up to 10^7", 0, 10**7, above=True)
 _MACHINES = "machines"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from attncert.constructions.errors import InputError
-from attncert.verify.methods.names import OURS, OWN, RETRIEVAL
+from attncert.verify.questions.constructions import OURS, OWN, RETRIEVAL
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import (
     DEVICES,

@@ -28,7 +28,7 @@ from attncert.verify.rank.engines.arithmetic import random_projection
 from attncert.verify.rank.engines.cuda import CudaKernels
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
-from attncert.verify.scale.threads import available_threads
+from attncert.verify.sharding.threads import available_threads
 
 _ROW_BLOCK = 4096  # vectors projected at a time
 _LANES = 16  # a projection has a multiple of 16 columns: failures are rarer, at no cost

@@ -14,14 +14,14 @@ from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import BuiltLayer, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head
-from attncert.verify import features
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim
 from attncert.verify.claims.ids import of_head
+from attncert.verify.features import features
+from attncert.verify.features.tables import behind_targets, dense
 from attncert.verify.saturation import SOURCE, moving_heads
 from attncert.verify.saturation.rational import below
-from attncert.verify.steps.heads import lead
-from attncert.verify.tables import behind_targets, dense
+from attncert.verify.statements.steps.heads import lead
 
 
 class Drops(NamedTuple):

@@ -80,7 +80,7 @@ def _compared(folder: str, limit_seconds: float) -> Compared:
 
 def _with_hint(verdict: Verdict) -> Verdict:
     """Point to the fast check, if it knows the claim."""
-    from attncert.verify.fast.check import FAST_CLAIMS
+    from attncert.verify.checking.fast.check import FAST_CLAIMS
 
     if verdict.claim not in FAST_CLAIMS or "--fast" in verdict.message:
         return verdict
@@ -90,13 +90,13 @@ def _with_hint(verdict: Verdict) -> Verdict:
 def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Verdict], float]:
     """The checker, and its default limit on memory in MiB."""
     if fast:
-        from attncert.verify.fast import check as fast_check
+        from attncert.verify.checking.fast import check as fast_check
 
         return fast_check.check_file, fast_check.LIMIT_MIB
     from attncert.verify.checker import LIMIT_MIB, check_file
 
     if verified:
-        from attncert.verify.coq import executable
+        from attncert.verify.certificates.coq import executable
 
         return executable.check_file, LIMIT_MIB
     return _in_kernel if kernel else check_file, LIMIT_MIB
@@ -104,7 +104,7 @@ def _checker(fast: bool, verified: bool, kernel: bool) -> tuple[Callable[..., Ve
 
 def _in_kernel(path: str, **limits: float) -> Verdict:
     """The verdict of the checker; if that is "holds", the verdict of Coq, with its axioms."""
-    from attncert.verify.coq.instance import check, instance
+    from attncert.verify.certificates.coq.instance import check, instance
 
     verdict, theorem = instance(path, **limits)
     if theorem is None:

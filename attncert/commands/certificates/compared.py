@@ -23,7 +23,7 @@ from attncert.constructions.errors import path_errors
 from attncert.constructions.foreign import printable, safe_name
 from attncert.reports.folder import CHECKER
 from attncert.reports.report import FIGURES, HTML_PAGE, PAGE, figure_file
-from attncert.verify.installed import version
+from attncert.verify.certificates.installed import version
 from attncert.verify.questions.fit import Capacity, Fit
 from attncert.verify.questions.kruskal import Assume, Kruskal
 from attncert.verify.questions.layer import LayerQuestion

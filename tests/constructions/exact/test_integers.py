@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers, primes
 from attncert.constructions.exact.hashing import Hashed, distinct
+from attncert.verify.limits.tightness.relations import rows
 from attncert.verify.rank.engines.arithmetic import lazy_terms
-from attncert.verify.tightness.relations import rows
 
 EDGE = [
     0, 1, -1, 2**26, 2**31, 2**52, 2**53 - 1, 2**53, 2**53 + 1, 2**61, 2**62 - 1, 2**62,

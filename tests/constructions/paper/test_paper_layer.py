@@ -15,9 +15,9 @@ from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.constructions.paper.theorem import build
-from attncert.verify import tables
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.steps import conclusions
+from attncert.verify.features import tables
+from attncert.verify.statements.steps import conclusions
 
 sys.path.append(str(ROOT / "benchmarks"))
 

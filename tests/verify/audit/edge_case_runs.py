@@ -15,11 +15,11 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.prove import prove
+from attncert.verify.limits.tightness.relations.probes import best_rank
+from attncert.verify.limits.tightness.relations.rows import row_bound
+from attncert.verify.limits.tightness.universal import bound_from_above
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.tightness.relations.probes import best_rank
-from attncert.verify.tightness.relations.rows import row_bound
-from attncert.verify.tightness.universal import bound_from_above
 
 _NUMBERS = ("T", "capacity", "n", "d", "d_v", "m")
 

@@ -17,13 +17,13 @@ from edge_case_runs import line
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.progress import silent
-from attncert.reports.audit.page import cases_table
+from attncert.reports.pages.audit import cases_table
 from attncert.verify.audit.edge_cases import CASES as EDGE_CASES
 from attncert.verify.audit.edge_cases import CaseVerdict, claim, run
 from attncert.verify.claims.evidence import Level
-from attncert.verify.methods import registry
-from attncert.verify.methods.construction import Construction
-from attncert.verify.methods.statements import Hypothesis
+from attncert.verify.statements import registry
+from attncert.verify.statements.construction import Construction
+from attncert.verify.statements.statements import Hypothesis
 
 I3 = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 I4 = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]

@@ -25,9 +25,9 @@ from attncert import (
     register,
 )
 from attncert.constructions.progress import silent
-from attncert.verify.attack import networks
 from attncert.verify.audit import sharpen
-from attncert.verify.methods import registry
+from attncert.verify.audit.attack import networks
+from attncert.verify.statements import registry
 
 
 def build(data: Dataset, request: Any) -> Network:

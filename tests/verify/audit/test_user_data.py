@@ -15,12 +15,12 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.data.sequences import of_sequences
 from attncert.constructions.progress import silent
-from attncert.reports.audit.page import data_tables
+from attncert.reports.pages.audit import data_tables
 from attncert.verify.audit import edge_cases, user_data
 from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.user_data import Examination, claims, examine
 from attncert.verify.claims.evidence import About, Claim, Level
-from attncert.verify.methods import registry
+from attncert.verify.statements import registry
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 PROVED = family(5, 3, 4, seed=1)

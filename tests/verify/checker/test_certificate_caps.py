@@ -18,14 +18,15 @@ from attncert.constructions.data.digits import digits
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import Head, Layer
 from attncert.reports.answers import report
-from attncert.verify import certificate, checker
-from attncert.verify.capacity.capacity import capacity
-from attncert.verify.certificate import TooLarge, canonical_bytes, sealed
+from attncert.verify import checker
+from attncert.verify.certificates import certificate
+from attncert.verify.certificates.certificate import TooLarge, canonical_bytes, sealed
 from attncert.verify.checker import limits, reading
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.prove import prove
+from attncert.verify.limits.capacity.capacity import capacity
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 CAPS = ("MAX_FILE_BYTES", "MAX_ITEMS", "MAX_DIGITS")
@@ -125,7 +126,7 @@ def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None
 def test_above_a_limit_of_the_checker_the_rank_is_the_answer_unless_it_is_asked_for(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attncert.verify.pipeline.stages." + limit, 0.0)
+    monkeypatch.setattr("attncert.verify.prove.stages." + limit, 0.0)
     proof = prove(SMALL, Prove())
     assert proof.setup.claim == "full-rank" and proof.certificate is not None
     asked = prove(SMALL, Prove(claim="interpolation"))

@@ -25,11 +25,11 @@ from attncert import Dataset, InputError, Prove, prove
 from attncert.reports.answers import report
 from attncert.reports.certificate.explain import explain
 from attncert.reports.folder import strange
-from attncert.verify import certificate as writing
 from attncert.verify import checker
-from attncert.verify.coq import executable
-from attncert.verify.coq.instance import instance
-from attncert.verify.fast import check as fast
+from attncert.verify.certificates import certificate as writing
+from attncert.verify.certificates.coq import executable
+from attncert.verify.certificates.coq.instance import instance
+from attncert.verify.checking.fast import check as fast
 
 JSON, NPZ = "certificate-data.json", "certificate-data.npz"
 Certificate = dict[str, Any]

@@ -22,8 +22,8 @@ from support.small_certificates import (
 )
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify.fast import check as fast
-from attncert.verify.fast import full_rank
+from attncert.verify.checking.fast import check as fast
+from attncert.verify.checking.fast import full_rank
 
 PRIMES = [3, 101, 11863067, 2**31 - 1, PRIME]
 RANK_CASES = [name for name in CASES if name.startswith("full-rank")]

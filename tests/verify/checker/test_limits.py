@@ -19,11 +19,11 @@ from support.shares import share
 from support.small_certificates import CASES, Certificate, layer_certificate, sealed, written
 
 from attncert.verify import checker
+from attncert.verify.certificates.coq import executable
 from attncert.verify.checker import Limits, Rejected
 from attncert.verify.checker.limits import MAX_BITS, MAX_DIVISION
-from attncert.verify.coq import executable
-from attncert.verify.fast import check as fast
-from attncert.verify.fast import full_rank
+from attncert.verify.checking.fast import check as fast
+from attncert.verify.checking.fast import full_rank
 
 KERNEL = executable.home() / "build" / "attncert-kernel"
 SIZES = {

@@ -15,8 +15,8 @@ from test_checker import SCHEMA
 
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
-from attncert.verify.coq.instance import instance
-from attncert.verify.fast import check as fast
+from attncert.verify.certificates.coq.instance import instance
+from attncert.verify.checking.fast import check as fast
 
 CLAIMS = pytest.mark.parametrize("claim", BUILDERS)
 

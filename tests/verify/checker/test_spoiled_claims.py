@@ -12,7 +12,7 @@ from support import labelling_cases, near_cases
 from support.small_certificates import Certificate, put, sealed, written
 
 from attncert.verify import checker
-from attncert.verify.fast import check as fast
+from attncert.verify.checking.fast import check as fast
 
 TRUE = {
     "near": near_cases.case("distinct"),

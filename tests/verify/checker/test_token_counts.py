@@ -25,7 +25,7 @@ from support.small_certificates import (
 
 from attncert import Dataset
 from attncert.verify import checker
-from attncert.verify.fast import check as fast
+from attncert.verify.checking.fast import check as fast
 
 COUNTS = (3, 1, 2, 3, 2, 1)
 

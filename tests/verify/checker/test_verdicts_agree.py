@@ -38,7 +38,7 @@ from test_checker_rejections import REJECTIONS
 from attncert.constructions.errors import InputError
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
-from attncert.verify.fast import check as fast
+from attncert.verify.checking.fast import check as fast
 
 
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:

@@ -42,7 +42,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.ids import ClaimId, of_head
-from attncert.verify.methods import registry
+from attncert.verify.statements import registry
 
 Spoil = Callable[[Built], Built]
 

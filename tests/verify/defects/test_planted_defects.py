@@ -24,8 +24,8 @@ from trace_defects import TRACES
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.methods import registry
-from attncert.verify.steps import conclusions
+from attncert.verify.statements import registry
+from attncert.verify.statements.steps import conclusions
 
 STEPS = {
     "paper": steps.PAPER,

@@ -15,14 +15,14 @@ from support.planted import dependent_context, dependent_query
 from support.trace_rules import broken
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.verify.assumptions import hypotheses
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace, TraceError
-from attncert.verify.prove import prove
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.steps import hypotheses
 
 _ERRORS = {"given twice": "once", "which is missing": "premises", "circular": "acyclic"}
 FULL = "interpolation"

@@ -16,8 +16,8 @@ from support.small_certificates import CASES, changed, written
 
 import attncert
 from attncert.constructions.errors import InputError
-from attncert.verify.coq import executable, instance
-from attncert.verify.coq.theorems import in_coq, manifest, names_a_theorem
+from attncert.verify.certificates.coq import executable, instance
+from attncert.verify.certificates.coq.theorems import in_coq, manifest, names_a_theorem
 
 CLAIMS = {CASES[name]()["claim"]: name for name in reversed(CASES)}
 FALSE = {  # a change that makes the theorem false

@@ -15,9 +15,9 @@ import pytest
 from support.requires import KERNEL, needed, verified_status
 from support.small_certificates import CASES, sealed, written
 
+from attncert.verify.certificates.coq.executable import check_file as verified
 from attncert.verify.checker import check_file
-from attncert.verify.coq.executable import check_file as verified
-from attncert.verify.fast import check as fast
+from attncert.verify.checking.fast import check as fast
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from support.small_certificates import (
 )
 
 from attncert import Dataset, Prove, prove
+from attncert.verify.certificates.coq import instance
 from attncert.verify.checker import check_file
-from attncert.verify.coq import instance
 
 NEAR = [near_cases.case(name) for name in near_cases.CASES]
 LABELLING = [labelling_cases.case(name) for name in labelling_cases.CASES]

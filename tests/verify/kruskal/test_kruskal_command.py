@@ -25,8 +25,8 @@ from attncert.verify.kruskal.claims import claims
 from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.sampled import record
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale import engine
-from attncert.verify.scale.shards import Shard
+from attncert.verify.sharding import engine
+from attncert.verify.sharding.shards import Shard
 
 QUICK = ["--work", "1", "--subsets", "200", "--device", "cpu"]
 

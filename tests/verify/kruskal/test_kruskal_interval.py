@@ -26,7 +26,7 @@ from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.shards import jobs
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
-from attncert.verify.scale.log import Log
+from attncert.verify.sharding.log import Log
 
 
 @settings(deadline=None, max_examples=40)

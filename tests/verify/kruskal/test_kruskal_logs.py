@@ -24,7 +24,7 @@ from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.shards import jobs
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
-from attncert.verify.scale.log import Log
+from attncert.verify.sharding.log import Log
 
 TABLE = np.random.default_rng(0).integers(-50, 51, (20, 8)).astype(np.float64)
 TABLE[3::4] = TABLE[0::4] + TABLE[1::4] + TABLE[2::4]  # 0, 1, 2, 3 are dependent; 4, 5, 6, 7; ...

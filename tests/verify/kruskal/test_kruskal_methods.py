@@ -21,12 +21,7 @@ from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.methods.circuits import meeting_probability, small_circuits
 from attncert.verify.kruskal.methods.coherence import coherence_bound
 from attncert.verify.kruskal.methods.exhaustive import decide
-from attncert.verify.kruskal.methods.quotient_compiled import (
-    HITS,
-    inverses,
-    search,
-    search_primes,
-)
+from attncert.verify.kruskal.methods.quotient_compiled import HITS, inverses, search, search_primes
 from attncert.verify.kruskal.methods.supports import support_bounds
 from attncert.verify.kruskal.vectors import Vectors
 

@@ -22,9 +22,9 @@ from attncert.verify.kruskal.shards.all_sets import AllSets
 from attncert.verify.kruskal.shards.jobs import Job
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.questions.kruskal import Kruskal
-from attncert.verify.scale.engine import run
-from attncert.verify.scale.log import Log
-from attncert.verify.scale.shards import Record, Shard
+from attncert.verify.sharding.engine import run
+from attncert.verify.sharding.log import Log
+from attncert.verify.sharding.shards import Record, Shard
 
 
 def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Findings:

@@ -21,7 +21,7 @@ from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.engine import run
+from attncert.verify.sharding.engine import run
 
 
 def sampled(vectors: Vectors, k: int, count: int, seed: int = 0) -> Any:

@@ -1,5 +1,5 @@
-"""Rank of whole layers in blocks: features, retries, budget. Oracle: verify/features.py and FLINT,
-which share no code with it."""
+"""Rank of whole layers in blocks: features, retries, budget. Oracle: FLINT and
+verify/features/features.py, which share no code with it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.layer import Head, Layer
-from attncert.verify import checker, features
+from attncert.verify import checker
+from attncert.verify.checking.fast import check as fast
 from attncert.verify.claims.evidence import Level
-from attncert.verify.fast import check as fast
-from attncert.verify.prove import prove
+from attncert.verify.features import features
+from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.whole_layer import sizes
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.layer import layer_rank
-from attncert.verify.steps import conclusions
+from attncert.verify.statements.steps import conclusions
 
 P = PRIMES_FLOAT64[0]
 
@@ -50,7 +51,7 @@ def random_layer(
 
 
 def by_head(rows: Any, heads: int) -> np.ndarray:
-    """Columns as verify/features.py has them: one head after the other."""
+    """Columns as verify/features/features.py has them: one head after the other."""
     table = np.asarray(rows)
     count = len(table)
     return table.reshape(count, -1, heads).transpose(0, 2, 1).reshape(count, -1)
@@ -253,7 +254,7 @@ def test_logits_that_are_not_whole_leave_the_rank_undecided() -> None:
 
 
 def test_memory_too_small_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncert.verify.prove.DEFAULT_MEMORY", 10**7)
+    monkeypatch.setattr("attncert.verify.prove.prove.DEFAULT_MEMORY", 10**7)
     data = generators.random(3000, 2, 3, shared=True, seed=1)
     seen: list[Any] = []
     with pytest.raises(InputError, match="memory: must be at least"):

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from support.rank_cases import CASES, Case, exact_rank, holds
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
-from attncert.verify.rank.rational import (
-    Relation,
-    find_relation,
-    integer_matrix,
-    rank,
-)
+from attncert.verify.rank.rational import Relation, find_relation, integer_matrix, rank
 from attncert.verify.rank.rational import relations as all_relations
 from attncert.verify.rank.residues import as_table
 

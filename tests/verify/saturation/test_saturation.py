@@ -26,11 +26,11 @@ from attncert.constructions.layer import Head, Layer, integer_logits, logit_rang
 from attncert.constructions.width_one import build
 from attncert.verify import checker
 from attncert.verify.checker import Limits, Rejected, layer
+from attncert.verify.checking.fast import check as fast_check
+from attncert.verify.checking.fast import full_rank
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.fast import check as fast_check
-from attncert.verify.fast import full_rank
 from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.saturation.least import Drops, least, least_c
 from attncert.verify.saturation.rational import rational

@@ -37,7 +37,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import HITS, inverses, se
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines import cpu
 from attncert.verify.rank.residues import residues
-from attncert.verify.scale.threads import parallel_map
+from attncert.verify.sharding.threads import parallel_map
 
 _DEEPEST = 4
 _CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there

@@ -41,7 +41,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
     search_primes,
 )
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale.threads import parallel_map
+from attncert.verify.sharding.threads import parallel_map
 
 _EXTRA = 4  # coordinates beyond k that tell chance from dependence
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm

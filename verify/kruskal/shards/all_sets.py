@@ -18,7 +18,7 @@ from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive, middle
 from attncert.verify.kruskal.shards.sampled import is_record, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
-from attncert.verify.scale.shards import Plan, Record, Shard
+from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _COUNTED = ("settled", "looked at", "false alarms")
 _SHARDS, _MOST_SHARDS = 16, 4000  # if there are enough pieces; a shard takes a second or more

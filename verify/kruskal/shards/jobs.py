@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.installed import version
+from attncert.verify.certificates.installed import version
 from attncert.verify.kruskal.bounds import RankBound
 from attncert.verify.kruskal.methods import exhaustive
 from attncert.verify.kruskal.shards.all_sets import AllSets
@@ -25,9 +25,9 @@ from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
-from attncert.verify.scale.engine import Cluster, one, run
-from attncert.verify.scale.log import Log
-from attncert.verify.scale.shards import Plan, Record, Shard
+from attncert.verify.sharding.engine import Cluster, one, run
+from attncert.verify.sharding.log import Log
+from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _Work = TypeVar("_Work", Sampler, AllSets)
 _SOURCES = {"log": "log", "dask": "cluster"}

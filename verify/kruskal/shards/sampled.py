@@ -25,7 +25,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Contradiction
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.shards import Record
+from attncert.verify.sharding.shards import Record
 
 CONFIDENCE = 0.95
 _MOST = 2**63  # compiled loops count up to it

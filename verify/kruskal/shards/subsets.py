@@ -19,18 +19,12 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
-from attncert.verify.kruskal.shards.sampled import (
-    Samples,
-    is_record,
-    record,
-    smallest,
-    totals,
-)
+from attncert.verify.kruskal.shards.sampled import Samples, is_record, record, smallest, totals
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.modular import IndependenceTester
 from attncert.verify.rank.rational import Relation
-from attncert.verify.scale.shards import Plan, Record, Shard
+from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
 _SHARDS = 16  # at least, if there are enough items

@@ -26,7 +26,7 @@ import numpy as np
 
 from attncert.constructions.arrays import BoolArray, IntArray, ResidueArray
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus
-from attncert.verify.scale.threads import parallel_map
+from attncert.verify.sharding.threads import parallel_map
 
 PANEL = 4
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from attncert.constructions.errors import InputError
-from attncert.verify.installed import version
+from attncert.verify.certificates.installed import version
 from attncert.verify.questions.values import DeviceChoice
 
 __all__ = ["Device", "DeviceChoice", "choose_device"]

@@ -33,10 +33,10 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.layer import Head, Layer
-from attncert.verify import features
+from attncert.verify.features import features
+from attncert.verify.features.tables import Outer
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, random_projection, reduce
 from attncert.verify.rank.residues import as_table, residues
-from attncert.verify.tables import Outer
 
 _SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
 

@@ -30,7 +30,7 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.given.attention import chain
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, silent
-from attncert.verify.features import residue_rank
+from attncert.verify.features.features import residue_rank
 from attncert.verify.rank.engines.arithmetic import matmul, reduce
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows

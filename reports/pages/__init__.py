@@ -1,0 +1,1 @@
+"""The page of each command's report, in the module of its name."""

@@ -1,0 +1,130 @@
+"""The report of `attncert capacity`: three notions in one table, then the claims of each."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from attncert.constructions.construction import Bound
+from attncert.reports.page_parts import PageParts
+from attncert.reports.words.claims import ClaimLine, lines
+from attncert.verify.certificates.certificate import canonical_bytes
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About
+from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.words import counted, sized
+from attncert.verify.limits.capacity.capacity import DataCapacity
+from attncert.verify.limits.capacity.notions import End, Notion
+
+NAMES = {
+    About.UNIVERSAL: "all labels at once",
+    About.EVERY_LABELLING: "each labelling",
+    About.SOME_LABELLINGS: "some labellings",
+    About.THESE_LABELS: "these labels",  # no row of the table
+}
+EXTRA = "certificate-every-labelling.json"  # if certificate.json is that of all labels at once
+
+
+def page_parts(answer: DataCapacity) -> PageParts:
+    law = answer.jacobian
+    context = {
+        "law": law,
+        "promised": Bound().places(law.heads, min(answer.data.counts or (answer.data.n,))),
+        "who": sized(law.heads, law.head_width, law.value_width),
+        "rows": [_row(answer, notion) for notion in answer.notions],
+        "parts": _parts(answer),
+        "tied": _file(answer, About.THESE_LABELS),
+    }
+    return PageParts(
+        "capacity.md.j2",
+        context,
+        exhibits(answer),
+        files=partial(_extra, answer),
+        more=tuple(_sentence(answer, notion) for notion in answer.notions),
+    )
+
+
+def exhibits(answer: DataCapacity) -> dict[str, Any]:
+    """The table and the bounds."""
+    law = answer.jacobian
+    return {
+        "heads": law.heads,
+        "notions": [
+            {
+                "notion": NAMES[notion.about],
+                "labels": {"at least": notion.least, "at most": notion.most, "of": law.rank.rows},
+                "heads": {
+                    "needed": notion.needed,
+                    "enough": notion.enough and notion.enough.number,
+                },
+                "certificate": _file(answer, notion.about),
+            }
+            for notion in answer.notions
+        ],
+        "law": asdict(law.spans) | {"N": law.law},
+        "bounds": [asdict(upper) for upper in law.uppers],
+    }
+
+
+def _file(answer: DataCapacity, about: About) -> str | None:
+    """The name of the certificate of this notion; None if there is none."""
+    if about not in answer.certificates:
+        return None
+    return "certificate.json" if about is next(iter(answer.certificates)) else EXTRA
+
+
+def _extra(answer: DataCapacity) -> dict[str, bytes]:
+    """The second certificate, if there is one."""
+    others = list(answer.certificates.values())[1:]
+    return {EXTRA: canonical_bytes(others[0])} if others else {}
+
+
+def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
+    def cell(end: End) -> str:
+        level = "" if end.claim is None else f", {answer.trace.standing(end.claim).value}"
+        return f"{end.number:,}{level}"
+
+    possible, enough = notion.needed is not None, "not known"
+    if notion.enough is not None:
+        enough = f"{notion.enough.number:,}"
+    return {
+        "notion": NAMES[notion.about],
+        "least": cell(notion.below),
+        "most": cell(notion.above),
+        "needed": f"{notion.needed:,}" if possible else "no number of heads",
+        "enough": enough if possible else "–",
+        "file": _file(answer, notion.about),
+    }
+
+
+def _sentence(answer: DataCapacity, notion: Notion) -> str:
+    """One line of the table, as a sentence for a terminal."""
+    law = answer.jacobian
+    ends = f"{notion.least:,}"
+    if notion.least < notion.most:
+        ends += f" to {notion.most:,}"
+    who, labels = counted(law.heads, "head"), counted(law.rank.rows, "label number")
+    line = f"{NAMES[notion.about].capitalize()}: {ends} of {labels} by {who}"
+    if notion.needed is None:
+        return f"{line}; no number of heads serves all."
+    fewest = f"{notion.needed:,}"
+    if notion.enough is None:
+        fewest += " or more"
+    elif notion.enough.number > notion.needed:
+        fewest += f" to {notion.enough.number:,}"
+    return f"{line}; the fewest heads that serve all: {fewest}."
+
+
+def _parts(answer: DataCapacity) -> list[tuple[str, list[ClaimLine]]]:
+    """The claims by the notion that they are about."""
+    parts: dict[About, list[ClaimLine]] = {about: [] for about in NAMES}
+    for claim, line in zip(answer.trace, lines(answer.trace), strict=True):
+        parts[claim.about or _part(claim.id)].append(line)
+    return [(NAMES[about].capitalize(), part) for about, part in parts.items() if part]
+
+
+def _part(claim_id: ClaimId) -> About:
+    if claim_id.startswith("labelling.") or claim_id in (ids.LAW_ZERO, ids.LAW_TWICE):
+        return About.EVERY_LABELLING
+    return About.SOME_LABELLINGS if claim_id.startswith("law.") else About.UNIVERSAL

@@ -1,0 +1,71 @@
+"""Both checkers of interpolation-near: what they accept, and the spoiled files they do not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.adversarial_certificates import near
+from support.near_cases import case
+from support.small_certificates import digested, put, sealed, written
+
+from attncert.verify import checker
+from attncert.verify.checker import Verdict
+from attncert.verify.checking.fast import check as fast
+
+CHECKS = {"standard library": checker.check_file, "fast": fast.check_file}
+both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+Check = Callable[[str], Verdict]
+
+
+@both
+def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_path: Path) -> None:
+    """Not by rounding: what is 10^-9 away has no weights within 10^-14."""
+    file = case("shared")
+    p, _, q = file["data"]["labels"][0][0].partition("/")
+    file["data"]["labels"][0][0] = f"{int(p) * 10**9 + 1}/{int(q or 1) * 10**9}"
+    assert check(written(digested(sealed(file)), tmp_path)).status == "wrong"
+
+
+@both
+@pytest.mark.parametrize(
+    ("path", "value", "status"),
+    [
+        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # bits of every ball
+        (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # of every logit
+        (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
+        (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
+    ],
+)
+def test_long_numbers_are_judged_in_time(
+    path: tuple[str | int, ...], value: str, status: str, check: Any, tmp_path: Path
+) -> None:
+    file = case("distinct")
+    put(*path, to=value)(file)
+    start = time.process_time()
+    verdict = check(written(sealed(file), tmp_path), 2.0)
+    assert time.process_time() - start < 4.0
+    floats = check is fast.check_file and verdict.status == "wrong"  # and their balls infinite
+    assert verdict.status == status or floats
+
+
+# What is beyond float64.
+
+
+@pytest.mark.parametrize("power", [300, 309, 400, 4000])
+def test_a_radius_beyond_float64_is_judged(power: int, tmp_path: Path) -> None:
+    """A weight that nothing depends on but one output, linearly: any radius will do."""
+    content = near(radius=f"1{'0' * power}", unknowns=[2], inverse=[["1"]])
+    for check in CHECKS.values():
+        assert check(written(content, tmp_path)).status == "holds"
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_float64_are_no_warnings(tmp_path: Path) -> None:
+    """An infinite query times a derivative that is zero, of weights that do not even move."""
+    head = {"key": [["0"]], "query": [["1"]], "value": [["1"]]}
+    content = near(queries=[[f"1{'0' * 400}"]], head=head, unknowns=[2], inverse=[["1"]])
+    assert fast.check_file(written(content, tmp_path)).status == "holds"

@@ -1,0 +1,280 @@
+"""An attack on a construction: small degenerate data of every kind, searched for a failure.
+
+Case number k of a seed is drawn from (seed, k) alone, so it can be drawn again without the others.
+The construction owes a result if all its hypotheses about the data hold, or if its theorem says so
+by other code than the builder's. Then `prove` builds, decides every step and judges the outputs, or
+for a layer the rank. A refusal, a false step and a false claim are failures. A failure is shrunk to
+a data set from which nothing can be removed.
+
+A search without a failure proves nothing beyond the cases counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.audit.attack import cases, networks
+from attncert.verify.audit.attack.cases import Case
+from attncert.verify.checking.answers import answers
+from attncert.verify.checking.judged import judged
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer, Subject
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.kruskal.shards.sampled import failing_at_most
+from attncert.verify.prove.prove import proved
+from attncert.verify.prove.run import Run
+from attncert.verify.questions.audit import Attack
+from attncert.verify.questions.prove import Prove
+from attncert.verify.statements import registry
+from attncert.verify.statements.construction import Construction
+from attncert.verify.statements.judged import levels_of_hypotheses
+
+C = TypeVar("C", bound=Case)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case on which the construction fails, as drawn and shrunk, with the reasons."""
+
+    number: int
+    reason: str
+    case: Case
+    smallest: Case
+    smallest_reason: str
+
+    @property
+    def sentence(self) -> str:
+        drawn = f"case {self.number} ({self.case.kind}): {self.reason}"
+        return f"{drawn}; smallest: {self.smallest_reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able: as drawn, and as shrunk."""
+        return {
+            "reason": self.sentence,
+            "drawn": self.case.as_dict(),
+            "smallest": self.smallest.as_dict(),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AttackAnswer(Answer):
+    """What was tried: the cases 0 to `stop` - 1.
+
+    built:   by kind, the cases that were owed and came out right.
+    outside: the other cases, by what happened: nothing was owed ("refused"), or the result is
+             undecided.
+    failure: the first case that was owed and came out wrong.
+    """
+
+    question: Attack
+    data: Subject
+    stop: int
+    built: Counter[str]
+    outside: Counter[str]
+    failure: Failure | None
+
+    @property
+    def counts(self) -> str:
+        """The number of cases of each sort."""
+        built, outside = self.built.total(), self.outside.total()
+        return f"Built as promised: {built:,}; where nothing is promised: {outside:,}"
+
+
+@answers(Attack)
+def attack(question: Attack | None = None, progress: StageProgress = silent) -> AttackAnswer:
+    """Draw the cases of the question and try the construction on each, up to the first failure.
+
+    Arithmetic: exact. Source: what the construction's record promises. Raises InputError.
+
+    >>> from attncert import Attack, attack
+    >>> answer = attack(Attack("paper", cases=3))
+    >>> answer.standing.value, answer.failure, answer.stop
+    ('sampled', None, 3)
+    """
+    question = question or Attack()
+    construction = registry.method(question.construction)
+    if _promises_nothing(construction):
+        must = "one that promises to place data, such as paper or affine"
+        raise InputError("construction", must, question.construction)
+    built, outside = Counter[str](), Counter[str]()
+    failure, number = None, 0
+    for number in range(question.cases):
+        progress("cases", number, question.cases)
+        case = case_number(construction, question.seed, number)
+        fault, owed = trial(construction, case)
+        if not owed:
+            outside[fault or ""] += 1
+        elif fault is None:
+            built[case.kind] += 1
+        else:
+            failure = _failure(number, fault, case, construction)
+            break
+    return AttackAnswer(
+        question=question,
+        data=Subject(construction.name),
+        trace=ProofTrace([_claim(question, number + 1, built.total(), failure)]),
+        conclusion=ids.ATTACK,
+        uncertified="a search has no file",
+        stop=number + 1,
+        built=built,
+        outside=outside,
+        failure=failure,
+    )
+
+
+def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -> Claim:
+    """Sampled at best; undecided if nothing was owed in any case."""
+    level, witness = Level.SAMPLED, None
+    numbers: dict[str, Any] = {"promised": served}
+    if failure is not None:
+        level = Level.REFUTED
+        witness = {"reason": failure.sentence} | failure.smallest.as_dict()
+    elif not served:
+        reason = "the construction promises nothing of these cases, so none was tried"
+        level, witness = Level.UNDECIDED, {"reason": reason}
+    else:
+        numbers["failing fraction, at most (95 %)"] = (
+            math.ceil(10**6 * failing_at_most(0, served)) / 10**6
+        )
+    drawn = f"cases 0 to {tried - 1} of seed {question.seed}"
+    return Claim(
+        ids.ATTACK,
+        f"The construction {question.construction} fails on no case that it promises to serve"
+        + (f": no failure in {served:,} of the {drawn}." if level.holds else f", {drawn}."),
+        level,
+        numbers,
+        witness,
+        arithmetic="small data, as `prove` decides each",
+        source="ours; verify/audit/attack/search.py",
+    )
+
+
+def _promises_nothing(construction: Construction) -> bool:
+    theorem = construction.layer
+    return theorem is not None and theorem.owes is None and not construction.assumes_a1_a2
+
+
+def case_number(construction: Construction, seed: int, number: int) -> Case:
+    """Case `number` of this seed, as drawn for this construction."""
+    rng = np.random.default_rng([seed, number])
+    if construction.layer is None:
+        return networks.draw(rng)
+    return cases.draw(rng, width_one="head_width" not in construction.options)
+
+
+def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
+    """What went wrong (None: nothing), and whether a result was owed.
+
+    A result that is undecided is no failure: it counts as not owed. Raises InputError for an error
+    in `adapt`.
+    """
+    data = networks.adapted(construction, case)
+    if not owed(construction, data):
+        return "refused", False
+    try:
+        proof = judged(proved(Run.of(data, _question(construction, case), construction)))
+    except InputError as error:  # a third party's code that breaks
+        return str(error), True
+    if fault := _fault(proof):
+        return fault, True
+    open_ = [x for x in (proof.proof_standing, proof.standing) if x and not x.holds]
+    return ("undecided", False) if open_ else (None, True)
+
+
+def owed(construction: Construction, data: Dataset) -> bool:
+    """Whether the construction owes a result for these data."""
+    if construction.layer is not None and construction.layer.owes is not None:
+        return construction.layer.owes(data)
+    return all(level.holds for level in levels_of_hypotheses(construction, data).values())
+
+
+def _question(construction: Construction, case: Case) -> Prove:
+    name, seed = construction.name, int(case.option)
+    if construction.layer is None:
+        return Prove(construction=name, seed=seed)
+    return Prove(
+        construction=name,
+        heads=case.heads if construction.assumes_a1_a2 else None,
+        head_width=case.width if "head_width" in construction.options else None,
+        claim="full-rank",
+        seed=seed,
+    )
+
+
+def _fault(proof: Answer) -> str | None:
+    """The first statement that is refuted: a step, or a claim about the outputs; if nothing was
+    built, the reason."""
+    nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
+    again = proof.trace.get(ids.NETWORK_RECOMPUTED)
+    parts = (proof.proof_claim, again, proof.claim, *proof.further)
+    for claim in filter(None, parts):
+        if claim.level is Level.REFUTED or (nothing and not claim.level.holds):
+            return str((claim.witness or {}).get("reason", claim.statement))
+    return None
+
+
+def _failure(number: int, reason: str, case: Case, construction: Construction) -> Failure:
+    """The case, and the smallest one around it that fails as well."""
+
+    def fails(less: Case) -> bool:
+        fault, owed = trial(construction, less)
+        return fault is not None and owed
+
+    smallest = shrink(case, fails)
+    return Failure(number, reason, case, smallest, trial(construction, smallest)[0] or reason)
+
+
+def shrink(
+    case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
+) -> C:
+    """A case that `fails`, a step of `smaller`, or of `less_of`, from none that does."""
+    while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
+        case = less
+    return case
+
+
+def smaller(case: C) -> Iterator[C]:
+    """Fewer examples, contexts, tokens, heads, columns; smaller entries."""
+    T, (count, n, d) = len(case.queries), case.contexts.shape
+    for t in range(T - 1, -1, -1):
+        if T > 1:
+            yield case.without(t)
+    if count > 1:
+        yield replace(case, contexts=case.contexts[:1])
+    if n > 1:
+        yield from (
+            less
+            for i in range(n - 1, -1, -1)
+            if (less := replace(case, contexts=np.delete(case.contexts, i, axis=1))).fits
+        )
+    if case.heads > 1 and (fewer := replace(case, heads=case.heads - 1)).fits:
+        yield fewer
+    for j in range(d - 1, -1, -1):
+        if d > 1:
+            yield replace(
+                case,
+                contexts=np.delete(case.contexts, j, axis=2),
+                queries=np.delete(case.queries, j, axis=1),
+            )
+    if case.denominator > 1:
+        yield replace(case, denominator=1)
+    for name in case.tables:
+        table = getattr(case, name)
+        for place in zip(*np.nonzero(table), strict=True):
+            entry = int(table[place])
+            sign = entry // abs(entry)
+            for nearer in dict.fromkeys((0, sign, int(entry / 2), entry - sign)):
+                if abs(nearer) < abs(entry):
+                    changed = table.copy()
+                    changed[place] = nearer
+                    yield replace(case, **{name: changed})

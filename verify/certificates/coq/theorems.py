@@ -1,0 +1,50 @@
+"""The theorems proved in Coq: their names, their files, and the hashes of the files.
+
+`make kernel` compares both with what it compiles, so a report can name them without Coq.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from attncert.verify.certificates.coq.executable import SOURCES
+
+
+@cache
+def manifest() -> dict[str, str]:
+    """SHA-256 of each file of the theory and the checker, by its path under verify/kernel."""
+    lines = (SOURCES / "SHA256SUMS").read_text().splitlines()
+    return {name: digest for digest, name in (line.split("  ") for line in lines)}
+
+
+_KERNEL = "Coq's kernel: "
+
+
+def in_coq(*theorems: str) -> str:
+    """The evidence of a claim of level *kernel*: theorems, by their names in headlines.txt.
+
+    >>> in_coq("reduction.reduction")[:77]
+    "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "
+    """
+    return _KERNEL + "; ".join(map(_citation, theorems))
+
+
+def names_a_theorem(text: str) -> bool:
+    """Whether this is the text of `in_coq` for some theorems, with their files and hashes."""
+    known = {_citation(theorem) for theorem in _headlines()}
+    named = text.removeprefix(_KERNEL).split("; ")
+    return text.startswith(_KERNEL) and known.issuperset(named)
+
+
+@cache
+def _citation(theorem: str) -> str:
+    if theorem not in _headlines():
+        raise ValueError(f"{theorem} is no headline of verify/kernel")
+    module, name = theorem.split(".")
+    path = next(x for x in manifest() if x.endswith(f"/{module}.v"))
+    return f"theorem {name} of verify/kernel/{path}, SHA-256 {manifest()[path]}"
+
+
+@cache
+def _headlines() -> list[str]:
+    return (SOURCES / "headlines.txt").read_text().split()

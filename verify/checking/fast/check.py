@@ -1,0 +1,44 @@
+"""attncert check --fast: certificates that are too large for the standard library, by claim.
+
+The file is read and validated by verify/checker, by its table of claims; the arithmetic of a claim
+is in the file named like the checker's. An auditor then also trusts NumPy and BLAS, FLINT for
+nearby weights, and for every labelling `verify/rank`, which also serves the writer of such files.
+So every verdict begins with "fast check".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from attncert.verify import checker
+from attncert.verify.checker import CLAIMS, LIMIT_SECONDS, Limits, Verdict, need
+from attncert.verify.checking.fast import every_labelling, full_rank, near
+from attncert.verify.checking.fast.tables import tables
+
+LIMIT_MIB = 8192.0
+FAST_CLAIMS: dict[str, Callable[[dict[str, Any], Any, Limits], str]] = {
+    "full-rank": full_rank.judge,
+    "interpolation-near": near.judge,
+    "every-labelling": every_labelling.judge,
+}
+
+
+def check_file(
+    path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
+) -> Verdict:
+    """Check the certificate at `path`; the result is a Verdict, whatever the file holds."""
+    verdict = checker.check_file(path, limit_seconds, limit_mib, by=judge, tables=tables)
+    return verdict._replace(message=f"fast check: {verdict.message}")
+
+
+def judge(cert: dict[str, Any], limits: Limits) -> str:
+    """The claim in one line, or Rejected."""
+    claim, known = cert["claim"], ", ".join(FAST_CLAIMS)
+    can = claim in FAST_CLAIMS
+    need(can, f"only {known} can be checked this way: leave out --fast", "over limit")
+    parts = CLAIMS[claim].parts(cert, limits)
+    with np.errstate(all="ignore"):  # what is not finite does not pass
+        return FAST_CLAIMS[claim](cert, parts, limits)

@@ -1,0 +1,49 @@
+"""The fast check of "every-labelling" certificates: NumPy instead of Python's integers.
+
+Derivatives and rank modulo the prime of the file are computed by `verify/rank/`, as for the writer
+of such files.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.verify.checker import Limits, Rejected, need
+from attncert.verify.checker.every_labelling import Parts
+from attncert.verify.checker.reading import all_of, dims
+from attncert.verify.checking.fast.reading import dataset, layer
+from attncert.verify.features.features import NotIntegral
+from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
+
+
+def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
+    """The claim in one line, or Rejected."""
+    T, n, d, m = dims(cert, "examples context width labels")
+    H, d_h, d_v = dims(cert, "heads head_width value_width")
+    p = parts.prime
+    large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
+    need(11 <= p <= PRIMES_FLOAT64[0], large, "over limit")
+    columns, some = H * (d * (2 * d_h + d_v) + d_v * m), at_once(T, m)
+    # A block of rows, its parts, temporaries, residues; all rows; softmax weights of a block.
+    limits.hold(72.0 * some * m * columns + 4.0 * T * m * columns)
+    limits.hold(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
+    contexts, queries, key, query = parts.layer.tables
+    data = dataset(cert, limits, contexts, queries, parts.labels)
+    built = layer(cert, (key, query, parts.values, parts.output))
+    divides = "p divides the contexts' denominator: leave out --fast"
+    need(data.contexts.denominator % p, divides, "over limit")
+
+    def on_time(*_: object) -> None:
+        limits.on_time()
+
+    try:
+        jacobian = jacobian_rank(data, built, primes=(p,), progress=on_time)
+    except NotIntegral:
+        raise Rejected("wrong", "a logit / ln 2 is not an integer") from None
+    need(jacobian.tried[0][1] is not None, "a softmax sum is 0 mod p", "wrong")
+    need(jacobian.full, f"modulo p, the Jacobian has rank {jacobian.rank}, not {T * m}", "wrong")
+    return (
+        f"every labelling of {all_of(T)} is memorized by {H} head{'s' * (H > 1)}: at these weights "
+        f"all outputs are 0, and their Jacobian has rank {T * m} modulo {p}"
+    )

@@ -1,0 +1,1 @@
+"""`attncert compare`: what each construction costs on the same data."""

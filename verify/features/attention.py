@@ -1,0 +1,122 @@
+"""A third-party layer on a data set, in any convention: a network of one block of attention.
+
+    logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
+    weights   softmax over the rows of E (one query token, n context rows)
+    features  Eᵀ weights, head by head
+
+Each query sees all of its context: a mask is applied to the data before (`mask.visible_rows`).
+Floats are dyadic rationals. If unit · scale is ln 2 times a rational number and all logits are
+integer multiples of ln 2, everything is exact; otherwise balls (Arb) enclose all rounding errors.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from flint import arb, arb_mat, ctx
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.layer import Layer, logit_ranges
+from attncert.constructions.network import arithmetic, blocks
+from attncert.constructions.network.arithmetic import BALLS
+from attncert.constructions.network.network import Network
+from attncert.constructions.network.states import States
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.features import features
+
+MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
+_EXACT_BITS = 300_000  # of all exponents together: beyond that weights are not rationals but balls
+
+
+@dataclass(frozen=True)
+class Attention:
+    """A complete layer on data of its widths. biased: the last entry of every token is a 1 that was
+    appended, and does not count in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
+
+    data: Dataset
+    layer: Layer
+    unit: str = "e"
+    scale: str = "none"
+    biased: bool = False
+
+    def __post_init__(self) -> None:
+        data = self.data
+        count = data.T * len(self.layer.heads) * data.n
+        if count > MOST_WEIGHTS:
+            raise InputError("layer", f"one of at most {MOST_WEIGHTS} softmax weights", count)
+
+    @classmethod
+    def of(
+        cls,
+        weights: StoredLayer,
+        data: Dataset,
+        unit: str | None = None,
+        scale: str | None = None,
+    ) -> Attention:
+        """Stored weights on data. unit, scale: by default those of the weights."""
+        unit, scale = unit or weights.unit, scale or weights.scale
+        return cls(weights.on(data), weights.layer, unit, scale, weights.biased)
+
+    @cached_property
+    def block(self) -> blocks.Attention:
+        """The layer as a block; a rational scale is multiplied into its query weights."""
+        square, (_, output), heads = self._square, self.layer.readout, self.layer.heads
+        if (root := math.isqrt(square)) ** 2 == square:
+            heads = tuple(replace(head, query=head.query / root) for head in heads)
+            square = 1
+        return blocks.Attention(heads, output, unit=self._unit, root=square)
+
+    @property
+    def _unit(self) -> str:
+        return "ln 2" if self.unit == "ln2" else "1"
+
+    @property
+    def _square(self) -> int:
+        """The number by whose square root the logits are divided."""
+        wide = self.data.d - self.biased
+        return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
+
+    @property
+    def network(self) -> Network:
+        return Network((self.block,))
+
+    @property
+    def factor(self) -> arb:
+        """unit · scale, enclosed."""
+        return arithmetic.factor(self._unit, self._square)
+
+    @property
+    def states(self) -> States:
+        """The data in balls, at the working precision of FLINT's context."""
+        return States.of(self.data, BALLS)
+
+    def outputs(self) -> arb_mat:
+        """A(E, e) of all examples, T×m, enclosed."""
+        return self.network.enclosures(self.data, ctx.prec)
+
+    # Exact values, if the logits are integer multiples of ln 2.
+
+    @cached_property
+    def exponents(self) -> int | None:
+        """Bits of all powers of two together; None if the logits are not integers."""
+        if (self.block.unit, self.block.root) != ("ln 2", 1):
+            return None
+        try:
+            return sum(sum(logit_ranges(head, self.data)) for head in self.block.heads)
+        except ValueError:
+            return None
+
+    @property
+    def short(self) -> bool:
+        """Whether the logits are integers, and the weights short enough to be written."""
+        return self.exponents is not None and self.exponents <= _EXACT_BITS
+
+    def full_rank_modulo(self) -> int | None:
+        """A prime modulo which Z has rank T; None if none was found or logits are not integers."""
+        if (self.block.unit, self.block.root) != ("ln 2", 1):
+            return None
+        rank, prime = features.rank_of(self.data, Layer(self.block.heads))
+        return prime if rank == self.data.T else None

@@ -1,0 +1,1 @@
+"""`attncert fit`: weights for given labels, and real weights enclosed near them."""

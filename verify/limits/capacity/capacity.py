@@ -1,0 +1,163 @@
+"""`attncert capacity` as a function: what H heads can do, for three notions of memorizing.
+
+*All labels at once* (universal): one choice of key and query weights. *Each labelling*: for each
+some weights. *Some labellings*: those that some weights output contain an open set. Each implies
+the next, and none says which labellings they are (docs/paper.md, section 1).
+For each notion: how many labels H heads serve, and how many heads all labels of these examples
+need, from both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.certificates.certificate import Certificate, TooLarge, certificate, produced_by
+from attncert.verify.checking.answers import answers
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import About
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.limits.capacity.claims import claims_of
+from attncert.verify.limits.capacity.jacobian import Jacobian, jacobian
+from attncert.verify.limits.capacity.notions import Notion, notions
+from attncert.verify.limits.capacity.universal import Universal, universal
+from attncert.verify.limits.labelling.labelled import (
+    Labelling,
+    Trial,
+    label_all,
+    labelling_certificate,
+)
+from attncert.verify.limits.tightness.certificate import tied_certificate
+from attncert.verify.limits.tightness.relations.probes import RankedLayer
+from attncert.verify.provenance.conclusion import in_words_of
+from attncert.verify.provenance.sequences import by_class
+from attncert.verify.questions.fit import Capacity
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DataCapacity(Answer):
+    """notions: the table, the strongest first. jacobian, universal, labelled: the sources of its
+    numbers. certificates: by what they are about; that of the strongest notion is `certificate`.
+    """
+
+    question: Capacity
+    data: Dataset
+    notions: tuple[Notion, ...]
+    jacobian: Jacobian
+    universal: Universal
+    labelled: Labelling
+    certificates: Mapping[About, Certificate] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[Certificate, ...]:
+        return tuple(self.certificates.values())
+
+    def contradicted(self, reason: str) -> DataCapacity:
+        """The answer without its table, whose rows say what the certificates say."""
+        return replace(super().contradicted(reason), notions=(), certificates={})
+
+
+@answers(Capacity, data=Dataset)
+def capacity(
+    data: Dataset, question: Capacity | None = None, progress: StageProgress = silent
+) -> DataCapacity:
+    """How many labels H heads carry on these examples, for each notion of memorizing.
+
+    The conclusion holds if the largest rank of the Jacobian is known from both sides, and is
+    undecided otherwise. Labels count by their width; what excludes the labels of the data is among
+    the claims. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
+    Raises InputError if the Jacobian is too large.
+
+    >>> from attncert import Capacity, Dataset, capacity
+    >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
+    >>> answer = capacity(data, Capacity(heads=1))
+    >>> [(notion.about.value, notion.least, notion.most) for notion in answer.notions]
+    [('universal', 2, 2), ('every labelling', 2, 3), ('some labellings', 3, 3)]
+    """
+    question = question or Capacity()
+    data = by_class(question.of(data))
+    seconds: dict[str, float] = {}
+    with timed(seconds, "Jacobian"):
+        law = jacobian(data, question, progress)
+    with timed(seconds, "universal"):
+        at_once = universal(data, law, question.seed, progress)
+    with timed(seconds, "every labelling"):
+        labelled, at_zero = _zeros(data, law, question.seed, progress)
+    certificates, uncertified = _certificates(data, law, at_once, labelled, question)
+    table = notions(data, law, at_once, labelled, at_zero)
+    claims = claims_of(data, law, at_once, labelled, at_zero, table)
+    return DataCapacity(
+        question=question,
+        data=data,
+        trace=ProofTrace(in_words_of(data, claims)),
+        conclusion=ids.LAW_CAPACITY,
+        certificate=next(iter(certificates.values()), None),
+        uncertified=uncertified,
+        seconds=seconds,
+        notions=table,
+        jacobian=law,
+        universal=at_once,
+        labelled=labelled,
+        certificates=certificates,
+    )
+
+
+def _zeros(
+    data: Dataset, law: Jacobian, seed: int, progress: StageProgress
+) -> tuple[Labelling, Trial | None]:
+    """Weights that prove every labelling, with the fewest heads found; and the best of H heads."""
+    if law.fewest is None:
+        return Labelling(data, why="no number of heads is enough"), None
+    sizes = law.head_width, law.value_width
+    try:
+        smallest = label_all(data, None, *sizes, seed=seed, progress=progress)
+    except InputError as large:
+        smallest = Labelling(data, why=str(large))
+    if smallest.heads is not None and smallest.heads <= law.heads:
+        return smallest, None
+    labelled = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
+    return (labelled if labelled.proved else smallest), labelled.best
+
+
+def _certificates(
+    data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, question: Capacity
+) -> tuple[dict[About, Certificate], str]:
+    """The certificates by what they show, the strongest first; and why there is none."""
+    provenance = produced_by(question.line(), question.seed)
+    certificates: dict[About, Certificate] = {}
+    why = "nothing was shown that a file could hold"
+    try:
+        if at_once.full is not None and law.value_width >= data.m:
+            certificates[About.UNIVERSAL] = _full_rank(
+                data, at_once.full, law.value_width, provenance
+            )
+        if labelled.proved:
+            last = labelled.trials[-1]
+            certificates[About.EVERY_LABELLING] = labelling_certificate(
+                data, last.zero, last.rank.prime, provenance
+            )
+    except TooLarge as reason:
+        why = str(reason)
+    tied = tied_certificate(data, provenance) if data.labelled else None
+    if tied is not None:  # then there is no other
+        certificates[About.THESE_LABELS] = tied
+    return certificates, "" if certificates else why
+
+
+def _full_rank(
+    data: Dataset, full: RankedLayer, value_width: int, provenance: Mapping[str, Any]
+) -> Certificate:
+    return certificate(
+        data,
+        full.layer,
+        [range(data.T)],
+        construction="small random integers (docs/tightness.md)",
+        produced_by=provenance,
+        value_width=value_width,
+        prime=full.prime,
+    )

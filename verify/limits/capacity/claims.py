@@ -1,0 +1,171 @@
+"""What the ranks on a data set imply, as claims: all labels at once, each labelling, some.
+
+The three notions are: one choice of key and query weights for all labels; for each labelling some
+weights; and an open set of labellings that weights output (docs/given-labels.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted, sized
+from attncert.verify.limits.capacity.jacobian import Jacobian
+from attncert.verify.limits.capacity.notions import Notion
+from attncert.verify.limits.capacity.universal import Universal
+from attncert.verify.limits.labelling.labelled import Labelling, Trial
+
+_SOURCE = "ours; docs/given-labels.md"
+
+
+def claims_of(
+    data: Dataset,
+    law: Jacobian,
+    at_once: Universal,
+    labelled: Labelling,
+    at_zero: Trial | None,
+    table: tuple[Notion, ...],
+) -> tuple[Claim, ...]:
+    """The claims of each notion, with its verdict on all labels; the conclusion last."""
+    universal, labelling, some = table
+    return (
+        *at_once.claims,
+        _universal(data, law, universal),
+        *(labelled.claims if labelled.proved else ()),
+        *_zero(law, at_zero),
+        *_bounds(law),
+        _every(law, labelled, labelling),
+        _some(law, some),
+        _conclusion(law),
+    )
+
+
+def _sized(law: Jacobian, times: int = 1) -> str:
+    return sized(times * law.heads, law.head_width, law.value_width)
+
+
+def _conclusion(law: Jacobian) -> Claim:
+    """The largest rank of the Jacobian, if it is known from both sides."""
+    known, labels = law.decided, law.rank.rows
+    dimension = f"The outputs on these examples, over all weights of {_sized(law)},"
+    reached = (
+        "an open set of labellings is output exactly, each by its own weights"
+        if law.rank.full
+        else "almost no labelling is output by any weights"
+    )
+    statement = (
+        f"{dimension} have dimension {law.least:,} of {labels:,}: {reached}."
+        if known
+        else f"{dimension} have a dimension that is known."
+    )
+    witness = {
+        "reason": f"between {law.least:,} (certified) and {law.most:,} (no weights exceed it)"
+    }
+    return Claim(
+        ids.LAW_CAPACITY,
+        statement,
+        Level.PROVED if known else Level.UNDECIDED,
+        numbers={"at least": law.least, "at most": law.most, "of": law.rank.rows},
+        witness=None if known else witness,
+        rests_on=(ids.LAW_RANK, ids.LAW_BOUND),
+        source=f"{_SOURCE}, Theorem 11",
+    )
+
+
+def _bounds(law: Jacobian) -> Iterator[Claim]:
+    """The rank of the Jacobian from both sides, and what twice the heads do."""
+    least, labels = law.uppers[0], law.rank.rows
+    trivial = least.bound == labels
+    yield Claim(
+        ids.LAW_BOUND,
+        f"The Jacobian of the outputs by all weights of {_sized(law)} has rank at most "
+        f"{least.bound}, whatever the weights.",
+        Level.PROVED if trivial else Level.ARGUED,
+        numbers={"bound": least.bound, "from": least.name, "Tm": labels, "N": law.law},
+        arithmetic="counting" if trivial else "ranks over ℚ of tokens and queries",
+        source=f"{_SOURCE}, Theorems 7 and 9",
+    )
+    yield Claim(
+        ids.LAW_RANK,
+        f"At some integer weights it has rank {law.least} or more.",
+        Level.PROVED,
+        numbers={"rank": law.least, "prime": law.rank.prime},
+        arithmetic=f"derivatives and rank mod {law.rank.prime}, without the factor ln 2",
+        source=f"{_SOURCE}, section 3",
+    )
+    if law.rank.full:
+        yield Claim(
+            ids.LAW_TWICE,
+            f"Every labelling is memorized by {_sized(law, 2)}.",
+            Level.PROVED,
+            rests_on=(ids.LAW_RANK,),
+            source=f"{_SOURCE}, Theorem 13",
+        )
+
+
+def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
+    """What the best weights with outputs 0 serve, if that is not all."""
+    if at_zero is None or at_zero.rank.full:
+        return
+    rank = at_zero.rank
+    yield Claim(
+        ids.LAW_ZERO,
+        f"At some weights of {_sized(law)} all outputs are 0 and the Jacobian has "
+        f"{counted(rank.rank, 'independent row')}: any values of these labels are output by "
+        "some weights.",
+        Level.PROVED,
+        numbers={
+            "rank": rank.rank,
+            "prime": rank.prime,
+            "sets of heads": [len(members) for members in at_zero.zero.sets],
+        },
+        arithmetic=f"derivatives and rank mod {rank.prime}",
+        source=f"{_SOURCE}, Theorem 12",
+    )
+
+
+def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
+    narrow = law.value_width < data.m
+    heads = _sized(law) if narrow else f"{counted(law.heads, 'head')}, of any width,"
+    statement = (
+        f"One choice of keys and queries of {heads} serves all labels of "
+        f"{counted(data.T, 'example', 'the')}."
+    )
+    return _verdict(notion, law, statement, "rank Z = T was not met, and is not excluded")
+
+
+def _every(law: Jacobian, labelled: Labelling, notion: Notion) -> Claim:
+    reason = f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met"
+    statement = f"Every labelling is memorized by {_sized(law)}."
+    return _verdict(notion, law, statement, labelled.why or reason)
+
+
+def _some(law: Jacobian, notion: Notion) -> Claim:
+    statement = (
+        f"The labellings that some weights of {_sized(law)} output contain an open set. Whether "
+        "they contain the given one is another question (attncert fit)."
+    )
+    return _verdict(notion, law, statement, "the two sides do not meet")
+
+
+def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Claim:
+    """Whether H heads serve all labels of the examples: refuted if a bound says that they serve
+    fewer."""
+    level, end, witness = Level.UNDECIDED, None, dict[str, Any](reason=reason)
+    if notion.most < law.rank.rows:
+        level, end = Level.REFUTED, notion.above
+        witness = {"labels": law.rank.rows, "at most": notion.most}
+    elif notion.enough is not None and notion.enough.number <= law.heads:
+        level, end, witness = Level.PROVED, notion.enough, {}
+    return Claim(
+        notion.claim,
+        statement,
+        level,
+        witness=witness or None,
+        rests_on=(end.claim,) if end and end.claim else (),
+        source=_SOURCE,
+        about=notion.about,
+    )

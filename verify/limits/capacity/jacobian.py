@@ -1,0 +1,183 @@
+"""The capacity law on one data set: the rank of the Jacobian, certified from both sides (ours).
+
+F maps all weights of H heads to the T·m outputs; J is its Jacobian. Its largest rank over all
+weights says how many labels these examples can carry (docs/given-labels.md, Theorems 7, 9, 11):
+
+    largest rank = T·m    the reachable labellings contain an open set, and 2H heads memorize every
+                          labelling;
+    largest rank < T·m    almost no labelling is reachable (Sard).
+
+*From below*: the rank of J at random integers, modulo a prime, is a lower bound, whatever is drawn.
+*From above*: for every set S of examples
+
+    rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
+
+and for m > 1 the bounds (R), (L), (L') of the page; and a relation between examples that holds for
+all weights (`tightness/relations/rows.py`) is one between rows of J, for each label. Only
+three sets S matter: none of the examples, all of them, and one that follows from J. Let S be the
+examples with a row that occurs in a relation between rows of J, at weights for which every set of
+rows has its largest rank.
+Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
+m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
+null space modulo the prime, however contexts are shared; N(S), which proves the bound, is computed
+from the data alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.law import Spans, spans
+from attncert.constructions.given.zeros import draw_layer
+from attncert.constructions.layer import Layer, parameter_count
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.claims.words import counted
+from attncert.verify.features.features import related_rows
+from attncert.verify.limits.tightness.relations.rows import row_relations
+from attncert.verify.questions.fit import Capacity
+from attncert.verify.rank.residues import to_host
+from attncert.verify.rank.whole_layer.jacobian_rows import (
+    JacobianRank,
+    JacobianRows,
+    jacobian_rank,
+    require_small,
+)
+
+MOST_NULL_ROWS = 3000  # rows up to which the left null space is computed
+_DRAWS = 3
+Sizes = tuple[int, int, int]  # H, d_h, d_v
+
+
+@dataclass(frozen=True)
+class Upper:
+    """rank J ≤ bound for all weights. examples: |S|, the set whose a, b, d' and N are used; None
+    for a bound of another kind. name: its name in reports."""
+
+    name: str
+    bound: int
+    examples: int | None = None
+    spans: Spans | None = None
+    law: int | None = None
+
+
+@dataclass(frozen=True)
+class Jacobian:
+    """The largest rank of J for this number of heads, from both sides.
+
+    rank: from below. uppers: bounds, the least first. fewest: with fewer heads almost no labelling
+    is output; None if no number of heads is enough.
+    """
+
+    heads: int
+    head_width: int
+    value_width: int
+    spans: Spans
+    rank: JacobianRank
+    uppers: tuple[Upper, ...]
+    fewest: int | None
+
+    @property
+    def law(self) -> int:
+        """N of all examples."""
+        return self.spans.bound(self.heads, self.head_width, self.value_width)
+
+    @property
+    def least(self) -> int:
+        return self.rank.rank
+
+    @property
+    def most(self) -> int:
+        return self.uppers[0].bound
+
+    @property
+    def decided(self) -> bool:
+        """Whether the largest rank of J is known."""
+        return self.least == self.most
+
+
+def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent) -> Jacobian:
+    """The rank for these contexts and queries. The labels of `data` count by their width alone.
+
+    Exact. Raises InputError if the Jacobian is too large.
+    """
+    whole, w, width = spans(data), question.head_width, question.value_width or data.m
+    fewest = whole.fewest_heads(data.T, w, width)
+    heads = question.heads or fewest or 1
+    labels = data.T * data.m
+    require_small(labels, parameter_count(data.d, data.m, heads, w, width))
+    sizes = heads, w, width
+    bounds = [Upper("the number of labels", labels), *uppers(data, sizes, range(data.T))]
+    relations = len(row_relations(data))
+    if relations:
+        bounds.append(Upper("relations for all weights", data.m * (data.T - relations)))
+        fewest = None
+    least = min(upper.bound for upper in bounds)
+    rank, layer = _rank(data, sizes, question.seed, least, progress)
+    if rank.rank < least and labels <= MOST_NULL_ROWS:
+        members = _related(data, layer, rank.prime)
+        if 0 < len(members) < data.T:
+            bounds += uppers(data, sizes, members)
+    bounds.sort(key=lambda upper: upper.bound)
+    if fewest is not None and bounds[0].bound < labels:
+        fewest = max(fewest, heads + 1)
+    return Jacobian(*sizes, whole, rank, tuple(bounds), fewest)
+
+
+def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
+    """Bounds on rank J for all weights, from the spans of this set of examples."""
+    some, (heads, w, width) = data.take(list(members)), sizes
+    span, m, whole = spans(some), data.m, len(members) == data.T
+    N = span.bound(heads, w, width)
+    name = "all examples" if whole else "the examples in relations"
+    bounds = [Upper(name, N + m * (data.T - len(members)), len(members), span, N)]
+    if m == 1 or not whole:
+        return bounds
+    a, b, d, T = span.differences, span.common, data.d, data.T
+
+    def matrices(k: int, rows: int) -> int:
+        """Dimension of the T×m matrices of rank at most k."""
+        k = min(k, m, rows)
+        return k * (rows + m - k)
+
+    rank_bound = matrices(heads * min(width, d), T)
+    bounds.append(Upper("(R)", rank_bound))
+    if b <= T:
+        bounds.append(Upper("(R)", b * m + matrices(heads * min(width, a), T - b)))
+    values = span.bound(heads, 0, width)
+    freedom = T * min(m, heads * min(data.n - 1, width, d))
+    bounds.append(Upper("(L)", min(values, rank_bound) + freedom))
+    if a == d and heads <= d * m:
+        free = min(heads - 1, max(d - width, 0) * max(m - width, 0))
+        bounds.append(Upper("(L')", values - heads * (heads - 1 - free) + freedom))
+    return bounds
+
+
+def _rank(
+    data: Dataset, sizes: Sizes, seed: int, enough: int, progress: StageProgress
+) -> tuple[JacobianRank, Layer]:
+    """The largest rank of a few draws, and the weights."""
+    best: tuple[JacobianRank, Layer] | None = None
+    for draw in range(_DRAWS):
+        layer = draw_layer(data, *sizes, seed=[seed, draw])
+        stage = f"Jacobian, {counted(sizes[0], 'head')}"
+        rank = jacobian_rank(data, layer, enough=enough, progress=partial(progress, stage))
+        if best is None or rank.rank > best[0].rank:
+            best = rank, layer
+        if best[0].rank >= enough:
+            break
+    assert best is not None
+    return best
+
+
+def _related(data: Dataset, layer: Layer, p: int) -> list[int]:
+    """Examples with a row of J in some relation between rows, modulo p."""
+    table, rows = JacobianRows(data, layer, p), []
+    for start in range(0, data.T, 64):
+        block = to_host(table.rows(start, min(start + 64, data.T))).astype(np.int64) % p
+        rows.append(block)
+    return sorted({row // data.m for row in related_rows(np.vstack(rows), p)[1]})

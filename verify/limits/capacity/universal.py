@@ -1,0 +1,133 @@
+"""All labels at once: the largest rank of Z for H heads, from both sides, and heads that serve all.
+
+The width of the heads does not matter for it (docs/width-one.md, Theorem 3). The width of values
+does if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, do what one head with wide
+values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from attncert.constructions import generic
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.words import counted
+from attncert.verify.limits.capacity.jacobian import Jacobian
+from attncert.verify.limits.tightness.columns import Columns, bound_claims, columns
+from attncert.verify.limits.tightness.limits import label_limits
+from attncert.verify.limits.tightness.relations.probes import RankedLayer, best_rank, enough
+from attncert.verify.limits.tightness.relations.rows import row_relations
+
+_MOST_FEATURES = 2**22  # T·H·d up to which layers are drawn
+_SOURCE = "ours; docs/given-labels.md, Theorem U"
+
+
+@dataclass(frozen=True)
+class Universal:
+    """How many examples H heads serve with one choice of keys and queries: least and most.
+
+    below, above: the claims that show the two. needed: fewer heads do not serve all T; None: no
+    number of heads does. full: weights that serve all, None if none are known. enough: the number
+    of heads of these weights, copies included. columns: the bound that almost all queries reach.
+    claims: the evidence.
+    """
+
+    least: int
+    most: int
+    below: ids.ClaimId | None
+    above: ids.ClaimId
+    needed: int | None
+    enough: int | None
+    full: RankedLayer | None
+    columns: Columns
+    claims: tuple[Claim, ...]
+
+
+def universal(
+    data: Dataset, law: Jacobian, seed: int = 0, progress: StageProgress = silent
+) -> Universal:
+    """Exact: ranks over ℚ, and modulo primes from below. Deterministic for a seed."""
+    copies = -(-data.m // law.value_width)
+    wide = law.heads // copies  # heads with values as wide as the labels
+    progress("limits for all weights", 0, 1)
+    known = label_limits(data, law.heads, law.value_width)
+    bound = columns(data, law.heads, seed)
+    by_rows = data.T - len(row_relations(data))
+
+    def above(heads: int) -> int:
+        return min(by_rows, bound.bound(heads), law.spans.features(heads))
+
+    needed = next((h for h in range(1, data.T + 1) if above(h) >= data.T), None)
+    progress("weights for all labels", 0, 1)
+    full = next(_full(data, needed, wide, seed), None) if needed else None
+    served = full is not None and len(full.layer.heads) <= wide
+    reached = None if served else _reached(data, wide, above(wide), seed)
+    least = 0
+    below: ids.ClaimId | None = None
+    if served:
+        least, below = data.T, ids.UNIVERSAL_ENOUGH
+    elif reached is not None:
+        least, below = reached.rank, ids.UNIVERSAL_REACHED
+    return Universal(
+        least,
+        above(law.heads),
+        below,
+        ids.TIGHTNESS_BOUND if bound.rank <= by_rows else ids.ROWS_RELATIONS,
+        needed,
+        copies * len(full.layer.heads) if full else None,
+        full,
+        bound,
+        (
+            *known,
+            *((_reached_claim(reached),) if reached else ()),
+            *((enough(full),) if full else ()),
+            *_above(data, bound),
+        ),
+    )
+
+
+def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLayer]:
+    """Weights with rank Z = T, of as many heads as are needed, as the question asks for, and as are
+    promised under A1 and A2."""
+    for heads in sorted({needed, wide, generic.promised_heads(data)}):
+        if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
+            layer = best_rank(data, heads, data.T, seed=seed)
+            if layer.rank == data.T:
+                yield layer
+
+
+def _reached(data: Dataset, heads: int, most: int, seed: int) -> RankedLayer | None:
+    """The largest rank found with this number of heads, or with fewer if that is too large."""
+    heads = min(heads, _MOST_FEATURES // (data.T * data.d))
+    return best_rank(data, heads, most, seed=seed) if heads else None
+
+
+def _reached_claim(reached: RankedLayer) -> Claim:
+    return Claim(
+        ids.UNIVERSAL_REACHED,
+        f"Some weights of {counted(len(reached.layer.heads), 'head')} of width 1 have rank "
+        f"$Z\\ge{reached.rank}$.",
+        Level.PROVED,
+        numbers={"rank": reached.rank, "prime": reached.prime},
+        arithmetic=f"random integer weights, features and rank mod {reached.prime}",
+        source=_SOURCE,
+    )
+
+
+def _above(data: Dataset, bound: Columns) -> Iterator[Claim]:
+    """The bound, and what holds for almost all queries."""
+    yield from bound_claims(data, bound)
+    yield Claim(
+        ids.UNIVERSAL_QUERIES,
+        "For almost all queries on these contexts the largest rank of $Z$ of "
+        f"{counted(bound.heads, 'head')}, of any width, is {bound.rank}: no set $S$ gives less.",
+        Level.ARGUED if bound.least else Level.UNDECIDED,
+        numbers={"rank": bound.rank},
+        witness=None if bound.least else {"reason": "the sets of examples were not compared"},
+        rests_on=(ids.TIGHTNESS_BOUND,),
+        source=_SOURCE,
+    )

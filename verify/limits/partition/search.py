@@ -1,0 +1,108 @@
+"""Placing as many examples as possible in groups that meet the partition condition, by search.
+
+Each example goes into the first group that admits it. Several orders are tried; examples that were
+left out before come first.
+Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, their
+negations may be bad luck (about 1 in 10^6 each), by which an example is left out. The grouping is
+proved again, exactly, in verify/limits/partition/claims.py.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from attncert.constructions.arrays import BoolArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced, residues
+from attncert.constructions.exact.primes import PRIMES_21
+from attncert.verify.limits.partition.bound import Sizes
+
+_ORDERS = 12  # tried
+_FEW_ORDERS = 3  # tried, above this many cells (examples · groups)
+_LARGE = 10**5
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, seed: int) -> Groups:
+    """Groups of these sizes with as many examples as could be placed.
+
+    The search ends when `enough` are placed. Deterministic for a seed.
+    """
+    rng = random.Random(seed)
+    order = list(examples)
+    best: Groups = ()
+    for _ in range(_FEW_ORDERS if len(order) * sizes.heads > _LARGE else _ORDERS):
+        attempt = _Attempt(data, sizes)
+        unplaced = [t for t in order if not attempt.insert(t)]
+        if attempt.placed > sum(map(len, best)):
+            best = attempt.groups()
+        if attempt.placed >= enough:
+            break
+        placed = [t for t in order if t not in unplaced]
+        rng.shuffle(placed)
+        order = unplaced + placed
+    return best
+
+
+class _Attempt:
+    """Groups that meet the condition at every moment.
+
+    outside[h][t]: query t is proved to lie outside the span of group h.
+    """
+
+    def __init__(self, data: Dataset, sizes: Sizes) -> None:
+        self.prime = PRIMES_21[0]
+        self.sizes = [sizes.first] + [sizes.further] * (sizes.heads - 1)
+        self.queries = residues(data.queries.numerators, self.prime)
+        self.members: list[list[int]] = [[] for _ in self.sizes]
+        nonzero = np.asarray(self.queries.any(axis=1))
+        self.outside = [nonzero.copy() for _ in self.sizes]
+        self.rng = np.random.default_rng(0)
+
+    @property
+    def placed(self) -> int:
+        return sum(map(len, self.members))
+
+    def groups(self) -> Groups:
+        return tuple(tuple(sorted(group)) for group in self.members if group)
+
+    def insert(self, t: int) -> bool:
+        """Put t into the first group that admits it."""
+        seen_empty = False
+        for h, group in enumerate(self.members):
+            if not group and h > 0:
+                if seen_empty:
+                    break  # the empty groups are alike
+                seen_empty = True
+            outside = self._with(h, t)
+            if outside is not None:
+                group.append(t)
+                self.outside[h] = outside
+                return True
+        return False
+
+    def _with(self, h: int, t: int) -> BoolArray | None:
+        """outside[h] once t is in group h; None if the condition would fail."""
+        if len(self.members[h]) >= self.sizes[h] or not self.outside[h][t]:
+            return None
+        if not all(self.outside[j][t] for j in range(h + 1, len(self.members)) if self.members[j]):
+            return None
+        outside = self._span([*self.members[h], t])
+        earlier = [s for group in self.members[:h] for s in group]
+        return outside if outside[earlier].all() else None
+
+    def _span(self, group: Sequence[int]) -> BoolArray:
+        """Which queries one random vector orthogonal to the group (mod p) is not orthogonal to."""
+        p, d = self.prime, self.queries.shape[1]
+        echelon, pivots = echelon_mod(self.queries[list(group)], p)
+        free = np.ones(d, dtype=bool)
+        free[pivots] = False
+        v = np.zeros((d, 1))
+        v[free, 0] = self.rng.integers(1, p, d - len(pivots))
+        if pivots:
+            v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
+        return matmul_mod(self.queries, v, p)[:, 0] != 0

@@ -1,1 +1,0 @@
-"""The records of constructions, their registry, and how they are judged."""

@@ -1,0 +1,196 @@
+"""The claim for these labels and its certificate: unknowns, an inverse and a radius are chosen.
+
+The choice need not be trusted. A square block of the Jacobian is picked by an LU factorization of
+its transpose; its inverse is rounded to a grid, which costs at most 1/128 of contraction and
+shortens the file; the radius is a little above the length of Newton's first step. Then the theorem
+of `contraction.py` is applied, with enclosures that share no code with the choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dgetrf
+
+from attncert.constructions.arrays import FloatArray, ObjectArray
+from attncert.constructions.brief import in_brief
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.given.attention import Shape, jacobian
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.numerals import numeral
+from attncert.verify.certificates.certificate import Certificate, layer_body, sealed
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, Claim, Level
+from attncert.verify.claims.words import counted
+from attncert.verify.newton.contraction import Contraction, contractions, distances, judged
+from attncert.verify.newton.enclosure import derivatives, errors
+
+CLAIM = "interpolation-near"
+MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
+ERROR_BITS = 128
+_SLACK = (4, 2)  # radii to try, in units of Newton's first step: κ may be up to 3/4, then 1/2
+_SOURCE = "ours; verify/newton/contraction.py"
+
+
+@dataclass(frozen=True)
+class Near:
+    """layer: the weights, base e, exact. unknowns: T·m of them. inverse: float64, on a grid.
+
+    radius: of the box. contraction: the constants of the theorem, and whether it applies; why: the
+    reason if not. condition: of the square block, in float64.
+    """
+
+    data: Dataset
+    layer: Layer
+    unknowns: tuple[int, ...]
+    inverse: FloatArray
+    radius: Fraction
+    contraction: Contraction
+    condition: float
+    why: str = ""
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self,
+            self.data.name,
+            holds=self.holds,
+            unknowns=len(self.unknowns),
+            why=self.why or None,
+        )
+
+    @property
+    def holds(self) -> bool:
+        return self.contraction.inside
+
+
+def layer_of(weights: FloatArray | ObjectArray, shape: Shape) -> Layer:
+    """Weights, float64 or Fractions, as a layer of base e."""
+    key, query, value, output = (ExactArray.of(np.asarray(x)) for x in shape.split(weights))
+    heads = [Head(*(part[h].matrix() for part in (key, query, value))) for h in range(shape.heads)]
+    return Layer(tuple(heads), output.reshape((-1, shape.m)).matrix())
+
+
+def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
+    """Look for a radius within which weights exist that output the labels of `data` exactly.
+
+    weights: float64, finite, numbered as `Shape` says; the layer has these very numbers, base e.
+    Arithmetic: Arb, and float64 with proved bounds. Failure proves nothing.
+    """
+    layer, N = layer_of(weights, shape), data.T * data.m
+    blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
+    if shape.parameters < N:
+        have = counted(shape.parameters, "weight")
+        why = f"the labels ask for {counted(N, 'unknown')}, and the layer has {have}"
+        return Near(data, layer, (), *blank, why)
+    arrays = data.contexts.floats(), data.queries.floats()
+    with np.errstate(all="ignore"):
+        J = jacobian(*arrays, weights, shape, times=data.times)[1]
+        J = J.reshape(N, shape.parameters)
+    if not np.isfinite(J).all():
+        return Near(data, layer, (), *blank, "derivatives beyond the range of float64")
+    unknowns = independent_columns(J)
+    block = J[:, list(unknowns)]
+    try:
+        inverse = on_grid(np.linalg.inv(block), float(np.abs(block).sum()))
+    except np.linalg.LinAlgError:
+        return Near(data, layer, unknowns, *blank, "the Jacobian is singular")
+    condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
+    contraction, radius = Contraction(math.inf, math.inf, False), Fraction(0)
+    eta = distances(inverse, errors(data, layer, ERROR_BITS))
+    for slack in _SLACK if np.isfinite(eta).all() else ():
+        radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
+        kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
+        contraction = judged(eta, kappa, radius)
+        if contraction.inside:
+            return Near(data, layer, unknowns, inverse, radius, contraction, condition)
+    constants = f"eta {contraction.eta:.2g}, kappa {contraction.kappa:.2g}"
+    why = f"Newton's map was not shown to contract: {constants}"
+    return Near(data, layer, unknowns, inverse, radius, contraction, condition, why)
+
+
+def independent_columns(J: FloatArray) -> tuple[int, ...]:
+    """One column for each row, in ascending order: the pivot rows of an LU factorization of Jᵀ.
+
+    QR with column pivoting conditions the block hardly better (norms of the inverse within a
+    factor of 1.5 at N = 40 to 1,800), and takes 25 times as long at N = 1,800.
+    """
+    order = np.arange(J.shape[1])
+    for i, k in enumerate(dgetrf(J.T)[1]):
+        order[[i, k]] = order[[k, i]]
+    return tuple(sorted(int(k) for k in order[: len(J)]))
+
+
+def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
+    """Rounded to multiples of 2^-g with 2^-g <= 1/(64 weight), weight >= the sum of |block|: the
+    rows of (rounded - inverse) block add up to at most 1/128. Entries of over 2^53 steps are kept.
+
+    >>> on_grid(np.array([[0.3]]), 1.0).tolist()
+    [[0.296875]]
+    """
+    with np.errstate(all="ignore"):
+        grid = 2.0 ** (math.ceil(math.log2(max(weight, 1.0))) + 6)
+        rounded = np.rint(inverse * grid) / grid
+        return np.where(np.abs(inverse * grid) < 2.0**53, rounded, inverse)
+
+
+def rounded_up(x: float) -> Fraction:
+    """The least p·10^k >= x with one digit p.
+
+    >>> rounded_up(2.1e-9), rounded_up(10.0)
+    (Fraction(3, 1000000000), Fraction(10, 1))
+    """
+    power = Fraction(10) ** math.floor(math.log10(x))
+    return math.ceil(Fraction(x) / power) * power
+
+
+def brief(radius: Fraction) -> str:
+    """A digit times a power of ten, as `rounded_up` leaves it; anything else as p/q.
+
+    >>> brief(Fraction(3, 10**15)), brief(Fraction(1, 3))
+    ('3e-15', '1/3')
+    """
+    text = f"{float(radius):.0e}".replace("e-0", "e-").replace("e+00", "")
+    return text if Fraction(text) == radius else numeral(radius)
+
+
+def claim(near: Near) -> Claim:
+    """The claim, of level enclosed; undecided if the theorem does not apply."""
+    statement = (
+        f"within {brief(near.radius)} of these weights, in the maximum norm, there are real "
+        "weights whose outputs equal the labels exactly, with the true exponential"
+    )
+    numbers: dict[str, Any] = {"examples": near.data.T, "unknowns": len(near.unknowns)}
+    for name, bound in (("eta", near.contraction.eta), ("kappa", near.contraction.kappa)):
+        if math.isfinite(bound):
+            numbers |= {name: bound, "radius": brief(near.radius)}
+    return Claim(
+        ids.INTERPOLATION_NEAR,
+        statement,
+        Level.ENCLOSED if near.holds else Level.UNDECIDED,
+        numbers,
+        None if near.holds else {"reason": near.why},
+        f"ball arithmetic (Arb), {ERROR_BITS} bits; float64 with proved bounds",
+        source=_SOURCE,
+        about=About.THESE_LABELS,
+    )
+
+
+def near_certificate(
+    near: Near, *, construction: str, produced_by: Mapping[str, Any]
+) -> Certificate:
+    """The file of a claim that holds. Raises TooLarge if the checker would not read it."""
+    body = layer_body(
+        CLAIM, near.data, near.layer, unit="1", construction=construction, provenance=produced_by
+    )
+    content = {
+        "radius": numeral(near.radius),
+        "unknowns": list(near.unknowns),
+        "inverse": ExactArray.of(near.inverse).strings(),
+    }
+    return sealed(body | {"near": content})

@@ -1,0 +1,156 @@
+"""The outputs of a network, exact or enclosed, and the certificates about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from flint import arb, arb_mat, ctx, fmpq_mat
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.file import as_json
+from attncert.constructions.network.network import Network
+from attncert.constructions.numerals import numeral
+from attncert.verify.certificates.certificate import Certificate, TooLarge, envelope, sealed
+from attncert.verify.checker import Limits, Rejected
+from attncert.verify.checker.claims import judge, with_prefixes
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level, timed
+
+Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty: equality
+
+RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
+_EXPONENTIAL = 200  # products
+_LEAST = Decimal("1e-100")  # least bound that is certified: less takes long in pure Python
+
+
+def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
+    """T×m; None if they are irrational or too long. Raises InputError for shapes."""
+    try:
+        outputs = network.outputs(data)
+    except Inexact:
+        return None
+    require_width(outputs, data)
+    return outputs
+
+
+def balls(network: Network, data: Dataset) -> arb_mat:
+    """The outputs, T×m, at the working precision of FLINT's context. All are NaN if that precision
+    does not decide a tie or a sign. Raises InputError for shapes."""
+    try:
+        outputs = network.enclosures(data, ctx.prec)
+    except Inexact:
+        return arb_mat(data.T, data.m, [arb("nan")] * (data.T * data.m))
+    require_width(outputs, data)
+    return outputs
+
+
+def require_width(outputs: Any, data: Dataset) -> None:
+    if outputs.ncols() != data.m:
+        raise InputError("network", f"of {data.m} outputs, as the labels have", outputs.ncols())
+
+
+def certified_error(error: str) -> Decimal:
+    """A number of two digits above the error, at least 1e-100.
+
+    >>> certified_error("0.0333334"), certified_error("0.5")
+    (Decimal('0.034'), Decimal('0.51'))
+    """
+    return max(Context(prec=2).next_plus(Decimal(error)), _LEAST)
+
+
+def certified_margin(margin: str) -> Decimal:
+    """A number of three digits below the margin.
+
+    >>> certified_margin("0.0333334"), certified_margin("0.5")
+    (Decimal('0.0333'), Decimal('0.499'))
+    """
+    return Context(prec=3).next_minus(Decimal(margin))
+
+
+def certificate(
+    data: Dataset,
+    network: Network,
+    *,
+    construction: str,
+    produced_by: Mapping[str, Any],
+    within: Fraction | None = None,
+    margin: Fraction | None = None,
+) -> Certificate:
+    """A certificate of the claim "network"; with `within`, of "outputs-within": no output differs
+    from its label by more; with `margin`, of "nearest": every margin is at least that.
+
+    data: as the network sees them; if earlier blocks computed them, the file holds the original
+    data and all blocks. Raises TooLarge.
+    """
+    claim, more = "network", dict[str, Any]()
+    if within is not None:
+        claim, more = "outputs-within", {"within": numeral(within)}
+    elif margin is not None:
+        claim, more = "nearest", {"nearest": {"margin": numeral(margin)}}
+    about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
+    blocks = data.origin.blocks + as_json(network)
+    return sealed(envelope(claim, data.origin.stored(data), **about) | {"network": blocks} | more)
+
+
+def certified(
+    data: Dataset, network: Network, *, exact: bool, bounds: Bounds, **provenance: Any
+) -> tuple[list[Claim], dict[str, Any]]:
+    """The claim that the checker accepts the certificate, if it is quick; and `certificate`, or
+    `uncertified` with the reason. exact: whether the outputs are rational; bounds: of
+    `certificate`."""
+    if bounds.get("margin", _LEAST) < _LEAST:
+        return [], {"uncertified": f"the checker takes long for margins below {_LEAST}"}
+    try:
+        body = certificate(data, network, **{**provenance, **bounds})
+    except TooLarge as reason:
+        return [], {"uncertified": str(reason)}
+    if products(network, data) > RECOMPUTED:
+        return [], {"certificate": body}
+    confirmation = timed(partial(recomputed, body, exact))
+    if confirmation.level.holds:
+        return [confirmation], {"certificate": body}
+    refusal = (confirmation.witness or {})["reason"]
+    known = [] if confirmation.level is Level.UNDECIDED else [confirmation]
+    return known, {"uncertified": f"the checker says that {refusal}"}
+
+
+def products(network: Network, data: Dataset) -> int:
+    """About how many products the checker's evaluation takes; an exponential counts as 200."""
+    T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
+    for block in network.blocks:
+        attends, every = isinstance(block, Attention), block.of == "all"
+        vectors = T + tokens if attends or every else T
+        total += vectors * sum(int(x.nrows() * x.ncols()) for x in block.matrices)
+        if isinstance(block, Attention):
+            total += _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
+    return total
+
+
+def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
+    """The verdict of the checker: refuted if it rejects, undecided if its limits are exceeded."""
+    limits, witness = Limits(math.inf, math.inf), None
+    level, sentence = Level.PROVED if exact else Level.ENCLOSED, "it comes to the same"
+    try:
+        sentence = judge(with_prefixes(body, limits), limits)
+        if limits.long and body["claim"] != "network":  # long numbers may be in balls
+            level = Level.ENCLOSED
+    except Rejected as rejection:
+        status, reason = rejection.args
+        level = Level.UNDECIDED if status == "over limit" else Level.REFUTED
+        witness = {"reason": reason}
+    return Claim(
+        ids.NETWORK_RECOMPUTED,
+        f"The checker, which shares no arithmetic with the prover, says: {sentence}.",
+        level,
+        witness=witness,
+        arithmetic="balls of integers" if level is Level.ENCLOSED else "integers",
+        source="docs/certificate.md, blocks",
+    )

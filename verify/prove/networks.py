@@ -1,0 +1,132 @@
+"""`prove` for the construction of a network: data -> network -> claims -> trace -> certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.network import Network
+from attncert.verify.certificates.certificate import produced_by
+from attncert.verify.certificates.installed import versions
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.outputs import memorized as claims
+from attncert.verify.outputs.error import at_most, default_limit
+from attncert.verify.outputs.within import Bounds, certified, exact_outputs
+from attncert.verify.provenance.conclusion import in_words_of
+from attncert.verify.questions.layer import LayerQuestion
+from attncert.verify.questions.prove import Prove
+from attncert.verify.statements.construction import Construction
+from attncert.verify.statements.goals import all_concluded, limited
+from attncert.verify.statements.idle import idle
+from attncert.verify.statements.judged import Judged
+from attncert.verify.statements.states import Views
+
+_OF_ONE_LAYER = ("prefix", "heads", "scale", "logit_unit")
+_CHANGES = {
+    "query": "It changes the query.",
+    "all": "It changes every token and the query.",
+    "row": "It reads query and tokens in one row, and changes the query.",
+}
+
+
+def concluded(question: Prove, construction: Construction, known: Judged) -> Proof:
+    """The proof from the outputs of the finished network, or from the hypothesis that prevented its
+    construction. Raises InputError for options of layers, and for data without labels.
+    """
+    data = known.data
+    if known.views is None:
+        assert known.failure is not None
+        refused = claims.refusal(data, construction.heading, known.failure, known.claims)
+        return _concluded(question, data, construction, refused)
+    _require_no_option_of_layers(question, construction)
+    _ = data.labels  # raises InputError if there are none
+    outcome, exact, bounds = all_concluded(construction.claims, known.views)
+    network, built = known.views.network, known.built
+    said = [*known.claims, *idle(known.views), *outcome]
+    return _concluded(question, data, construction, said, built, network, exact, bounds)
+
+
+def given_network(network: Network, data: Dataset, question: LayerQuestion) -> Proof:
+    """A network from a file, on data: `attncert layer` for other networks than one layer.
+
+    The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
+    certificate is of equality, of the least margin, or of the largest error. Raises InputError for
+    options that are about one layer, and if shapes do not fit.
+    """
+    _require_network_options(question)
+    bound = question.tolerance
+    limit = default_limit(data) if bound is None else at_most(Fraction(bound))
+    outcome = limited(network, data, limit, exact_outputs(network, data))
+    construction = Construction(
+        name="given-network",
+        title="blocks from a file",
+        source="docs/networks.md",
+        purposes=[(1, _CHANGES[block.of]) for block in network.blocks],
+        build=lambda data, request: network,
+    )
+    known, exact, bounds = outcome
+    known = [*idle(Views(data, network, network)), *known]
+    return _concluded(question, data, construction, known, network, network, exact, bounds)
+
+
+def _concluded(
+    question: Prove | LayerQuestion,
+    data: Dataset,
+    construction: Construction,
+    known: Sequence[Claim],
+    built: Any = None,
+    network: Network | None = None,
+    exact: bool = True,
+    bounds: Bounds = MappingProxyType({}),
+) -> Proof:
+    """known: the claims, the conclusion last. If it holds, it is certified and rests on the verdict
+    of the checker. exact, bounds: as for `certified`."""
+    *known, conclusion = known
+    file = dict[str, Any]()
+    if network is not None:
+        known.append(claims.price(data, network))
+    if network is not None and conclusion.level.holds:
+        provenance = produced_by(question.line(), getattr(question, "seed", 0))
+        confirmed, file = certified(
+            data, network, exact=exact, bounds=bounds,
+            construction=construction.name, produced_by=provenance,
+        )  # fmt: skip
+        known += confirmed
+        on = (*conclusion.rests_on, *(claim.id for claim in confirmed))
+        conclusion = replace(conclusion, rests_on=on)
+    return Proof(
+        question=question,
+        data=data,
+        construction=construction,
+        built=built,
+        network=network,
+        trace=ProofTrace(in_words_of(data, [*known, conclusion])),
+        conclusion=conclusion.id,
+        versions=versions(),
+        **file,
+    )
+
+
+def _require_no_option_of_layers(question: Prove, construction: Construction) -> None:
+    """Raises InputError for options about the rank of a layer."""
+    for option in ("value_width", "data_file"):
+        if setting := getattr(question, option):
+            raise InputError(option, f"left out with construction {construction.name}", setting)
+    if question.claim == "full-rank":
+        must = f"interpolation with construction {construction.name}"
+        raise InputError("claim", must, question.claim)
+
+
+def _require_network_options(question: LayerQuestion) -> None:
+    for option in _OF_ONE_LAYER:
+        if (setting := getattr(question, option)) is not None:
+            raise InputError(option, "left out for a network", setting)
+    if question.mask != "none":
+        raise InputError("mask", "left out for a network, whose blocks have their own", "given")

@@ -1,0 +1,152 @@
+"""The answer if no weights were built. Its claims answer three questions:
+
+- How many of the examples can the construction place? The largest part that meets A2 and the
+  partition condition.
+- Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
+  choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys
+  and queries for all labels. If they do not, random weights may show it.
+- And for the *given* labels? Weights that depend on them can do more: only relations between rows,
+  and labels of too large a rank, exclude these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.search.grouping import consecutive
+from attncert.verify.assumptions import hypotheses
+from attncert.verify.certificates.certificate import produced_by
+from attncert.verify.certificates.installed import versions
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import About, Claim, Level, timed
+from attncert.verify.claims.ids import ClaimId
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.limits.partition.claims import best_partition
+from attncert.verify.limits.tightness.certificate import tied_certificate
+from attncert.verify.limits.tightness.limits import impossible, limits
+from attncert.verify.prove.run import Run
+from attncert.verify.provenance.conclusion import about_data
+from attncert.verify.statements.known import capacity
+from attncert.verify.statements.steps import conclusions
+
+MOST_PLACED = 2000  # examples up to which the largest part is computed
+
+
+def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
+    """The answer if nothing could be built: the hypothesis that fails, with a new witness."""
+    data, r, bound = run.data, run.r, run.theorem.bound
+    heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
+    counted = any(claim.id == ids.CAPACITY for claim in earlier)
+    claims = [*earlier, *(() if counted else capacity(run, heads))]
+    if failure.hypothesis == "some-partition":
+        groups = consecutive(range(data.T), r, max(r - 1, 1))
+        claims.append(timed(partial(hypotheses.partition, data, groups)))
+        claims.append(conclusions.no_grouping(failure))
+    named = ids.hypothesis(failure.hypothesis)  # none if the builder gave up
+    failing = [claim.id for claim in claims if claim.id == named]
+    if "partition" in run.construction.hypotheses:
+        run.progress("what can be placed", 0, 1)
+        claims += _placed(run)
+    run.progress("limits for all weights", 0, 1)
+    all_limits = limits(data, run.question.heads, run.value_width)
+    claims += [*all_limits, *conclusion(run, failure, failing, all_limits)]
+    tied = any(c.id == ids.ROWS_LABELS and c.level is Level.REFUTED for c in all_limits)
+    made_by = produced_by(run.question.line(), run.question.seed)
+    return Proof(
+        question=run.question,
+        data=data,
+        construction=run.construction,
+        setup=run.setup(),
+        trace=ProofTrace(claims),
+        conclusion=ids.MEMORIZATION,
+        certificate=tied_certificate(data, made_by) if tied else None,
+        versions=versions(),
+    )
+
+
+def _placed(run: Run) -> list[Claim]:
+    """Claims about the largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
+
+    Their ids begin with "placed.". There are none for too many examples, for contexts of different
+    lengths, or if n > d.
+    """
+    data, r, question = run.data, run.r, run.question
+    if data.T > MOST_PLACED or data.ragged or data.n > data.d:
+        return []
+    heads = question.heads or data.T
+    best = best_partition(data, r, r - 1, heads, question.seed, run.value_width)
+    if not best.groups:
+        return []
+    return [
+        replace(claim, id=ids.placed(claim.id), rests_on=tuple(map(ids.placed, claim.rests_on)))
+        for claim in best.claims
+    ]
+
+
+def conclusion(
+    run: Run, failure: HypothesisFails, failing: Sequence[ClaimId], all_limits: Sequence[Claim]
+) -> list[Claim]:
+    """The conclusion, last, and a claim about the given labels if some weights are excluded.
+
+    failing: hypotheses that do not hold; all_limits: the claims about all weights. Under --claim
+    interpolation only limits for the given labels refute the conclusion.
+    """
+    data, question = run.data, run.question
+    universal = [claim for claim in all_limits if claim.excludes(About.UNIVERSAL)]
+    labels = [claim for claim in all_limits if claim.excludes(About.THESE_LABELS)]
+    claims = [_given_labels(labels)] if universal or labels else []
+    if labels or (universal and question.claim != "interpolation"):
+        return [*claims, impossible(universal, labels, question.heads, run.value_width, data)]
+    possible = any(claim.id == ids.UNIVERSAL_ENOUGH for claim in all_limits)
+    return [*claims, _left_open(data, failure, failing, possible, bool(universal))]
+
+
+def _given_labels(labels: Sequence[Claim]) -> Claim:
+    return Claim(
+        ids.GIVEN_LABELS,
+        "The given labels: some weights, which may depend on them, give exactly these.",
+        Level.REFUTED if labels else Level.UNDECIDED,
+        witness={"shown by": [claim.id for claim in labels]} if labels else None,
+        rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
+        source="ours; docs/tightness.md, sections 3 and 5",
+        about=About.THESE_LABELS,
+    )
+
+
+def _left_open(
+    data: Dataset,
+    failure: HypothesisFails,
+    failing: Sequence[ClaimId],
+    possible: bool,
+    excluded: bool,
+) -> Claim:
+    if possible:
+        rest = (
+            "Other weights serve every labelling of these examples (universal.enough): "
+            "--construction generic searches for some."
+        )
+    elif excluded:
+        rest = (
+            "No one choice of keys and queries serves every labelling (universal memorization is "
+            "impossible); whether weights that depend on them give these labels is left open."
+        )
+    else:
+        rest = (
+            "Whether some other weights memorize the data is not decided by this "
+            "(--construction generic searches for some)."
+        )
+    what = "The construction does not apply" if failure.decided else "Nothing was built"
+    return about_data(
+        data,
+        ids.MEMORIZATION,
+        f"{what}: {failure.reason}. {rest}",
+        Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,
+        witness=failure.witness or None,
+        rests_on=tuple(failing),
+        source="the hypotheses of the construction",
+    )

@@ -1,0 +1,1 @@
+"""Where data come from: rounded numbers, token sequences, domains, blocks before a layer."""

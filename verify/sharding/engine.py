@@ -1,0 +1,172 @@
+"""Running shards: on threads, or on a Dask cluster.
+
+A shard's record depends on the shard alone: where it runs and when its record arrives changes
+nothing but the time. Records are taken, and kept, in the order of the shards.
+
+A cluster loses workers. Dask runs the shards of a lost worker elsewhere, and gives a shard up that
+ended too many workers (`allowed-failures`): that ends the run with an error of one line. A worker
+may also be of another version, or lie: it returns a text, which is checked as a record of a log is
+(`fits`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from attncert.constructions.data.loading import json_value
+from attncert.constructions.errors import InputError, extra
+from attncert.constructions.progress import StageProgress, silent
+from attncert.verify.certificates.installed import version
+from attncert.verify.sharding.shards import Record, Shard
+from attncert.verify.sharding.threads import in_order, parallel_map
+
+Work = Callable[..., Record]
+"""work(shard, *shared), which begins no threads of its own."""
+
+Cluster = Any
+"""A `distributed.Client`, from `dask`."""
+
+Fits = Callable[[Shard, Any], bool]
+"""Whether a record can belong to the shard, judged by its form and its counts."""
+
+_WORKERS = f"run by workers that stay alive and have attncert {version('attncert')}, as this one"
+_PATIENCE = 60.0  # seconds in which a cluster must have a worker
+
+
+def run(
+    shards: Sequence[Shard],
+    work: Work,
+    shared: Sequence[Any] = (),
+    *,
+    threads: int | None = None,
+    cluster: Cluster | None = None,
+    finished: Mapping[Shard, Record] | None = None,
+    fits: Fits = lambda shard, record: True,
+    keep: Callable[[Shard, Record], None] = lambda shard, record: None,
+    enough: Callable[[Record], bool] = lambda record: False,
+    progress: StageProgress = silent,
+) -> dict[Shard, Record]:
+    """The records of these shards, in their order, up to the first record that is enough; finished
+    shards are not run again.
+
+    shared:  what every shard needs, e.g. the table of vectors.
+    threads: all cores unless given. cluster: see `dask`; `threads` does not matter then.
+    fits:    of what a cluster returns: InputError if it does not fit.
+    keep:    called in this thread with each shard and its record, once those before it are done.
+    """
+    known, records = finished or {}, dict[Shard, Record]()
+    pending = [shard for shard in shards if shard not in known]
+    if cluster is None:
+        arriving = parallel_map(lambda shard: one(work, shard, *shared), pending, threads)
+    else:
+        arriving = _on_cluster(pending, work, shared, cluster, fits)
+    with contextlib.closing(arriving):
+        for count, shard in enumerate(shards):
+            progress("shards", count, len(shards))
+            if shard in known:
+                records[shard] = known[shard]
+            else:
+                records[shard] = next(arriving)
+                keep(shard, records[shard])
+            if enough(records[shard]):
+                break
+    return records
+
+
+@contextlib.contextmanager
+def dask(address: str) -> Iterator[Cluster]:
+    """A client that is connected to the Dask scheduler at this address.
+
+    Raises InputError if the `dask` extra is missing, nothing answers in ten seconds, or the
+    cluster has no worker in a minute.
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise InputError("dask", f"used with {extra('dask')}", "without it") from None
+    from distributed.comm import connect
+
+    async def reach() -> None:
+        tls = distributed.Security().get_connection_args("client")
+        connection = await connect(address, timeout=10, **tls)
+        await connection.close()
+
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error is one line
+    try:  # before there is a client: one that never connected hangs when it is thrown away
+        with ThreadPoolExecutor(1) as apart:  # a notebook's thread has an event loop already
+            apart.submit(asyncio.run, reach()).result()
+        client = distributed.Client(address, timeout=10, set_as_default=False)
+    except (OSError, TypeError, ValueError) as error:
+        failure = f"{address} ({error})"
+        raise InputError("dask", "the address of a Dask scheduler", failure) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            failure = f"of one without any for {_PATIENCE:g} s"
+            raise InputError("dask", "the address of a cluster that has workers", failure) from None
+        yield client
+
+
+def _on_cluster(
+    shards: Sequence[Shard], work: Work, shared: Sequence[Any], cluster: Cluster, fits: Fits
+) -> Generator[Record]:
+    """At most two shards for each thread of the workers, so that little is lost with one.
+
+    What every shard needs is itself a task, not data scattered to a worker, which would be lost
+    with it: a task is done again.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that a table is large
+            tables = [cluster.submit(_same, x, pure=False) for x in shared]
+        answers = in_order(
+            lambda shard: cluster.submit(_remote, work, shard, *tables, pure=False),
+            shards,
+            2 * max(1, sum(cluster.nthreads().values())),
+        )
+        for shard, answer in zip(shards, answers, strict=True):
+            yield _judged(answer, partial(fits, shard))
+    except InputError:
+        raise
+    except BaseException as error:
+        if isinstance(error, GeneratorExit | KeyboardInterrupt):
+            raise
+        failure = f"given up by Dask ({type(error).__name__}: {error})"
+        raise InputError("shards", _WORKERS, failure) from None
+
+
+def _same(table: Any) -> Any:
+    return table
+
+
+def one(work: Work, shard: Shard, *shared: Any) -> Record:
+    """The record as JSON gives it back, so that it is the same whether it was logged or not."""
+    record: Record = json.loads(json.dumps(work(shard, *shared)))
+    return record
+
+
+def _remote(work: Work, shard: Shard, *shared: Any) -> str:
+    """The answer of a worker: a text, with the version that computed it."""
+    return json.dumps({"version": version("attncert"), "record": work(shard, *shared)})
+
+
+def _judged(answer: Any, fits: Callable[[Any], bool]) -> Record:
+    """The record in a worker's answer. Raises InputError."""
+    content = json_value(str(answer).encode("utf-8", "replace"), "the answer of a Dask worker")
+    if not isinstance(content, dict) or content.keys() != {"version", "record"}:
+        raise InputError("shards", _WORKERS, "by one whose answers have another form")
+    if content["version"] != version("attncert"):
+        raise InputError("shards", _WORKERS, f"by one of version {content['version']}")
+    record: Record = content["record"]
+    if not fits(record):
+        raise InputError("shards", _WORKERS, "by one whose records do not fit their shards")
+    return record

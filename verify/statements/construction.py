@@ -1,0 +1,247 @@
+"""The record of a construction, from which proof, report, attack and audit derive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+
+from attncert.constructions.brief import in_brief
+from attncert.constructions.construction import Bound, BuiltLayer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.blocks import Attention, Block
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import Progress, StageProgress, silent
+from attncert.verify.claims.evidence import Claim
+from attncert.verify.statements.goals import Exact, Goal
+from attncert.verify.statements.statements import Hypothesis, Step
+
+_NAME = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_STATEMENT = re.compile("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `prove` that a construction may read.
+
+    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. saturation:
+    bits to which every head is to saturate, only if the construction takes the option. beta: of a
+    retrieval. seed: of random searches. progress: called as progress(done, of). Source:
+    docs/constructions.md.
+
+    >>> from attncert import Request
+    >>> Request(heads=3).head_width
+    1
+    """
+
+    heads: int | None = None
+    head_width: int = 1
+    value_width: int = 1
+    saturation: int | None = None
+    beta: Fraction | None = None
+    seed: int = 0
+    progress: Progress = field(default=silent, compare=False)
+
+
+@dataclass(frozen=True)
+class LayerTheorem:
+    """The theorem of a construction of one layer, whose values are solved for.
+
+    bound:   the number of examples that it places, None if unknown. width: the default d_h for n
+             tokens.
+    follows: further claims about the finished weights; they may rest on any earlier claim.
+    heads:   in a report, the paragraph above the table of heads.
+    owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
+             code than the builder's. None: it does if all hypotheses hold.
+    """
+
+    bound: Bound | None = None
+    width: Callable[[int], int] = lambda n: 1
+    follows: Callable[[Dataset, BuiltLayer], Iterable[Claim]] = lambda data, built: ()
+    heads: str = "Groups list the examples that a head places."
+    owes: Callable[[Dataset], bool] | None = None
+
+    def r(self, data: Dataset, head_width: int) -> int:
+        """The number r of the bound for these data; n if there is no bound."""
+        return data.n if self.bound is None else self.bound.strength(data.n, head_width)
+
+    def places(self, heads: int | None, r: int) -> int | None:
+        """The number of examples that the theorem places with these heads, if known."""
+        return self.bound.places(heads, r) if self.bound and heads else None
+
+
+Build = Callable[[Dataset, Request], Any]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The variables of a promise: T examples of n tokens of width d, labels of m numbers, H heads
+    in all blocks. built: what the builder returned.
+
+    Source: docs/constructions.md.
+
+    >>> Sizes(T=3, n=2, d=2, m=1, H=4).H
+    4
+    """
+
+    T: int
+    n: int
+    d: int
+    m: int
+    H: int
+    built: Any = None
+
+    @classmethod
+    def of(cls, data: Dataset, network: Network, built: Any) -> Sizes:
+        return cls(data.T, data.n, data.d, data.m, heads_of(network), built)
+
+
+def heads_of(network: Network) -> int:
+    """The number of heads in all blocks."""
+    return sum(len(block.heads) for block in network.blocks if isinstance(block, Attention))
+
+
+Promise = Callable[[Sizes], int]
+
+
+@dataclass(frozen=True)
+class Construction:
+    """One construction: how to build a network, the statements of its proof, and its claims.
+
+    name:       on the command line and in certificates: lower-case words joined by hyphens.
+    build:      a function of data and a `Request` that returns a `Network`, or an object with an
+                attribute `network`. Raises HypothesisFails if the theorem does not apply.
+    title:      for reports. theorem: the name of what is proved. source: where the proof is.
+    hypotheses: statements about the data, by name.
+    steps:      statements about what was built, by name, in the order of the proof.
+    promises:   formulas by name: upper bounds for "parameters", "blocks", "heads" and "units", and
+                for "examples" the number that the theorem places. Each becomes a claim.
+    claims:     about the outputs: `Exact`, `Within`, `Nearest`, each at most once. The first is the
+                conclusion.
+    options:    options of `prove` that it takes, beside device and seed.
+    purposes:   of the blocks, in order: (number of blocks, purpose); None: the remaining blocks.
+    subject:    the data as the construction sees them.
+    adapt:      changes small random data for `attack`, so that they meet a hypothesis that random
+                data rarely meet.
+    layer:      for a construction of one layer of attention, the rest of its theorem.
+    Source: docs/constructions.md.
+
+    >>> from attncert.verify.statements.registry import method
+    >>> method("relu")
+    Construction('relu', source='constructions/network/relu.py')
+    """
+
+    name: str
+    build: Build
+    title: str = ""
+    theorem: str = ""
+    source: str = ""
+    hypotheses: Mapping[str, Hypothesis] = field(default_factory=dict)
+    steps: Mapping[str, Step] = field(default_factory=dict)
+    promises: Mapping[str, Promise] = field(default_factory=dict)
+    claims: Sequence[Goal] = (Exact(),)
+    options: Sequence[str] = ("round", "before")
+    purposes: Sequence[tuple[int | None, str]] = ()
+    subject: Callable[[Dataset, Request], Dataset] = lambda data, request: data.expanded()
+    adapt: Callable[[Dataset], Dataset] = lambda data: data
+    layer: LayerTheorem | None = None
+
+    def __post_init__(self) -> None:
+        """Raises InputError, which names the field, for the first fault."""
+        for part, must, got in _faults(self):
+            raise InputError(f"construction: {part}", must, got)
+
+    def __repr__(self) -> str:
+        return in_brief(self, self.name, source=self.source)
+
+    @property
+    def heading(self) -> str:
+        """The title, or the name if there is none."""
+        return self.title or self.name
+
+    @property
+    def assumes_a1_a2(self) -> bool:
+        """Whether a step rests on Assumption 2; such constructions use Assumption 1 as well."""
+        return any("A2" in step.rests_on for step in self.steps.values())
+
+    def purposes_of(self, network: Network) -> Iterator[tuple[Sequence[Block], str]]:
+        """The blocks for each purpose; the purpose of each further block is ""."""
+        counts = [count for count, _ in self.purposes]
+        left = network.depth - sum(count or 0 for count in counts)
+        start = 0
+        for count, purpose in self.purposes:
+            some = network.blocks[start : start + (left if count is None else count)]
+            start += len(some)
+            if some:
+                yield some, purpose
+        yield from (((block,), "") for block in network.blocks[start:])
+
+
+@dataclass(frozen=True)
+class Task:
+    """A construction with its data and options. data: as the construction sees them. progress:
+    called as progress(stage, done, of)."""
+
+    data: Dataset
+    construction: Construction
+    request: Request
+    progress: StageProgress = silent
+
+    @property
+    def theorem(self) -> LayerTheorem:
+        return self.construction.layer or LayerTheorem()
+
+    @property
+    def r(self) -> int:
+        return self.theorem.r(self.data, self.request.head_width)
+
+
+def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
+    """Each fault: the field, what it must be, and what it is."""
+    if not (isinstance(construction.name, str) and _NAME.fullmatch(construction.name)):
+        yield "name", "in lower case, like my-heads", construction.name
+    if not callable(construction.build):
+        yield "build", "a function", type(construction.build).__name__
+    yield from _statements("hypotheses", construction.hypotheses, Hypothesis)
+    yield from _statements("steps", construction.steps, Step)
+    if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
+        yield "claims", "one or more, such as Exact()", construction.claims
+    elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
+        yield "claims", "of different kinds", construction.claims
+    yield from _premises(construction.hypotheses, construction.steps)
+
+
+def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, object]]:
+    if not isinstance(named, Mapping):
+        yield part, f"{kind.__name__} records by name", type(named).__name__
+        return
+    for name, statement in named.items():
+        if not (isinstance(name, str) and _STATEMENT.fullmatch(name)):
+            yield part, "named by words joined by hyphens", name
+        if not isinstance(statement, kind):
+            yield f"{part}: {name}", f"a {kind.__name__}", type(statement).__name__
+        elif not (isinstance(statement.sentence, str) and callable(statement.relations)):
+            yield f"{part}: {name}", "a sentence and a function", statement.sentence
+        elif getattr(statement, "each", "") not in ("", "head", "group", "block"):
+            yield f"{part}: {name}: each", "head, group or block", statement.each
+
+
+def _premises(
+    hypotheses: Mapping[str, Hypothesis], steps: Mapping[str, Step]
+) -> Iterator[tuple[str, str, object]]:
+    """Unknown premises, a name of both a hypothesis and a step, and circular premises."""
+    if both := sorted(set(hypotheses) & set(steps)):
+        yield "steps", "named unlike every hypothesis", both[0]
+    for name, step in steps.items():
+        for premise in step.rests_on:
+            if premise not in hypotheses and premise not in steps:
+                yield f"steps: {name}: rests_on", "names of hypotheses and steps", premise
+    graph = nx.DiGraph((premise, name) for name, step in steps.items() for premise in step.rests_on)
+    if not nx.is_directed_acyclic_graph(graph):
+        circle = " -> ".join(a for a, _ in nx.find_cycle(graph))
+        yield "steps", "such that none rests on itself", circle

@@ -1,0 +1,199 @@
+"""A construction on data, judged up to its outputs: hypotheses, what the builder returns, steps and
+promises, and whether the proof holds. An error in a third party's code is one line that names the
+part.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from flint import fmpq_mat
+
+from attncert.constructions.construction import BuiltLayer
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import HypothesisFails, InputError
+from attncert.constructions.from_layer import from_layer
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.stands import stands
+from attncert.verify.claims.words import counted
+from attncert.verify.statements.construction import (
+    Construction,
+    LayerTheorem,
+    Request,
+    Sizes,
+    Task,
+    heads_of,
+)
+from attncert.verify.statements.known import Known
+from attncert.verify.statements.registry import errors_of, foreign
+from attncert.verify.statements.statements import ErrorsOf, step_claims
+from attncert.verify.statements.states import Views
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judged construction.
+
+    data: as the construction sees them. claims: about hypotheses, steps, promises and the proof.
+    built: what the builder returned; failure: the hypothesis that it named instead, or why the rank
+    of a layer is too small. views: of the network. layer: if keys and queries were built;
+    placed: the same, with the examples that each head places.
+    """
+
+    data: Dataset
+    claims: list[Claim]
+    built: Any = None
+    views: Views | None = None
+    layer: Layer | None = None
+    placed: BuiltLayer | None = None
+    failure: HypothesisFails | None = None
+
+
+def judged(task: Task) -> Judged:
+    """The construction judged on its data. Raises InputError for errors in a third party's code."""
+    construction, data, request = task.construction, task.data, task.request
+    errors = partial(errors_of, construction, data=data)
+    task.progress("hypotheses", 0, 1)
+    claims = _hypotheses(task, errors)
+    task.progress("building", 0, 1)
+    try:
+        with errors("build"):
+            built = construction.build(data, request)
+            layer, network = _layer_and_network(built, data)
+        placed, failed = _placed(construction, built, layer, data, request)
+        task.progress("steps", 0, 1)
+        if placed is not None:
+            claims += _of_groups(task, placed)
+        subject = built if placed is None else placed
+        views = Views(data, subject, network, placed.groups if placed else ())
+        before = _weights(network) if foreign(construction) else []
+        steps = step_claims(construction.steps, views, errors, construction.source)
+        promises = list(_promised(construction, views, errors))
+        with errors("steps"):
+            if before and before != _weights(network):
+                raise ValueError("they change the network")
+    except HypothesisFails as failure:
+        return Judged(data, claims, failure=failure)
+    except InputError:
+        if (false := _first_false(claims)) is None:
+            raise
+        return Judged(data, claims, failure=false)
+    claims += [*steps, *promises, *stands(claims, steps, promises)]
+    return Judged(data, claims, built, views, layer, placed, failed)
+
+
+def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str, Level]:
+    """The level of each hypothesis about the data alone. Raises InputError for errors in a third
+    party's code."""
+    theorem = construction.layer or LayerTheorem()
+    request = Request(head_width=theorem.width(data.n), value_width=data.m)
+    task = Task(data, construction, request)
+    claims = _hypotheses(task, partial(errors_of, construction, data=data))
+    levels = {claim.id: claim.level for claim in claims}
+    names = construction.hypotheses
+    return {name: levels[own] for name in names if (own := ids.hypothesis(name)) in levels}
+
+
+def _hypotheses(task: Task, errors: ErrorsOf) -> list[Claim]:
+    """The hypotheses about the data, before anything is built."""
+    claims = list[Claim]()
+    for name, hypothesis in task.construction.hypotheses.items():
+        with errors(f"hypothesis {name}"):
+            if isinstance(hypothesis, Known):
+                claims += hypothesis.claims(task)
+            else:
+                claims.append(hypothesis.claim(name, task.data))
+    return claims
+
+
+def _of_groups(task: Task, built: BuiltLayer) -> list[Claim]:
+    """The hypotheses about the groups."""
+    some = (x for x in task.construction.hypotheses.values() if isinstance(x, Known))
+    return [claim for hypothesis in some for claim in hypothesis.of_groups(task, built)]
+
+
+def _weights(network: Network) -> list[fmpq_mat]:
+    return [fmpq_mat(x) for block in network.blocks for x in block.matrices]
+
+
+def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
+    """The first false hypothesis: the builder and the steps may rely on all of them."""
+    for claim in hypotheses:
+        if claim.level is Level.REFUTED:
+            name = ids.hypothesis_name(claim.id) or ""
+            reason = f"this hypothesis is false: {claim.statement.removesuffix('.')}"
+            return HypothesisFails(name, reason, dict(claim.witness or {}))
+    return None
+
+
+def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network]:
+    """The layer of keys and queries, if it is one, and the network that the steps are about."""
+    layer = getattr(built, "layer", built)
+    if isinstance(layer, Layer):
+        return layer, of_keys(layer, data.d)
+    network = getattr(built, "network", built)
+    if not isinstance(network, Network):
+        raise TypeError(f"a {type(built).__name__} is returned, not a Network or a Layer")
+    return None, network
+
+
+def of_keys(layer: Layer, d: int) -> Network:
+    """The block of a layer whose values are not chosen yet; they are 0 here."""
+    none = fmpq_mat(d, 1)
+    heads = tuple(Head(head.key, head.query, none) for head in layer.heads)
+    return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
+
+
+def _placed(
+    construction: Construction, built: Any, layer: Layer | None, data: Dataset, request: Request
+) -> tuple[BuiltLayer | None, HypothesisFails | None]:
+    """The layer with the examples that each head adds to the rank; or why that is too small."""
+    if layer is None:
+        return None, None
+    if isinstance(built, BuiltLayer):
+        return built, None
+    try:
+        return from_layer(layer, data, construction.name, heads=request.heads), None
+    except HypothesisFails as failure:
+        return None, failure
+
+
+_MEASURES: dict[str, Callable[[Network], int]] = {
+    "parameters": lambda network: network.parameters,
+    "units": lambda network: network.units,
+    "blocks": lambda network: network.depth,
+    "heads": heads_of,
+}
+
+
+def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Iterator[Claim]:
+    """A claim for each promise: the promised number and that of what was built."""
+    sizes = Sizes.of(views.data, views.network, views.built)
+    for what, formula in construction.promises.items():
+        with errors(f"promise {what}"):
+            most = operator.index(formula(sizes))
+            measured = views.data.T if what == "examples" else _MEASURES[what](views.network)
+        if what == "examples":
+            statement = (
+                f"The theorem places {counted(most, 'example')}, and there are {measured:,}."
+            )
+        else:
+            statement = f"The network has {measured:,} {what}, and at most {most:,} are promised."
+        numbers = {"promised": most, "built": measured}
+        yield Claim.checked(
+            ids.promise(what),
+            statement,
+            measured <= most,
+            numbers,
+            numbers=numbers,
+            arithmetic="counted",
+            source=construction.source,
+        )

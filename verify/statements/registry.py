@@ -1,0 +1,150 @@
+"""The registry of constructions: those of this project, and third-party ones, registered by a call
+or, for one run, by `--construction package.module:NAME`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import Broken, HypothesisFails, InputError
+from attncert.constructions.foreign import error_text
+from attncert.verify.questions.constructions import RETRIEVAL
+from attncert.verify.statements import affine, generic, networks, paper, width_one
+from attncert.verify.statements.construction import Construction
+
+_LAYERS = (paper.CONSTRUCTION, width_one.CONSTRUCTION, affine.CONSTRUCTION, generic.CONSTRUCTION)
+_OURS = (*_LAYERS, *networks.METHODS)
+_registered: dict[str, Construction] = {x.name: x for x in _OURS}
+
+
+def register(method: Construction) -> Construction:
+    """Register a construction by its name, and return it.
+
+    A second construction of the same name replaces the first (when a cell of a notebook is run
+    again), unless it is one of this project. Raises InputError for such a name. Source:
+    docs/constructions.md.
+
+    >>> register(method("paper")) is method("paper")
+    True
+    >>> register("paper")
+    Traceback (most recent call last):
+    attncert.InputError: construction: must be a Construction, not of type str
+    """
+    if not isinstance(method, Construction):
+        raise InputError("construction", "a Construction", f"of type {type(method).__name__}")
+    if known(method.name) in _OURS and method not in _OURS:
+        raise InputError("construction", "a name that is still free", method.name)
+    _registered[method.name] = method
+    return method
+
+
+def method(name: str) -> Construction:
+    """The construction of this name, or of a place package.module:NAME.
+
+    Raises InputError if there is none.
+    """
+    if match := known(name):
+        return match
+    if ":" in name:
+        return _imported(name)
+    raise InputError("construction", f"{', '.join(names())} or MODULE:NAME", name)
+
+
+def known(name: str) -> Construction | None:
+    """The registered construction of this name, if there is one."""
+    return _registered.get(name)
+
+
+def methods() -> tuple[Construction, ...]:
+    """The registered constructions of one layer, in the order of registration."""
+    return tuple(x for x in _registered.values() if x.layer is not None)
+
+
+def network_methods() -> tuple[Construction, ...]:
+    """The other constructions, which output the labels; without retrieval."""
+    return tuple(x for x in _registered.values() if x.layer is None and x.name != RETRIEVAL)
+
+
+def names() -> tuple[str, ...]:
+    """The names of all registered constructions."""
+    return tuple(_registered)
+
+
+def foreign(method: Construction) -> bool:
+    """Whether this is a third-party construction."""
+    return _registered.get(method.name) is method and method not in _OURS
+
+
+@contextmanager
+def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
+    """A context for code of a construction. In a third-party one, a change of the data, or an error
+    other than HypothesisFails, becomes an InputError that names the construction, the part and the
+    line."""
+    before = data.hashed() if foreign(method) else ""
+    try:
+        try:
+            yield
+        finally:  # after HypothesisFails, too
+            if before and data.hashed() != before:
+                raise ValueError("it changes the data")
+    except (Broken, HypothesisFails, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if not foreign(method):
+            raise
+        whose = f"{part} of construction {method.name}"
+        raise Broken(whose, error_text(error) + _line(error)) from error
+
+
+def _line(error: BaseException) -> str:
+    """The last line of third-party code in the traceback."""
+    ours = str(Path(__file__).parents[1])
+    frames = traceback.extract_tb(error.__traceback__)
+    foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
+    return f" ({Path(foreign[-1].filename).name}, line {foreign[-1].lineno})" if foreign else ""
+
+
+def _imported(place: str) -> Construction:
+    """The construction at package.module:NAME, imported and registered."""
+    module, _, attribute = place.partition(":")
+    try:
+        method = getattr(_module(module), attribute)
+    except (Exception, SystemExit) as error:  # whatever a module can raise
+        reason = f"{place} ({error_text(error)})"
+        raise InputError("construction", "a module and a name in it", reason) from error
+    return _method_of(method, place)
+
+
+def _module(name: str) -> ModuleType:
+    """Import a module, also from the current folder. That folder is first in the path during the
+    import, as with `python -m`, and last afterwards, so that no file there hides a library."""
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(here)
+        if here not in sys.path:
+            sys.path.append(here)
+
+
+def source_of(place: str) -> Path | None:
+    """The file of a construction at a place module:NAME; None for a name."""
+    module = sys.modules.get(place.partition(":")[0]) if ":" in place else None
+    file = getattr(module, "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def _method_of(method: object, place: str) -> Construction:
+    if not isinstance(method, Construction):
+        kind = f"of type {type(method).__name__} ({place})"
+        raise InputError("construction", "a Construction", kind)
+    return method if known(method.name) is method else register(method)

@@ -1,0 +1,128 @@
+"""A set of vectors and rounding: its exact rank, its singular values, and what rounding can change.
+
+*Exact* is the rank of the stored numbers, over Q; singular values are float64. An exact rank does
+not say that a set is far from dependent: a matrix of rank 100 with noise of size 10^-3 on top has
+full rank, far above the rounding of float32. So the *ε-rank* is given too, the number of singular
+values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max of rank 100 (Eckart and Young). "Robust"
+is about rounding alone.
+
+**Rounding.** Let X hold the stored numbers and X' the ones they were rounded from, to nearest in
+a format with unit roundoff u and smallest subnormal step s. Then |X - X'| <= u|X'| + s/2
+entrywise, hence |X - X'| <= u/(1-u) |X| + s entrywise, and
+
+    ||X - X'||_2 <= ||X - X'||_F <= u/(1-u) ||X||_F + s sqrt(mn) =: rho.
+
+If sigma_min(X) > rho then, by Weyl, X' has full rank whatever it was: *robust*. If not, the bound
+cannot exclude that the numbers before rounding were dependent: *within rounding*. Level of both:
+numerical, with the error of the computed singular values allowed for (a backward-stable SVD moves
+no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray, FloatArray
+from attncert.constructions.errors import InputError
+from attncert.verify.rank import rational
+from attncert.verify.rank.modular import modular_rank
+from attncert.verify.rank.rational import Relation, find_relation
+from attncert.verify.sharding.threads import parallel_map
+
+EPSILON = 1e-3
+
+
+class AgainstRounding(enum.Enum):
+    """The standing of a set of vectors; the value is the phrase that reports use."""
+
+    ROBUST = "robust against rounding"
+    NEARLY = "robust against rounding, nearly dependent"
+    WITHIN = "independent, but within rounding"
+    DEPENDENT = "dependent"
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """number: of the context, or of the subset. size: m vectors.
+
+    rank: over Q, exact. relation: if the rank is below m. least, largest: singular values, float64;
+    least is the m-th, 0 if m > d. rounding: the most that rounding may have moved them; 0 for exact
+    numbers. robust: whether the rank is m whatever rounding did. epsilon_rank: the number of
+    singular values above ε·σ_max.
+
+    >>> [Spectrum.of(0, np.array([[1.0, 1.0], [1.0, x]])).robust for x in (0.0, 1.0 + 2.0**-52)]
+    [True, False]
+    """
+
+    number: int
+    size: int
+    rank: int
+    relation: Relation | None
+    least: float
+    largest: float
+    rounding: float
+    robust: bool
+    epsilon_rank: int
+
+    @classmethod
+    def of(cls, number: int, table: AnyArray) -> Spectrum:
+        """The spectrum of (m, d) vectors, rounded to the table's type; integers are exact. Raises
+        InputError for a number beyond float64."""
+        relation, floats = find_relation(table[: table.shape[1] + 1]), _floats(table)
+        singular, rounding = np.linalg.svd(floats, compute_uv=False), _rounding(table, floats)
+        largest = float(singular[0])
+        least = float(singular[-1]) if len(table) == len(singular) else 0.0
+        error = max(table.shape) * float(np.finfo(np.float64).eps) * largest
+        robust = relation is None and (rounding == 0 or least - error > rounding)
+        rank = len(table) if relation is None else exact_rank(table)
+        above = int((singular > EPSILON * largest).sum())
+        return cls(number, len(table), rank, relation, least, largest, rounding, robust, above)
+
+    @property
+    def standing(self) -> AgainstRounding:
+        if self.relation is not None:
+            return AgainstRounding.DEPENDENT
+        if not self.robust:
+            return AgainstRounding.WITHIN
+        return AgainstRounding.ROBUST if self.epsilon_rank == self.size else AgainstRounding.NEARLY
+
+
+def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
+    """The spectra of numbered sets (m, d), in their order; a few in memory for each thread."""
+    return parallel_map(lambda numbered: Spectrum.of(*numbered), tables)
+
+
+def exact_rank(table: AnyArray) -> int:
+    """The rank over ℚ. Inputs often repeat, and a rank modulo a prime that equals the number of
+    distinct rows, or of columns, settles most tables.
+
+    >>> exact_rank(np.array([[1.0, 2.0, 0.0]] * 9 + [[0.0, 1.0, 0.0]]))
+    2
+    """
+    distinct = np.unique(table, axis=0) if table.dtype != object else table
+    rank = modular_rank(distinct).rank
+    return rank if rank == min(distinct.shape) else rational.rank(distinct).rank
+
+
+def _rounding(table: AnyArray, floats: FloatArray) -> float:
+    """rho of the module's derivation, with the float error of the norm itself allowed for."""
+    if table.dtype.kind != "f":
+        return 0.0
+    info = np.finfo(table.dtype)
+    u, step = float(info.eps) / 2, float(info.smallest_subnormal)
+    scale = float(np.abs(floats).max()) or 1.0
+    norm = scale * float(np.linalg.norm(floats / scale)) * (1 + floats.size * 2.0**-52)
+    return u / (1 - u) * norm + step * math.sqrt(floats.size)
+
+
+def _floats(table: AnyArray) -> FloatArray:
+    """The nearest float64. Raises InputError beyond its range."""
+    try:
+        return table.astype(np.float64)
+    except OverflowError:
+        raise InputError("table", "numbers in the range of float64", "larger") from None

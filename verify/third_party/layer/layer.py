@@ -1,0 +1,226 @@
+"""`attncert layer` as a function: the behaviour of third-party weights on a data set.
+
+The conclusion is about the errors, which are given beside the labels' spread. The tolerance or a
+default (`error.default_limit`) says which are small enough. If the names of the arrays do not say
+what the layer computes, the conclusion rests on an assumption. If the layer as read does not
+reproduce recorded outputs, there is no conclusion about labels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+
+from attncert.constructions.arrays import BoolArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.blocks import Block, FeedForward
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import StageProgress, silent
+from attncert.constructions.weights.load import load_weights
+from attncert.constructions.weights.recording import Recording
+from attncert.constructions.weights.stored import StoredLayer
+from attncert.verify.certificates.certificate import produced_by
+from attncert.verify.checking.answers import answers
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.proof import Proof
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.features.attention import Attention
+from attncert.verify.outputs.error import (
+    at_most,
+    bounds_to_certify,
+    default_limit,
+    measured,
+    spread,
+)
+from attncert.verify.outputs.within import RECOMPUTED, certified, products
+from attncert.verify.prove.networks import given_network
+from attncert.verify.questions.layer import LayerQuestion
+from attncert.verify.third_party.layer.layer_audit import LayerAudit, audit_layer
+from attncert.verify.third_party.layer.mask import Recorded, causal_mask, read_mask, visible_rows
+from attncert.verify.third_party.layer.reading import read_claim
+
+_NO_OUTPUTS = "a certificate is about outputs and labels"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LayerAnswer(Answer):
+    """data: with the rows that each query sees. weights: as stored. attention: the weights on the
+    data, with their conventions. masked: whether the question or the caller gives a mask. audit:
+    errors, heads and the rest; None if the layer does not reproduce recorded outputs."""
+
+    question: LayerQuestion
+    data: Dataset
+    weights: StoredLayer
+    attention: Attention
+    masked: bool
+    audit: LayerAudit | None = None
+
+    @property
+    def reading(self) -> Claim | None:
+        """How the layer was read; None for this project's format, which says it."""
+        return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
+
+
+@answers(
+    LayerQuestion,
+    weights=(StoredLayer, Network, str, os.PathLike),
+    data=(Dataset, Recording),
+    mask=np.ndarray,
+)
+def layer(
+    weights: StoredLayer | Network | str | os.PathLike[str],
+    data: Dataset | Recording,
+    question: LayerQuestion | None = None,
+    progress: StageProgress = silent,
+    *,
+    mask: BoolArray | None = None,
+) -> LayerAnswer | Proof:
+    """The errors, rank, saturation and heads of a third-party attention layer on data; for a
+    network of other blocks, its errors.
+
+    weights: a file, or `attncert.Weights`. data: a recording also holds the outputs that the
+    weights must reproduce. mask: (T, n), True for the rows seen; None: that of the question.
+    Returns a LayerAnswer, or a Proof for a network. Arithmetic: exact if all logits are integer
+    multiples of ln 2, otherwise balls. Source: ours, docs/models-and-layers.md. Raises InputError.
+
+    >>> from attncert import LayerQuestion, Weights, layer, load
+    >>> weights = Weights.load("examples/trained/after.npz", heads=3)
+    >>> layer(weights, load("examples/trained/data.npz"), LayerQuestion(tolerance="0.1")).holds
+    True
+    """
+    question = question or LayerQuestion()
+    stored = _stored(weights, question)
+    if isinstance(stored, Network):
+        if mask is not None or not isinstance(data, Dataset):
+            raise InputError("data", "a Dataset, without mask, for a network", repr(data))
+        return given_network(stored, question.of(data).expanded(), question)
+    examples, recorded, masked = _examples(data, question, mask)
+    attention = Attention.of(stored, examples, question.logit_unit, question.scale)
+    reading = read_claim(stored, attention, recorded, masked)
+    audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_NO_OUTPUTS)
+    if not claims:
+        bound = question.tolerance
+        limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
+        audit = audit_layer(attention, limit=limit, progress=progress)
+        claims = _claims(audit, spread(examples))
+        if claims[-1].level.holds:
+            network = _on_given_data(stored, attention)
+            confirmed, file = _certified(audit, network, examples, question.line())
+            on = tuple(claim.id for claim in confirmed)
+            claims[-1:] = [*confirmed, replace(claims[-1], rests_on=on)]
+    return LayerAnswer(
+        question=question,
+        data=examples,
+        trace=ProofTrace(_resting(claims, reading)),
+        conclusion=claims[-1].id,
+        **file,
+        weights=stored,
+        attention=attention,
+        masked=masked,
+        audit=audit,
+    )
+
+
+def _stored(
+    weights: StoredLayer | Network | str | os.PathLike[str], question: LayerQuestion
+) -> StoredLayer | Network:
+    if not isinstance(weights, StoredLayer | Network):
+        return load_weights(weights, question.format, question.prefix, question.heads)
+    for name in ("prefix", "heads"):
+        if getattr(question, name) is not None:
+            raise InputError(name, "given with a file of weights", "with weights in memory")
+    return weights
+
+
+def _examples(
+    data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
+) -> tuple[Dataset, Recorded | None, bool]:
+    """The first examples with the rows that each query sees, the recorded outputs of these, and
+    whether there is a mask. A mask is for all examples of the data."""
+    recorded = None
+    if isinstance(data, Recording):
+        recorded, data = Recorded(data.outputs, data.unit), data.data
+    examples = question.of(data).expanded()
+    if mask is None and question.mask == "causal":
+        mask = causal_mask(data.expanded())
+    elif mask is None and question.mask != "none":
+        mask, recorded = read_mask(question.mask, data.expanded())
+    if recorded is not None:
+        recorded = replace(recorded, outputs=recorded.outputs[: examples.T])
+    if mask is None:
+        return examples, recorded, False
+    return visible_rows(examples, mask[: examples.T, : examples.n]), recorded, True
+
+
+# The certificate.
+
+
+def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
+    """The layer as a network. If it has biases, a first block appends a 1 to every vector, and a
+    last one adds b_O."""
+    blocks: list[Block] = [attention.block]
+    if stored.biased:
+        d = attention.data.d - 1
+        appended = fmpq_mat([[int(i == j) for j in range(d + 1)] for i in range(d)])
+        blocks.insert(0, FeedForward(appended, fmpq_mat(1, d + 1, [0] * d + [1]), of="all"))
+    if stored.offset is not None:
+        m = int(stored.offset.ncols())
+        same = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
+        blocks.append(FeedForward(same, stored.offset))
+    return Network(tuple(blocks))
+
+
+def _certified(
+    audit: LayerAudit, network: Network, data: Dataset, command: str
+) -> tuple[list[Claim], dict[str, Any]]:
+    """As `within.certified`; without a certificate if the checker cannot judge it quickly."""
+    attention, error = audit.attention, audit[ids.LAYER_ERROR]
+    if attention.block.root != 1:
+        return [], {"uncertified": f"no block divides logits by the root of {attention.block.root}"}
+    long = attention.exponents is not None and not attention.short
+    if long or products(network, data) > RECOMPUTED:
+        return [], {"uncertified": "the checker would take too long for it"}
+    return certified(
+        data,
+        network,
+        exact=error.level is Level.PROVED,
+        bounds=bounds_to_certify(audit.limit, error, audit[ids.LAYER_MEMORIZES]),
+        construction="given-layer",
+        produced_by=produced_by(command, 0),
+    )
+
+
+# Claims.
+
+
+def _unread(reading: Claim | None) -> list[Claim]:
+    """No verdict about labels if the layer as read does not reproduce the recorded outputs."""
+    if reading is None or reading.level.holds:
+        return []
+    reason = {"reason": f"{reading.statement} So the labels were not judged."}
+    statement = "The outputs are as the labels require."
+    return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
+
+
+def _claims(audit: LayerAudit, width: Fraction) -> list[Claim]:
+    """All claims, the conclusion last."""
+    claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
+    return [*claims, measured(audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES], width)]
+
+
+def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
+    """These claims after, and resting on, the claim that the layer was read correctly, if it
+    holds."""
+    if reading is None:
+        return tuple(claims)
+    on = (reading.id,) if reading.level.holds else ()
+    return (reading, *(replace(claim, rests_on=(*claim.rests_on, *on)) for claim in claims))
