@@ -108,6 +108,8 @@ def parts_of(answer: Answer) -> PageParts:
             from attncert.reports.pages.capacity import page_parts
         case "compare":
             from attncert.reports.pages.compare import page_parts
+        case "depth":
+            from attncert.reports.pages.depth import page_parts
         case "fit":
             from attncert.reports.pages.fit import page_parts
         case "kruskal":

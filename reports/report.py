@@ -20,13 +20,13 @@ HTML_MARK = f"<!doctype html>\n{MARK}"  # the beginning of every page for a brow
 PAGE, HTML_PAGE = "report.md", "report.html"  # the page, and the same for a browser
 FILES = (
     PAGE, HTML_PAGE, "answer.json", "timings.json", "certificate.json",
-    "certificate-every-labelling.json", "certificate-data.json", "certificate-data.npz",
+    "certificate-every-labelling.json", "certificate-some-labellings.json",
+    "certificate-data.json", "certificate-data.npz",
     "references.bib", "tables.tex",  # tables.tex: of earlier reports
 )  # fmt: skip
 _AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
 FIGURES = (
-    "graph", "saturation", "fractions", "spectra", "ranks",
-    "saturation-c", "own-weights", "largest-weights", "heads",  # of earlier reports
+    "graph", "saturation", "fractions", "spectra", "ranks", "depth",
 )  # fmt: skip
 
 

@@ -115,12 +115,12 @@ def spans(data: Dataset) -> Spans:
     if data.contexts.bits() > 60:
         tokens = tokens.astype(object)
     differences = (tokens[:, 1:] - tokens[:, :1]).reshape(-1, data.d)
-    a = _rank(differences)
-    whole = _rank(tokens.reshape(-1, data.d))
-    return Spans(a, whole - a, _rank(data.queries.numerators), data.m)
+    a = span_of(differences)
+    whole = span_of(tokens.reshape(-1, data.d))
+    return Spans(a, whole - a, span_of(data.queries.numerators), data.m)
 
 
-def _rank(rows: IntegerArray) -> int:
+def span_of(rows: IntegerArray) -> int:
     """The rank of integer rows, exact: modulo a prime if that is full, else by the Gram matrix."""
     count, width = rows.shape
     for some in (rows[: 4 * width], rows):  # a few rows are usually enough

@@ -56,7 +56,7 @@ class Descent:
     reason if it did not converge.
     """
 
-    shape: Shape
+    shape: Any
     weights: Array
     converged: bool
     error: float
@@ -93,35 +93,78 @@ def descend(
     first weights, in the scale of the data. Deterministic on one machine. It proves nothing.
     """
     xp, place = array_namespace(queries), device(queries)
-    E, e, y = (_unit(xp, array) for array in (contexts, queries, labels))
+    E, e, y = (unit(xp, array) for array in (contexts, queries, labels))
     contexts, queries, labels = contexts / E, queries / e, labels / y
     factors = xp.asarray(_factors(shape, E, e, y), device=place)
     seeded = isinstance(begin, int)
     x = xp.asarray(start(shape, begin), device=place) if seeded else begin / factors
-    free, count = shape.free, labels.shape[0] * shape.m
+    free = shape.free
 
-    def errors(weights: Array) -> Array:
+    def errors(some: Array) -> Array:
+        weights = xp.concat((some, x[free:]))
         return xp.reshape(outputs(contexts, queries, weights, shape, times) - labels, (-1,))
 
-    level, steps, slow, why = 1.0, list[DescentStep](), 0, f"not by step {max_steps}"
+    def slopes(some: Array) -> Array:
+        weights = xp.concat((some, x[free:]))
+        J = jacobian(contexts, queries, weights, shape, free, times)[1]
+        return xp.reshape(J, (-1, free))
+
+    found = minimise(
+        errors, slopes, x[:free], tolerance=tolerance, max_steps=max_steps, patience=patience,
+        progress=progress,
+    )  # fmt: skip
+    converged, why = found.error <= tolerance, found.why
+    with np.errstate(all="ignore"):  # for denormal data 1/E is infinite
+        weights = xp.concat((found.weights, x[free:])) * factors
+    if converged and not bool(xp.all(xp.isfinite(weights))):
+        converged, why = (
+            False,
+            "in the scale of the data the weights are beyond the range of float64",
+        )
+    return Descent(shape, weights, converged, found.error * y, found.steps, why)
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """weights: the last ones. error: the largest. why: the error is above the tolerance."""
+
+    weights: Array
+    error: float
+    steps: tuple[DescentStep, ...]
+    why: str
+
+
+def minimise(
+    errors: Callable[[Array], Array],
+    slopes: Callable[[Array], Array],
+    x: Array,
+    *,
+    tolerance: float = TOLERANCE,
+    max_steps: int = MAX_STEPS,
+    patience: int = _PATIENCE,
+    progress: Callable[[int, float], None] = lambda step, error: None,
+) -> Minimum:
+    """Levenberg and Marquardt's steps from x until the largest of the errors is at most the
+    tolerance. errors: f(x), (N,); slopes: J(x), (N, P). Deterministic on one machine."""
+    xp, level, steps, slow, why = array_namespace(x), 1.0, list[DescentStep](), 0, ""
     f = errors(x)
     squares, error = _measure(xp, f)
     while True:
-        damping = level * squares / count
+        damping = level * squares / f.shape[0]
         steps.append(DescentStep(error, damping))
         progress(len(steps) - 1, error)
         if error <= tolerance or not math.isfinite(squares):
             why = "" if error <= tolerance else "numbers beyond the range of float64"
             break
         if len(steps) > max_steps or slow > patience:
-            why = why if slow <= patience else f"no progress in the last {patience} steps"
+            why = f"no progress in the last {patience} steps"
+            why = why if slow > patience else f"not by step {max_steps}"
             break
-        J = jacobian(contexts, queries, x, shape, free, times)[1]
-        J = xp.reshape(J, (count, free))
+        J = slopes(x)
         products = smaller(J)
         while True:
             change = direction(J, products, f, damping)
-            trial = xp.concat((x[:free] + change, x[free:]))
+            trial = x + change
             tried = errors(trial)
             lower, largest = _measure(xp, tried)
             promised = squares - float(xp.sum((f + J @ change) ** 2))
@@ -129,21 +172,14 @@ def descend(
             if gain > 0 or damping > 1e30:  # (a NaN is no gain)
                 break
             level *= _HARDER
-            damping = level * squares / count
+            damping = level * squares / f.shape[0]
         if not gain > 0:
             why = "no step makes the error smaller"
             break
         slow = slow + 1 if lower > 0.9 * squares else 0
         level *= _EASIER if gain > 0.75 else 1.0 if gain > 0.25 else _HARDER
         x, f, squares, error = trial, tried, lower, largest
-    with np.errstate(all="ignore"):  # for denormal data 1/E is infinite
-        weights, converged = x * factors, error <= tolerance
-    if converged and not bool(xp.all(xp.isfinite(weights))):
-        converged, why = (
-            False,
-            "in the scale of the data the weights are beyond the range of float64",
-        )
-    return Descent(shape, weights, converged, error * y, tuple(steps), why)
+    return Minimum(x, error, tuple(steps), why)
 
 
 def start(shape: Shape, seed: int) -> FloatArray:
@@ -197,7 +233,7 @@ def _measure(xp: Any, f: Array) -> tuple[float, float]:
     return float(xp.sum(f * f)), float(xp.max(xp.abs(f)))
 
 
-def _unit(xp: Any, array: Array) -> float:
+def unit(xp: Any, array: Array) -> float:
     """A power of two near the root mean square, 1 for zeros."""
     largest = float(xp.max(xp.abs(array)))
     if not 0 < largest < math.inf:

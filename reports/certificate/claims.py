@@ -18,6 +18,13 @@ _LAYER = "the paper's definition of an attention layer"
 _POWERS = f"{_LAYER}, and that exp(k ln 2) is 2 to the power of k"
 _BLOCKS = "what the blocks of a network compute (docs/certificate.md)"
 _INTERVALS = "the intervals hold the true numbers"
+_NEWTON = (
+    "Newton's method starts at the weights in the file and may move {} of them, one for each "
+    "label. One step, taken anywhere in the box of this radius, stays in the box and brings any "
+    "two points closer together. So the step leaves some point fixed, and there the outputs are "
+    "the labels. All inequalities are computed with integers, rounded to the safe side."
+)
+_IRRATIONAL = "It does not give these real weights exactly: in general they are irrational."
 _TRUE_EXP = "The exponential function is the true one, not rounded."
 
 
@@ -111,19 +118,14 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
 
 
 def _near(cert: Mapping[str, Any]) -> Words:
-    N, radius = len(cert["near"]["unknowns"]), short(printable(cert["near"]["radius"], 200))
+    radius = short(printable(cert["near"]["radius"], 200))
     return Words(
         f"Within {radius} of the weights in the file, in every single number, there are real "
         "weights with which an attention layer outputs exactly the wanted label on each of "
         f"{_examples(cert)}. The weights in the file only come close.",
         f"{_inputs(cert)} {_layer(cert)} {_TRUE_EXP}",
-        "Newton's method starts at the weights in the file and may move "
-        f"{counted(N, 'number')} of them, one for each label. One step, taken anywhere in the box "
-        "of this radius, stays in the box and brings any two points closer together. So the step "
-        "leaves some point fixed, and there the outputs are the labels. All inequalities are "
-        "computed with integers, rounded to the safe side.",
-        "It does not give these real weights exactly: in general they are irrational. "
-        f"{_silent('layer', 'other labels')}",
+        _NEWTON.format(counted(len(cert["near"]["unknowns"]), "number")),
+        f"{_IRRATIONAL} {_silent('layer', 'other labels')}",
         "Banach's fixed point theorem for Newton's map (at the head of near.py in the checker; in "
         "Coq, docs/kernel.md: zero_in_box, accepted_interpolation_near)",
         _LAYER,
@@ -197,6 +199,48 @@ def _nearest(cert: Mapping[str, Any]) -> Words:
     )
 
 
+def _network_near(cert: Mapping[str, Any]) -> Words:
+    radius = short(printable(cert["near"]["radius"], 200))
+    return Words(
+        f"Within {radius} of the weights in the file, in every single number, there are real "
+        f"weights with which the network outputs exactly the wanted label on each of "
+        f"{_examples(cert)}. The weights in the file only come close.",
+        f"{_inputs(cert)} {_blocks(cert)} {_TRUE_EXP}",
+        _NEWTON.format(counted(len(cert["near"]["unknowns"]), "number")),
+        f"{_IRRATIONAL} {_silent('network', 'other labels')}",
+        "Banach's fixed point theorem for Newton's map (at the head of near.py in the checker), "
+        "and the chain rule (derivatives.py)",
+        _BLOCKS,
+    )
+
+
+def _network_rank(cert: Mapping[str, Any]) -> Words:
+    of, T = cert["rank"]["of"], _examples(cert)
+    shown = {
+        "jacobian": f"Networks of this shape output an open set of labellings of {T}: near some "
+        "labels, every change of the labels is followed by a change of the weights.",
+        "jacobian at zero": f"Networks of this shape memorize every labelling of {T}: for every "
+        "choice of labels some weights make the network output exactly these.",
+        "features": "One choice of all weights but the last values lets a network of this shape "
+        f"memorize every labelling of {T}.",
+    }
+    rows = "features of the last block" if of == "features" else "derivatives by all weights"
+    return Words(
+        shown.get(of, ""),
+        f"{_inputs(cert)} {_blocks(cert)} The labels in the file play no part.",
+        f"The {rows} are independent modulo p = {printable(cert['rank']['primes'][0], 200)}, so "
+        "they are independent: a determinant that is not 0 modulo p is not 0. Behind a softmax the "
+        "scores are fractions. Modulo p a power of two depends on its exponent modulo the next "
+        "prime of the file alone, so residues exist all the same: those of real weights whose keys "
+        "are multiples of the ones in the file.",
+        "It does not give the weights for any particular labels, nor say how large they are. "
+        f"{_silent('network')}",
+        "residues modulo the primes are those of real weights, and independent derivatives or "
+        "features say this of labels (docs/depth.md)",
+        f"{_BLOCKS}, and that exp(k ln 2) is 2 to the power of k",
+    )
+
+
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     """What the file states beside its claim, and why that can be proved."""
     statement = argument = ""
@@ -243,6 +287,8 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "network": _network,
     "outputs-within": _within,
     "nearest": _nearest,
+    "network-near": _network_near,
+    "network-rank": _network_rank,
 }
 
 

@@ -47,7 +47,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "heads": attempt.heads,
         "seed": attempt.seed,
         "effective_parameters": attempt.bound,
-        "parameters": descent.shape.parameters,
+        "parameters": attempt.parameters,
         "found": descent.converged,
         "why": descent.why,
         "error": _finite(descent.error),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support import labelling_cases, near_cases, networks
+from support import deep_cases, labelling_cases, near_cases, networks
 from support.small_certificates import CASES, Certificate
 
 _LAYERS = [make() for make in CASES.values()]
@@ -18,5 +18,7 @@ _NETWORK = next(  # of different labels, and whose ties and signs balls need not
 TRUE: dict[str, Certificate] = {x["claim"]: x for x in reversed(_LAYERS)} | {
     "network": _NETWORK,
     "outputs-within": networks.nearly(_NETWORK),
+    "network-rank": deep_cases.case(),
+    "network-near": deep_cases.near_case(),
     "nearest": networks.nearest(_NETWORK, "1/1000000"),
 }

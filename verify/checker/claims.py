@@ -16,6 +16,8 @@ from . import (
     near,
     nearest,
     network,
+    network_near,
+    network_rank,
     relations,
     sequences,
 )
@@ -44,6 +46,12 @@ CLAIMS = {
     "impossible": ClaimKind("relation", LAYER[0], NETWORK, relations.tied, relations.impossible),
     "network": ClaimKind("network", LAYER[0], NETWORK, network.parts, network.judge),
     "outputs-within": ClaimKind("network within", LAYER[0], NETWORK, network.parts, network.judge),
+    "network-near": ClaimKind(
+        "network near", LAYER[0], NETWORK, network_near.parts, network_near.judge
+    ),
+    "network-rank": ClaimKind(
+        "network rank", LAYER[0], NETWORK, network_rank.parts, network_rank.judge
+    ),
     "nearest": ClaimKind("network nearest", LAYER[0], NETWORK, nearest.parts, nearest.judge),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"

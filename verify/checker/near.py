@@ -261,7 +261,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def contraction(
-    limits: Limits, parts: Parts, P: int, f: Any, spread: Any, rows: Any, widths: Any
+    limits: Limits, parts: Any, P: int, f: Any, spread: Any, rows: Any, widths: Any
 ) -> float:
     """The largest kappa, if Newton's map carries the box into itself. f, spread: the errors over
     2^P. rows, widths: the derivatives over 2^COARSE, and for each row the sum of their radii."""

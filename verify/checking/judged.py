@@ -82,4 +82,6 @@ def _work(file: Mapping[str, Any]) -> int | None:
         widths = 2 * dims["head_width"] + dims["value_width"]
         weights = dims["width"] * widths + dims["value_width"] * dims["labels"]
         return int(labels**2 * dims["heads"] * weights)
+    if claim == "network-rank":
+        return int(file["rank"]["value"] ** 3)
     return int(labels**3) if claim == "interpolation-near" else None

@@ -30,10 +30,13 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted, sized
+from attncert.verify.depth.law import Architecture
 from attncert.verify.limits.tightness.certificate import tied_certificate
 from attncert.verify.limits.tightness.limits import impossible, label_limits
 from attncert.verify.newton.certify import MOST_UNKNOWNS, Near, certify, claim, near_certificate
+from attncert.verify.newton.descent import DEEP_STEPS, DeepLaw, descend_deep
 from attncert.verify.newton.heads import Heads, heads
+from attncert.verify.newton.models import model_of
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Fit
@@ -41,15 +44,18 @@ from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
 
 _TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads; for one head
+_DEEP_TRIES = 4  # starts for each number of heads of several layers
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start: its number of heads, its seed, the bound N for these heads, and how it ended."""
+    """One start: its number of heads in each layer, its seed, the bound N for these heads, the
+    number of weights, and how it ended."""
 
     heads: int
     seed: int
     bound: int
+    parameters: int
     descent: Descent
 
 
@@ -62,7 +68,7 @@ class Fitted(Answer):
 
     question: Fit
     data: Dataset
-    law: Law
+    law: Law | DeepLaw
     attempts: tuple[Attempt, ...] = ()
     near: Near | None = None
     heads: Heads | None = None
@@ -86,7 +92,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     search = _Search(data, question, progress)
     value_width = question.value_width or data.m
     progress("limits for all weights", 0, 1)
-    if excluded := _limits(data, question.heads, value_width):
+    if question.layers == 1 and (excluded := _limits(data, question.heads, value_width)):
         provenance = produced_by(question.line(), question.seed)
         certificate = tied_certificate(data, provenance)
         claims = [*data.origin.claims(data), *excluded]
@@ -136,7 +142,7 @@ class _Search:
         self.arrays = _floats(data)
         self.seconds = dict[str, float]()
         with timed(self.seconds, "law"):
-            self.law = law(data)
+            self.law = law(data) if question.layers == 1 else DeepLaw.of(data, question.layers)
         self.attempts: list[Attempt] = []
         self.near: Near | None = None
 
@@ -161,7 +167,7 @@ class _Search:
     def run(self, value_width: int) -> None:
         self.seconds |= {"fit": 0.0, "certify": 0.0}
         for number, seed in _starts(self.law, self.question, value_width):
-            shape = Shape(self.data.d, self.data.m, number, self.question.head_width, value_width)
+            shape = self._shape(number, value_width)
             attempt = self._attempt(shape, seed)
             self.attempts.append(attempt)
             if not attempt.descent.converged:
@@ -172,7 +178,13 @@ class _Search:
             if self.near.holds:
                 return
 
-    def _attempt(self, shape: Shape, seed: int) -> Attempt:
+    def _shape(self, heads: int, value_width: int) -> Shape | Architecture:
+        widths = self.question.head_width, value_width
+        if self.question.layers > 1:
+            return Architecture(self.question.layers, heads, *widths)
+        return Shape(self.data.d, self.data.m, heads, *widths)
+
+    def _attempt(self, shape: Shape | Architecture, seed: int) -> Attempt:
         name = f"{counted(shape.heads, 'head')}, start {seed - self.question.seed + 1}"
         bound = self.law.bound(shape.heads, shape.head_width, shape.value_width)
         contexts, queries, labels, times = self.arrays
@@ -180,21 +192,28 @@ class _Search:
         limits = {} if steps is None else {"max_steps": steps, "patience": steps}
 
         def progress(step: int, error: float) -> None:
-            self.progress(f"fit, {name}", step, steps or MAX_STEPS)
+            most = MAX_STEPS if isinstance(shape, Shape) else DEEP_STEPS
+            self.progress(f"fit, {name}", step, steps or most)
 
         with timed(self.seconds, "fit"):
-            descent = search(
-                contexts, queries, labels, shape, seed,
-                times=times, xp=xp, progress=progress, **limits,
-            )  # fmt: skip
+            if isinstance(shape, Architecture):
+                descent = descend_deep(self.data, shape, seed, steps or DEEP_STEPS, progress)
+            else:
+                descent = search(
+                    contexts, queries, labels, shape, seed,
+                    times=times, xp=xp, progress=progress, **limits,
+                )  # fmt: skip
         descent = replace(descent, weights=to_host(descent.weights))
-        return Attempt(shape.heads, seed, bound, descent)
+        parameters = model_of(self.data, shape).parameters
+        return Attempt(shape.heads, seed, bound, parameters, descent)
 
     def _heads(self) -> Heads | None:
         if not self.attempts or not self.attempts[-1].descent.converged:
             return None
         contexts, queries, _, times = self.arrays
         last = self.attempts[-1].descent
+        if isinstance(last.shape, Architecture):
+            return None
         return heads(contexts, queries, last.weights, last.shape, times)
 
 
@@ -220,7 +239,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
     return (*claims, impossible((), labels, heads, value_width, data))
 
 
-def _beyond(law: Law, question: Fit, T: int, value_width: int) -> str:
+def _beyond(law: Law | DeepLaw, question: Fit, T: int, value_width: int) -> str:
     """Why nothing is tried: T·m is above N, for the heads of the question or for any number."""
     labels = T * law.whole.labels
     if question.heads is None:
@@ -244,7 +263,7 @@ def tries(heads: int) -> int:
     return _TRIES_OF_ONE if heads == 1 else _TRIES
 
 
-def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
+def _starts(law: Law | DeepLaw, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
     """(heads, seed), from the fewest heads that the law allows to one and a half times that."""
     if question.heads is not None:
         counts: list[int] = [question.heads]
@@ -253,5 +272,5 @@ def _starts(law: Law, question: Fit, value_width: int) -> Iterator[tuple[int, in
         step = max(1, math.ceil(least / 10))
         counts = list(range(least, least + 5 * step + 1, step))
     for count in counts:
-        for k in range(tries(count)):
+        for k in range(tries(count) if question.layers == 1 else _DEEP_TRIES):
             yield count, question.seed + k

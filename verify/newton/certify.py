@@ -4,6 +4,11 @@ The choice need not be trusted. A square block of the Jacobian is picked by an L
 its transpose; its inverse is rounded to a grid, which costs at most 1/128 of contraction and
 shortens the file; the radius is a little above the length of Newton's first step. Then the theorem
 of `contraction.py` is applied, with enclosures that share no code with the choice.
+
+κ grows with the radius, and the radius with the errors. Those of float64 weights end at about
+1e-13; if weights are large, the box is then too large for Newton's map to contract. In that case
+the first step of the map is taken in rationals, to 24 bits: that leaves an error, and so a radius,
+2^24 times smaller, unless second derivatives matter.
 """
 
 from __future__ import annotations
@@ -21,39 +26,46 @@ from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.given.attention import Shape, jacobian
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.given.attention import Shape
+from attncert.constructions.layer import Layer
+from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificates.certificate import Certificate, layer_body, sealed
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.words import counted
+from attncert.verify.depth.certificate import network_body
+from attncert.verify.depth.law import Architecture
 from attncert.verify.newton.contraction import Contraction, contractions, distances, judged
-from attncert.verify.newton.enclosure import derivatives, errors
+from attncert.verify.newton.models import model_of
 
-CLAIM = "interpolation-near"
+CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
 MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
 ERROR_BITS = 128
 _SLACK = (4, 2)  # radii to try, in units of Newton's first step: κ may be up to 3/4, then 1/2
+_FINER = 24  # bits of a step that are kept
 _SOURCE = "ours; verify/newton/contraction.py"
 
 
 @dataclass(frozen=True)
 class Near:
-    """layer: the weights, base e, exact. unknowns: T·m of them. inverse: float64, on a grid.
+    """exact: the layer or network of the weights, base e. unknowns: T·m of them. inverse: float64,
+    on a grid.
 
     radius: of the box. contraction: the constants of the theorem, and whether it applies; why: the
-    reason if not. condition: of the square block, in float64.
+    reason if not. condition: of the square block, in float64. stepped: whether these are the
+    weights after one step of Newton's map.
     """
 
     data: Dataset
-    layer: Layer
+    exact: Layer | Network
     unknowns: tuple[int, ...]
     inverse: FloatArray
     radius: Fraction
     contraction: Contraction
     condition: float
     why: str = ""
+    stepped: bool = False
 
     def __repr__(self) -> str:
         return in_brief(
@@ -69,49 +81,62 @@ class Near:
         return self.contraction.inside
 
 
-def layer_of(weights: FloatArray | ObjectArray, shape: Shape) -> Layer:
-    """Weights, float64 or Fractions, as a layer of base e."""
-    key, query, value, output = (ExactArray.of(np.asarray(x)) for x in shape.split(weights))
-    heads = [Head(*(part[h].matrix() for part in (key, query, value))) for h in range(shape.heads)]
-    return Layer(tuple(heads), output.reshape((-1, shape.m)).matrix())
-
-
-def certify(data: Dataset, weights: FloatArray, shape: Shape) -> Near:
+def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> Near:
     """Look for a radius within which weights exist that output the labels of `data` exactly.
 
-    weights: float64, finite, numbered as `Shape` says; the layer has these very numbers, base e.
+    weights: float64, finite, numbered as `Shape` says; the model has these very numbers, base e, or
+    those after one step of Newton's map.
     Arithmetic: Arb, and float64 with proved bounds. Failure proves nothing.
     """
-    layer, N = layer_of(weights, shape), data.T * data.m
+    model, N = model_of(data, shape), data.T * data.m
+    exact = model.exact(weights)
     blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
-    if shape.parameters < N:
-        have = counted(shape.parameters, "weight")
-        why = f"the labels ask for {counted(N, 'unknown')}, and the layer has {have}"
-        return Near(data, layer, (), *blank, why)
-    arrays = data.contexts.floats(), data.queries.floats()
+    if model.parameters < N:
+        have = counted(model.parameters, "weight")
+        why = f"the labels ask for {counted(N, 'unknown')}, and the model has {have}"
+        return Near(data, exact, (), *blank, why)
     with np.errstate(all="ignore"):
-        J = jacobian(*arrays, weights, shape, times=data.times)[1]
-        J = J.reshape(N, shape.parameters)
+        J = model.jacobian(weights)
     if not np.isfinite(J).all():
-        return Near(data, layer, (), *blank, "derivatives beyond the range of float64")
+        return Near(data, exact, (), *blank, "derivatives beyond the range of float64")
     unknowns = independent_columns(J)
     block = J[:, list(unknowns)]
     try:
-        inverse = on_grid(np.linalg.inv(block), float(np.abs(block).sum()))
+        inverted = np.linalg.inv(block).astype(np.float64)
+        inverse = on_grid(inverted, float(np.abs(block).sum()))
     except np.linalg.LinAlgError:
-        return Near(data, layer, unknowns, *blank, "the Jacobian is singular")
+        return Near(data, exact, unknowns, *blank, "the Jacobian is singular")
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
     contraction, radius = Contraction(math.inf, math.inf, False), Fraction(0)
-    eta = distances(inverse, errors(data, layer, ERROR_BITS))
-    for slack in _SLACK if np.isfinite(eta).all() else ():
-        radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
-        kappa = contractions(inverse, derivatives(data, layer, unknowns, radius))
-        contraction = judged(eta, kappa, radius)
-        if contraction.inside:
-            return Near(data, layer, unknowns, inverse, radius, contraction, condition)
+    for after_step in (False, True):
+        wrong = model.errors(exact, ERROR_BITS)
+        eta = distances(inverse, wrong)
+        for slack in _SLACK if np.isfinite(eta).all() else ():
+            radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
+            kappa = contractions(inverse, model.derivatives(exact, unknowns, radius))
+            contraction = judged(eta, kappa, radius)
+            if contraction.inside:
+                found = unknowns, inverse, radius, contraction, condition
+                return Near(data, exact, *found, stepped=after_step)
+        if after_step or not np.isfinite(eta).all():
+            break
+        exact = model.exact(stepped(weights, unknowns, inverse @ wrong.mid))
     constants = f"eta {contraction.eta:.2g}, kappa {contraction.kappa:.2g}"
     why = f"Newton's map was not shown to contract: {constants}"
-    return Near(data, layer, unknowns, inverse, radius, contraction, condition, why)
+    return Near(data, exact, unknowns, inverse, radius, contraction, condition, why)
+
+
+def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
+    """The weights minus a step of the unknowns, exact except that the step is rounded to a grid.
+
+    >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
+    [Fraction(1, 2), Fraction(89478485, 33554432)]
+    """
+    grid = 2 ** max(0, _FINER - math.frexp(np.abs(step).max())[1])
+    exact = np.array([Fraction(x) for x in weights.tolist()], dtype=object)
+    for k, x in zip(unknowns, step.tolist(), strict=True):
+        exact[k] -= Fraction(round(Fraction(x) * grid), grid)
+    return exact
 
 
 def independent_columns(J: FloatArray) -> tuple[int, ...]:
@@ -185,9 +210,11 @@ def near_certificate(
     near: Near, *, construction: str, produced_by: Mapping[str, Any]
 ) -> Certificate:
     """The file of a claim that holds. Raises TooLarge if the checker would not read it."""
-    body = layer_body(
-        CLAIM, near.data, near.layer, unit="1", construction=construction, provenance=produced_by
-    )
+    if isinstance(near.exact, Network):
+        body = network_body(NETWORK_CLAIM, near.data, near.exact, construction, produced_by)
+    else:
+        about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
+        body = layer_body(CLAIM, near.data, near.exact, unit="1", **about)
     content = {
         "radius": numeral(near.radius),
         "unknowns": list(near.unknowns),

@@ -14,76 +14,27 @@ norm. Banach's theorem gives one fixed point, where A f = 0. ‖I - A f'(u0)‖ 
 invertible, so A is, and f = 0 there. A zero of f in B is a fixed point of g, so there is one. ∎
 
 **Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`enclosure.py`). With
-fl(AĴ) from BLAS, and γ = γ_N as below (any order of summation, no fast multiplication),
+fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order of summation, no fast multiplication),
 
     |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
     Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,
 
 entry by entry: products of a matrix with vectors, besides the one product of matrices. All of it is
 computed in float64 on nonnegative numbers, so every rounding is within a factor of 1 + γ_2N.
-
-**Rounding.** One operation in float64 is off by a factor of at most 1 ± u, u = 2^-53, or by less
-than 2^-1074 if it underflows (multiplication). Radii are sums and products of at most eight rounded
-operations on nonnegative numbers: multiplied by 1 + 2^-49 and increased by 10^-300 they are upper
-bounds. The same holds for sums of N terms in any order, fused or not, with γ_N = N u / (1 - N u)
-for u (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from flint import arb
 
 from attncert.constructions.arrays import FloatArray
+from attncert.verify.newton.balls import TINY, BallArray, growth
 
-UNIT = 2.0**-53
-TINY = 1e-300
-_UP = 1 + 2.0**-49
 LARGE = Fraction(2) ** 1000  # below a radius beyond float64
-
-
-@dataclass(frozen=True)
-class BallArray:
-    """All reals v with |v - mid| <= rad, entry by entry; float64 arrays of one shape."""
-
-    mid: FloatArray
-    rad: FloatArray
-
-    @classmethod
-    def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> BallArray:
-        """Convert Arb's balls: the midpoint is rounded to float64, the radius enlarged to match."""
-        mids, rads = [], []
-        for x in entries:
-            mid = float(x.mid())
-            mids.append(mid)
-            rads.append(float((x - mid).abs_upper()))
-        rad = np.array(rads, dtype=np.float64).reshape(shape) * _UP + TINY
-        return cls(np.array(mids, dtype=np.float64).reshape(shape), rad)
-
-    def __getitem__(self, index: Any) -> BallArray:
-        return BallArray(self.mid[index], self.rad[index])
-
-    def __mul__(self, other: BallArray) -> BallArray:
-        """|xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
-        mid = self.mid * other.mid
-        rad = np.abs(self.mid) * other.rad + self.rad * (np.abs(other.mid) + other.rad)
-        return BallArray(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
-
-    def reshape(self, *shape: int) -> BallArray:
-        return BallArray(self.mid.reshape(shape), self.rad.reshape(shape))
-
-
-def growth(terms: int) -> float:
-    """An upper bound of γ_N for sums of N = `terms` products."""
-    if terms * UNIT > 0.01:
-        raise ValueError("too many terms for float64")
-    return 1.02 * terms * UNIT
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,10 @@ from attncert.verify.checker import Limits, near
 from attncert.verify.checking.fast import check as fast
 from attncert.verify.checking.fast import near as fast_near
 from attncert.verify.newton import enclosure
-from attncert.verify.newton.certify import certify, layer_of
-from attncert.verify.newton.contraction import BallArray, contractions, distances, judged
+from attncert.verify.newton.balls import BallArray
+from attncert.verify.newton.certify import certify
+from attncert.verify.newton.contraction import contractions, distances, judged
+from attncert.verify.newton.models import LayerModel
 
 P = 140
 ON = near.Balls(P, Limits(math.inf))  # one deadline would pass while the tests of a module run
@@ -94,14 +96,15 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
     reach = Fraction(1, 64)
     data, shape, weights, moved = random_layer(name, float(reach))
     everything = range(shape.parameters)
-    found = enclosure.derivatives(data, layer_of(weights, shape), everything, reach)
+    found = enclosure.derivatives(data, LayerModel(data, shape).exact(weights), everything, reach)
     arrays = data.contexts.floats(), data.queries.floats()
     slow_mid, slow_rad = slow_derivatives(data, weights, shape, reach)
     for x in (weights, *moved):
         true = jacobian(*arrays, x, shape)[1].reshape(found.mid.shape)
         assert (np.abs(true - found.mid) <= found.rad + 1e-12).all()
         assert (np.abs(true - slow_mid) <= slow_rad + 1e-12).all()
-    small = enclosure.derivatives(data, layer_of(weights, shape), everything, reach / 2**40)
+    layer = LayerModel(data, shape).exact(weights)
+    small = enclosure.derivatives(data, layer, everything, reach / 2**40)
     assert small.rad.max() < 1e-8  # and not wider than the box makes it
 
 

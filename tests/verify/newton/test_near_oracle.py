@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.near_cases import CASES, Certificate, case, certificate
 from support.newton import DIGITS, data_set, distance, number
+from support.shares import share
 from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
@@ -40,6 +41,24 @@ def test_weights_exist_within_the_radius(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_weights_exist_within_the_radius_on_random_data(seed: int, tmp_path: Path) -> None:
     confirm(certificate(data_set(4, 2, 3, seed=seed), 2, 1, 1), tmp_path)
+
+
+@pytest.mark.parametrize("seed", share(range(3), 3))
+def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, (T, n, d), shape = np.random.default_rng(seed), (10, 2, 3), Shape(3, 1, 3, 1, 1)
+    parts = [draw.integers(-4, 5, size) for size in ((T, n, d), (T, d), (T, 1))]
+    data = Dataset.of(*parts)
+    found = descend(
+        data.contexts.floats(), data.queries.floats(), data.labels.floats(), shape, seed
+    )
+    weights = np.asarray(found.weights) + 1e-4 * draw.standard_normal(shape.parameters)
+    near = certify(data, weights, shape)
+    confirm(near_certificate(near, construction="fit", produced_by={}), tmp_path)
+    assert near.stepped and not certify(data, np.asarray(found.weights), shape).stepped
+    monkeypatch.setattr("attncert.verify.newton.certify.stepped", lambda given, *_: given)
+    assert "not shown to contract" in certify(data, weights, shape).why
 
 
 # Random small data: plain, badly scaled, nearly contradictory, degenerate. What is certified are

@@ -15,7 +15,13 @@ import numpy as np
 
 from attncert.verify import checker
 from attncert.verify.checker import CLAIMS, LIMIT_SECONDS, Limits, Verdict, need
-from attncert.verify.checking.fast import every_labelling, full_rank, near
+from attncert.verify.checking.fast import (
+    every_labelling,
+    full_rank,
+    near,
+    network_near,
+    network_rank,
+)
 from attncert.verify.checking.fast.tables import tables
 
 LIMIT_MIB = 8192.0
@@ -23,6 +29,8 @@ FAST_CLAIMS: dict[str, Callable[[dict[str, Any], Any, Limits], str]] = {
     "full-rank": full_rank.judge,
     "interpolation-near": near.judge,
     "every-labelling": every_labelling.judge,
+    "network-rank": network_rank.judge,
+    "network-near": network_near.judge,
 }
 
 

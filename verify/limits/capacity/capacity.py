@@ -22,6 +22,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.depth.capacity import DepthCapacity, depth_capacity
 from attncert.verify.limits.capacity.claims import claims_of
 from attncert.verify.limits.capacity.jacobian import Jacobian, jacobian
 from attncert.verify.limits.capacity.notions import Notion, notions
@@ -65,7 +66,7 @@ class DataCapacity(Answer):
 @answers(Capacity, data=Dataset)
 def capacity(
     data: Dataset, question: Capacity | None = None, progress: StageProgress = silent
-) -> DataCapacity:
+) -> DataCapacity | DepthCapacity:
     """How many labels H heads carry on these examples, for each notion of memorizing.
 
     The conclusion holds if the largest rank of the Jacobian is known from both sides, and is
@@ -80,6 +81,8 @@ def capacity(
     [('universal', 2, 2), ('every labelling', 2, 3), ('some labellings', 3, 3)]
     """
     question = question or Capacity()
+    if question.layers > 1:
+        return depth_capacity(data, question, progress)
     data = by_class(question.of(data))
     seconds: dict[str, float] = {}
     with timed(seconds, "Jacobian"):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from flint import fmpq_mat
@@ -76,6 +76,10 @@ class JacobianRows:
         output = self._stack([layer.output])
         self._output = xp.reshape(output, (self._heads, layer.value_width, -1))
         self.columns = _all_columns(data, layer) if columns is None else columns
+
+    @property
+    def at_once(self) -> int:
+        return at_once(self.data.T, self.data.m)
 
     def rows(self, start: int, stop: int) -> Any:
         """(b·m, columns) balanced float64, the m rows of each of b examples. Raises SumVanishes."""
@@ -158,7 +162,7 @@ def jacobian_rank(
             continue
         jacobian = JacobianRows(data, layer, p, order, xp)
         try:
-            rank = _small(jacobian) if rows <= _SMALL else _streamed(jacobian, progress)
+            rank = rank_of_rows(jacobian, rows, progress)
         except SumVanishes:
             tried.append((p, None))
             continue
@@ -170,18 +174,29 @@ def jacobian_rank(
     return JacobianRank(best.rank, rows, best.prime, tuple(tried))
 
 
-def _small(jacobian: JacobianRows) -> int:
-    """The rank by FLINT, which needs no compilation."""
-    table = to_host(jacobian.rows(0, jacobian.data.T)).astype(np.int64) % jacobian.p
-    return residue_rank(table, jacobian.p)
+class Rows(Protocol):
+    """Rows of a matrix modulo p, made for blocks of examples, `at_once` of them at a time."""
+
+    data: Dataset
+    p: int
+    columns: IntArray
+
+    @property
+    def at_once(self) -> int: ...
+
+    def rows(self, start: int, stop: int) -> Any: ...
 
 
-def _streamed(jacobian: JacobianRows, progress: Progress) -> int:
-    """The rank in row blocks."""
-    elimination, T = Elimination(len(jacobian.columns), jacobian.p), jacobian.data.T
-    step = at_once(T, jacobian.data.m)
+def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
+    """The rank modulo p; count: of all rows. Raises what making the rows raises."""
+    T, step = table.data.T, table.at_once
+    if count <= _SMALL:  # by FLINT, which has nothing to compile first
+        blocks = [to_host(table.rows(t, min(t + step, T))) for t in range(0, T, step)]
+        whole = np.concatenate(blocks).astype(np.int64) % table.p
+        return residue_rank(whole, table.p)
+    elimination = Elimination(len(table.columns), table.p)
     for start in range(0, T, step):
-        block = jacobian.rows(start, min(start + step, T))
+        block = table.rows(start, min(start + step, T))
         for row in range(0, block.shape[0], HEIGHT):
             elimination.add(block[row : min(row + HEIGHT, block.shape[0]), :])
         progress(min(start + step, T), T)

@@ -1,0 +1,128 @@
+"""The report of `attncert capacity --layers L`: the notions, the layers, and a figure of both."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from attncert.reports.page_parts import PageParts
+from attncert.reports.words.claims import lines
+from attncert.reports.words.drawing import Figure
+from attncert.verify.certificates.certificate import canonical_bytes
+from attncert.verify.claims.evidence import About
+from attncert.verify.claims.words import counted
+from attncert.verify.depth.capacity import DepthCapacity, Row
+
+NAMES = {
+    About.UNIVERSAL: "all labels at once",
+    About.EVERY_LABELLING: "each labelling",
+    About.SOME_LABELLINGS: "some labellings",
+}
+
+
+def page_parts(answer: DepthCapacity) -> PageParts:
+    context = {
+        "who": answer.shape.words(),
+        "rows": [_row(answer, row) for row in answer.rows],
+        "claims": lines(answer.trace),
+    }
+    return PageParts(
+        "depth.md.j2",
+        context,
+        exhibits(answer),
+        figures=lambda: {"depth": _figure(answer)},
+        files=partial(_files, answer),
+        more=(*(_sentence(answer, row) for row in answer.rows), _by_layers(answer)),
+    )
+
+
+def exhibits(answer: DepthCapacity) -> dict[str, Any]:
+    need, enough = answer.fewest_layers
+    return {
+        "architecture": asdict(answer.shape),
+        "spans": asdict(answer.spans),
+        "notions": [
+            {
+                "notion": NAMES[row.about],
+                "labels": dict(zip(("at least", "at most"), row.serves, strict=True)),
+                "heads": dict(zip(("needed", "enough"), row.heads, strict=True)),
+                "certificate": _file(answer, row.about),
+            }
+            for row in answer.rows
+        ],
+        "layers": {"needed": need, "enough": enough},
+        "by layers": [asdict(depth) for depth in answer.depths],
+    }
+
+
+def _file(answer: DepthCapacity, about: About) -> str | None:
+    if about not in answer.certificates:
+        return None
+    first = next(iter(answer.certificates))
+    words = about.value.replace(" ", "-")
+    return "certificate.json" if about is first else f"certificate-{words}.json"
+
+
+def _files(answer: DepthCapacity) -> dict[str, bytes]:
+    """The certificates after the first."""
+    return {
+        str(_file(answer, about)): canonical_bytes(body)
+        for about, body in list(answer.certificates.items())[1:]
+    }
+
+
+def _row(answer: DepthCapacity, row: Row) -> dict[str, Any]:
+    needed, enough = row.heads
+    return {
+        "notion": NAMES[row.about],
+        "least": f"{row.serves[0]:,}",
+        "most": f"{row.serves[1]:,}",
+        "needed": f"{needed:,}",
+        "enough": "not known" if enough is None else f"{enough:,}",
+        "file": _file(answer, row.about),
+    }
+
+
+def _sentence(answer: DepthCapacity, row: Row) -> str:
+    """One row of the table, for a terminal."""
+    (least, most), (needed, enough) = row.serves, row.heads
+    ends = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    heads = f"{needed:,} or more heads" if enough is None else f"{needed:,} to {enough:,} heads"
+    heads = counted(needed, "head") if needed == enough else heads
+    labels = counted(answer.labels, "label number")
+    return (
+        f"{NAMES[row.about].capitalize()}: {ends} of {labels}; all need "
+        f"{heads} in each of {counted(answer.shape.layers, 'layer')}."
+    )
+
+
+def _by_layers(answer: DepthCapacity) -> str:
+    """The fewest layers of these heads, for a terminal."""
+    need, enough = answer.fewest_layers
+    heads = counted(answer.shape.heads, "head")
+    if need is None:
+        return f"No number of layers of {heads} that was looked at is enough for some labellings."
+    if need == enough:
+        return f"With {heads} in each, {counted(need, 'layer')} are the fewest for some labellings."
+    return f"With {heads} in each, some labellings need {counted(need, 'layer')} or more."
+
+
+def _figure(answer: DepthCapacity) -> Figure:
+    """Certified rank and bound against parameters, a point for each number of layers."""
+    figure = Figure(figsize=(5.2, 3.4), layout="constrained")
+    axes = figure.subplots()
+    parameters = [depth.parameters for depth in answer.depths]
+    axes.plot(parameters, [x.bound for x in answer.depths], "_", ms=14, label="at most, $N_L$")
+    axes.plot(parameters, [x.rank for x in answer.depths], "o", ms=5, label="certified")
+    axes.axhline(answer.labels, lw=0.8, ls=":", color="0.4")
+    for depth in answer.depths:
+        where = (depth.parameters, depth.rank)
+        text = counted(depth.layers, "layer")
+        axes.annotate(text, where, xytext=(6, -11), textcoords="offset points")
+    axes.set_xlabel("parameters")
+    axes.set_ylabel("label numbers")
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.15)
+    axes.legend(loc="upper left")
+    return figure

@@ -1,0 +1,57 @@
+"""capacity and fit of several layers, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.shell import Shell
+
+from attncert import Capacity, Fit, capacity, fit
+from attncert.constructions.data.generators import random
+from attncert.verify.depth.capacity import DepthCapacity
+
+
+def test_capacity_of_two_layers(tmp_path: Path, shell: Shell) -> None:
+    out = tmp_path / "out"
+    words = ("capacity", "digits", "--examples", 30, "--layers", 2, "--heads", 1, "--out", out)
+    printed = shell.runs(*words)
+    assert printed.out.startswith("Proved. The outputs on these examples")
+    answer = json.loads((out / "answer.json").read_text())
+    some = answer["exhibits"]["notions"][-1]
+    assert some["labels"] == {"at least": 30, "at most": 30}
+    files = sorted(path.name for path in out.glob("certificate*.json"))
+    assert len(files) == 3
+    for name in files:
+        assert shell.runs("check", out / name).out.startswith("holds: ")
+
+
+def test_a_law_that_is_not_reached_is_undecided() -> None:
+    """Shared tokens, and the query apart: tokens never depend on the example."""
+    data = random(T=30, n=2, d=3, seed=1, shared=True)
+    answer = capacity(data, Capacity(layers=2, heads=1))
+    assert isinstance(answer, DepthCapacity)
+    least, most = answer.rows[-1].serves
+    assert least < most == answer.spans.bound(answer.shape)
+    assert answer.standing.value == "undecided" and answer.exit_status == 3
+
+
+def test_more_labels_than_two_layers_have() -> None:
+    answer = capacity(random(T=40, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
+    assert answer.standing.value == "argued" and "almost no labelling" in answer.statement
+
+
+def test_two_layers_fit_what_one_does_not(tmp_path: Path, shell: Shell) -> None:
+    """30 labels: one layer of 2 heads has 22."""
+    data = random(T=30, n=4, d=4, seed=2)
+    assert fit(data, Fit(heads=2)).standing.value == "undecided"
+    answer = fit(data, Fit(heads=2, layers=2))
+    assert answer.standing.value == "enclosed" and answer.attempts[-1].bound >= 30
+    answer.write(tmp_path / "out")
+    assert shell.runs("check", tmp_path / "out" / "certificate.json").out.startswith("holds: ")
+
+
+@pytest.mark.parametrize("layers", [0, -1])
+def test_layers_are_counted_from_one(layers: int, shell: Shell) -> None:
+    shell.refuses("capacity", "digits", "--layers", layers)

@@ -1,0 +1,199 @@
+"""Ranks of random deep networks by forward mode, code that shares nothing with the project's.
+
+Tangents of all weights are carried along, in int64 modulo a tower of primes below 2^31
+(docs/depth.md, section 2). `python tests/support/deep_oracle.py 10000` compares with its law.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+
+import numpy as np
+
+
+def prime(p: int) -> bool:
+    return p > 1 and all(p % q for q in range(2, int(p**0.5) + 1))
+
+
+def tower(levels: int, start: int) -> list[int]:
+    """p_0 first: p_k = 2 p_(k+1) + 1, the last one 3 mod 4."""
+    for last in count(start | 1, 2):
+        chain = [last]
+        while len(chain) <= levels and prime(chain[-1]):
+            chain.append(2 * chain[-1] + 1)
+        if len(chain) == levels + 1 and prime(chain[-1]) and last % 4 == 3:
+            return chain[::-1]
+    raise AssertionError
+
+
+def power(base: int, exponents: np.ndarray, p: int) -> np.ndarray:
+    result, square, left = np.ones_like(exponents), base % p, exponents.copy()
+    while left.any():
+        result = np.where(left & 1, result * square % p, result)
+        square, left = square * square % p, left >> 1
+    return result
+
+
+def product(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
+    """a @ b modulo p < 2^31, a term at a time."""
+    total = 0
+    for k in range(a.shape[-1]):
+        total = (total + a[..., :, k, None] * b[..., k, None, :]) % p
+    return total
+
+
+class Vanished(Exception):
+    """A softmax sum is 0 modulo a prime: another tower is needed."""
+
+
+class Dual:
+    """A value (…) and its tangents (P, …) modulo p."""
+
+    def __init__(self, value: np.ndarray, tangents: np.ndarray, p: int) -> None:
+        self.value, self.tangents, self.p = value % p, tangents % p, p
+
+    def __add__(self, other: Dual) -> Dual:
+        return Dual(self.value + other.value, self.tangents + other.tangents, self.p)
+
+    def __matmul__(self, other: Dual) -> Dual:
+        p = self.p
+        left, right = product(self.tangents, other.value, p), product(self.value, other.tangents, p)
+        return Dual(product(self.value, other.value, p), left + right, p)
+
+    def turned(self) -> Dual:
+        return Dual(self.value.swapaxes(-1, -2), self.tangents.swapaxes(-1, -2), self.p)
+
+
+def softmax(logits: Dual, exponents: np.ndarray, slope: int) -> Dual:
+    """exponents: of 2, the logits in the next field."""
+    p = logits.p
+    powers = power(2, exponents, p)
+    total = powers.sum(-1, keepdims=True) % p
+    if not total.all():
+        raise Vanished
+    shares = powers * inverses(total, p) % p
+    means = (shares * logits.tangents % p).sum(-1, keepdims=True) % p
+    return Dual(shares, slope * (shares * ((logits.tangents - means) % p) % p) % p, p)
+
+
+def inverses(x: np.ndarray, p: int) -> np.ndarray:
+    result, square, left = np.ones_like(x), x % p, p - 2
+    while left:
+        if left & 1:
+            result = result * square % p
+        square, left = square * square % p, left >> 1
+    return result
+
+
+def rank(matrix: np.ndarray, p: int) -> int:
+    rows, found = matrix.copy() % p, 0
+    for column in range(rows.shape[1]):
+        pivots = np.flatnonzero(rows[found:, column])
+        if not len(pivots):
+            continue
+        k = found + pivots[0]
+        rows[[found, k]] = rows[[k, found]]
+        rows[found] = rows[found] * pow(int(rows[found, column]), -1, p) % p
+        below = rows[found + 1 :, column].copy()
+        rows[found + 1 :] = (rows[found + 1 :] - below[:, None] * rows[found]) % p
+        found += 1
+        if found == rows.shape[0]:
+            break
+    return found
+
+
+def weights(rng: np.random.Generator, sizes: tuple[int, ...]) -> list[list[np.ndarray]]:
+    """Of each layer: key, query, value, output of each head. No number is 0: a head whose output is
+    0 is not trained."""
+    layers, heads, d, w, v = sizes
+    made = []
+    for layer in range(layers):
+        m = 1 if layer == layers - 1 else d
+        shapes = [(d, w), (d, w), (d, v), (v, m)] * heads
+        signs = (rng.choice([-1, 1], shape) for shape in shapes)
+        made.append([rng.integers(1, 51, x.shape) * x for x in signs])
+    return made
+
+
+def jacobian(tokens: np.ndarray, net: list[list[np.ndarray]], chain: list[int]) -> np.ndarray:
+    """(T, P): tokens (T, n, d), the last one the query."""
+    total = sum(x.size for layer in net for x in layer)
+    slope = 12345
+    states = [Dual(tokens, np.zeros((total, *tokens.shape), dtype=np.int64), p) for p in chain]
+    start = 0
+    for number, layer in enumerate(net):
+        offsets = start + np.concatenate([[0], np.cumsum([x.size for x in layer])])
+        last = number == len(net) - 1
+        states = _layer(states, layer, offsets, total, chain, slope, last=last)
+        start = int(offsets[-1])
+    return states[0].tangents[:, :, -1, 0].T
+
+
+def _layer(states, layer, offsets, total, chain, slope, *, last):  # type: ignore[no-untyped-def]
+    def weight(k: int, field: int) -> Dual:
+        matrix = layer[k]
+        tangents = np.zeros((total, matrix.size), dtype=np.int64)
+        at = np.arange(matrix.size)
+        tangents[offsets[k] + at, at] = 1
+        return Dual(matrix, tangents.reshape(total, 1, *matrix.shape), chain[field])
+
+    sums: list[Dual | None] = [None] * (len(states) - 1)
+    for h in range(len(layer) // 4):
+        logits = []
+        for field, state in enumerate(states):
+            keys, queries = state @ weight(4 * h, field), state @ weight(4 * h + 1, field)
+            logits.append(queries @ keys.turned())
+        for field in range(len(sums)):
+            shares = softmax(logits[field], logits[field + 1].value, slope)
+            made = shares @ states[field] @ weight(4 * h + 2, field) @ weight(4 * h + 3, field)
+            known = sums[field]
+            sums[field] = made if known is None else known + made
+    if last:
+        return sums
+    return [state + made for state, made in zip(states, sums, strict=False)]
+
+
+def law(layers: int, heads: int, d: int, w: int, v: int) -> int:
+    """N_L for scalar labels, and sequences in general position."""
+    rho, readers = min(w, d), heads * (2 * w + 1)
+    total = heads * (rho * (2 * d - rho) + d)
+    for _ in range(layers - 1):
+        read = min(d, readers)
+        value = min(v, d, read)
+        total += heads * (rho * (2 * d - rho) + value * (d + read - value))
+        readers += heads * (2 * w + v)
+    return total
+
+
+def case(seed: int) -> tuple[tuple[int, ...], int, int]:
+    """Sizes, the rank of the Jacobian for a few examples more than the law, and the law."""
+    rng = np.random.default_rng([2024, seed])
+    while True:
+        layers, heads, d = (int(rng.integers(1, top + 1)) for top in (4, 3, 5))
+        w, v = (int(rng.integers(1, top + 1)) for top in (3, 4))
+        promised = law(layers, heads, d, w, v)
+        if d > 1 and promised <= 70:
+            break
+    n = int(rng.integers(2, 6))
+    tokens = rng.integers(-50, 51, (promised + 3, n, d))
+    net = weights(rng, (layers, heads, d, w, v))
+    while True:
+        chain = tower(layers, int(rng.integers(500_000, 1_000_000)))
+        try:
+            table = jacobian(tokens, net, chain)
+        except Vanished:
+            continue
+        return (layers, heads, d, w, v, n), rank(table, chain[0]), promised
+
+
+if __name__ == "__main__":
+    cases = int(sys.argv[1])
+    begin = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    below, above = [], []
+    for seed in range(begin, begin + cases):
+        sizes, found, promised = case(seed)
+        if found != promised:
+            (above if found > promised else below).append((seed, sizes, found, promised))
+            print("differs", seed, sizes, found, promised, flush=True)
+    print(f"{cases} networks: {len(below)} below the law, {len(above)} above it")

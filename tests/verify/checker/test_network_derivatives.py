@@ -1,0 +1,65 @@
+"""The claims about derivatives of networks: two checkers agree, planted defects are refused."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+from support import deep_cases
+from support.small_certificates import sealed, written
+
+from attncert.verify.checker import check_file
+from attncert.verify.checking.fast import check as fast
+
+
+def statuses(certificate: dict[str, object], folder: Path) -> set[str]:
+    path = written(certificate, folder)
+    return {check_file(path).status, fast.check_file(path).status}
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("of", deep_cases.ALL)
+def test_true_ranks_hold(of: str, layers: int, tmp_path: Path) -> None:
+    assert statuses(deep_cases.case(of, layers), tmp_path) == {"holds"}
+
+
+@pytest.mark.parametrize("name", deep_cases.FALSE)
+def test_planted_defects_are_refused(name: str, tmp_path: Path) -> None:
+    status, change = deep_cases.FALSE[name]
+    assert statuses(deep_cases.false(change, deep_cases.case()), tmp_path) == {status}
+
+
+def test_nearby_weights_of_two_layers_hold(tmp_path: Path) -> None:
+    assert statuses(deep_cases.near_case(), tmp_path) == {"holds"}
+
+
+@pytest.mark.parametrize("name", deep_cases.NEAR_FALSE)
+def test_planted_defects_of_nearby_weights_are_refused(name: str, tmp_path: Path) -> None:
+    status, change = deep_cases.NEAR_FALSE[name]
+    assert statuses(deep_cases.false(change, deep_cases.near_case()), tmp_path) == {status}
+
+
+def test_outputs_that_are_not_0_prove_no_labelling(tmp_path: Path) -> None:
+    certificate = deepcopy(deep_cases.case())
+    certificate["rank"]["of"] = "jacobian at zero"
+    assert statuses(sealed(certificate), tmp_path) == {"wrong"}
+
+
+def test_values_narrower_than_labels_serve_no_labels(tmp_path: Path) -> None:
+    certificate = deepcopy(deep_cases.case("features"))
+    certificate["dims"]["labels"] = 2
+    certificate["data"]["labels"] = [["0", "1"]] * 6
+    output = certificate["network"][-1]["output"]
+    certificate["network"][-1]["output"] = [row * 2 for row in output]
+    assert statuses(sealed(certificate), tmp_path) == {"wrong"}
+
+
+def test_a_chain_modulo_which_a_sum_vanishes_is_refused(tmp_path: Path) -> None:
+    """With the smallest chains, one of the softmax sums is often 0."""
+    found = set()
+    for primes in (["47", "23", "11"], ["23", "11", "5"], ["7", "3", "1"]):
+        certificate = deepcopy(deep_cases.case())
+        certificate["rank"]["primes"] = primes
+        found |= statuses(sealed(certificate), tmp_path)
+    assert found <= {"wrong"}

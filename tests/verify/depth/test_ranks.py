@@ -1,0 +1,124 @@
+"""Ranks of deep networks: at most the law, equal to it on generic data, true of real weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import deep_oracle as oracle
+from sympy.ntheory import n_order
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.generators import random
+from attncert.constructions.given.zeros import worth
+from attncert.constructions.layer import Head
+from attncert.constructions.network.blocks import Attention, Block
+from attncert.constructions.network.network import Network
+from attncert.verify.depth.draw import draw_network, draw_zero
+from attncert.verify.depth.law import Architecture, DeepSpans
+from attncert.verify.depth.ranks import deep_rank
+from attncert.verify.derivatives import engine, networks, tower
+from attncert.verify.derivatives.engine import Arithmetic
+
+SHAPES = st.builds(
+    Architecture, st.integers(1, 3), st.integers(1, 2), st.integers(1, 2), st.integers(1, 2)
+)
+
+
+@pytest.mark.parametrize("softmax", [1, 2, 3, 4])
+def test_two_has_the_order_that_a_tower_says(softmax: int) -> None:
+    for chain in tower.chains(softmax):
+        assert len(chain) == softmax + 1 and tower.is_chain(chain)
+        assert all(n_order(2, p) == q for p, q in pairwise(chain))
+
+
+@pytest.mark.parametrize("wrong", [(13, 6, 3), (47, 23, 10), (59, 29), (11, 5), (9, 4)])
+def test_no_other_numbers_are_a_chain(wrong: tuple[int, ...]) -> None:
+    assert not tower.is_chain(wrong)
+
+
+@st.composite
+def small_data(draw: st.DrawFn) -> Dataset:
+    """Short integers: tokens repeat, contexts are shared, spans are small."""
+    T, n, d = draw(st.integers(2, 12)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    bound, m = draw(st.sampled_from([1, 5])), draw(st.integers(1, 2))
+    contexts = rng.integers(-bound, bound + 1, (n, d) if draw(st.booleans()) else (T, n, d))
+    queries, labels = rng.integers(-bound, bound + 1, (T, d)), rng.integers(0, 9, (T, m))
+    return Dataset.of(contexts.tolist(), queries.tolist(), labels.tolist())
+
+
+@given(small_data(), SHAPES)
+def test_no_rank_exceeds_the_law(data: Dataset, shape: Architecture) -> None:
+    rank = deep_rank(data, draw_network(data, shape))
+    assert rank.rank <= DeepSpans.of(data).bound(shape)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_generic_data_reach_it(layers: int) -> None:
+    shape, data = Architecture(layers, 2, 1, 1), random(T=90, n=3, d=3, seed=4)
+    law = DeepSpans.of(data).bound(shape)
+    assert law < 90 and deep_rank(data, draw_network(data, shape)).rank == law
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 3, 1, 2), (2, 2, 3, 1, 1), (3, 1, 4, 2, 2)])
+def test_the_law_is_that_of_another_program(sizes: tuple[int, int, int, int, int]) -> None:
+    layers, heads, d, w, v = sizes
+    generic = DeepSpans(d, d, d, d, d, 1)
+    assert generic.bound(Architecture(layers, heads, w, v)) == oracle.law(*sizes)
+
+
+def real_rank(data: Dataset, network: Network) -> int:
+    """Of the Jacobian in float64, with weights 2^ℓ, by its singular values."""
+
+    def shares(logits: np.ndarray, times: object) -> np.ndarray:
+        powers = np.exp2(logits - logits.max(axis=-1, keepdims=True))
+        return powers / powers.sum(axis=-1, keepdims=True)
+
+    def no_relu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        raise AssertionError
+
+    floats = Arithmetic(shares, no_relu, np.log(2), lambda parts, k: np.concatenate(parts, k))
+    blocks = networks.blocks_of(network, lambda table, q: table.astype(float) / q)
+    tokens, queries, _ = networks.tokens_of(data, 0, data.T)
+    scale = data.contexts.denominator, data.queries.denominator
+    arrays = (x.astype(float) / q for x, q in zip((tokens, queries), scale, strict=True))
+    table = engine.derivatives(engine.run(blocks, *arrays, floats), np.ones((data.T, 1)))
+    values = np.linalg.svd(table / np.abs(table).max(axis=0), compute_uv=False)
+    return int((values > 1e-10 * values[0]).sum())
+
+
+def test_two_layers_with_their_own_keys_have_that_rank_in_floats() -> None:
+    """The second reading of tower.py, against singular values."""
+    tenth = [[f"{x}/20" for x in row] for row in np.random.default_rng(3).integers(-9, 10, (30, 3))]
+    contexts = np.random.default_rng(4).integers(-9, 10, (30, 3, 3))
+    data = Dataset.of(contexts.tolist(), tenth, [0] * 30)
+    shape = Architecture(2, 1, 1, 1)
+    network = draw_network(data, shape)
+    small = Network(tuple(_scaled(block) for block in network.blocks))
+    assert deep_rank(data, small).rank == DeepSpans.of(data).bound(shape) == real_rank(data, small)
+
+
+def _scaled(block: Block) -> Block:
+    """Keys over 1,000 and values over 100: logits of size 1."""
+    assert isinstance(block, Attention)
+    heads = tuple(
+        Head(head.key / 1000, head.query, head.value / 100)
+        for head in block.heads
+        if head.value is not None
+    )
+    return replace(block, heads=heads)
+
+
+def test_outputs_are_0_where_a_network_is_drawn_so() -> None:
+    data, shape = random(T=16, n=3, d=3, seed=1), Architecture(1, 3, 1, 1)
+    network = draw_zero(data, shape, (3,))
+    assert all(x.contains(0) for x in network.enclosures(data).entries())
+    assert all(x.rad() < 1e-9 for x in network.enclosures(data).entries())
+    deep = draw_zero(data, replace(shape, layers=2), (3,))
+    assert deep.blocks[-1] == network.blocks[-1] and deep.blocks[0].residual
+    assert deep_rank(data, deep).rank == worth(3, 1, 3, 3) == 12

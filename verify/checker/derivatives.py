@@ -1,0 +1,185 @@
+"""A network of softmax and affine blocks and its derivatives, over the numbers of two claims.
+
+`network_rank.py` computes modulo a tower of primes: there are several fields, and the softmax
+weights of one come from the logits of the next. `network_near.py` computes with balls: there is one
+kind of numbers, and the softmax is its own. To read: `attend`, what heads make; `forward`, block by
+block; `backward`, the chain rule for one block; `derivatives`.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from typing import Any
+
+from .limits import Limits
+from .network import Attention, shaped
+
+# fields: in each kind of numbers that the block needs, its heads as (key, query, value, output),
+# each with its transpose; or its (weights, their transpose, bias).
+Softmax = namedtuple("Softmax", "whole causal residual fields")
+Affine = namedtuple("Affine", "whole residual fields")
+Saved = namedtuple("Saved", "rows tokens heads")
+# numbers: of each field. behind: 1 if softmax weights come from the logits of the next field.
+Numbers = namedtuple("Numbers", "fields behind")
+
+
+def placed(one: Any, written: Any, read: Any, limits: Limits) -> Any:
+    """A block with its matrices; read: a table in each field, given also the number of its first
+    weight within the block."""
+    if type(one) is not Attention:
+        rows = [*written["weights"], written["bias"]]
+        maps = [(x[:-1], x[-1]) for x in read(shaped(limits, rows, "weights"), 0)]
+        return Affine(one.of == "all", one.residual, [(a, turned(a), b) for a, b in maps])
+    names, heads, first, start = ("key", "query", "value"), list[Any](), 0, 0
+    for head in written["heads"]:
+        tables = []
+        for name in names:
+            table = shaped(limits, head[name], name)
+            tables.append(read(table, first))
+            first += len(table.rows) * len(table.rows[0])
+        heads.append(tables)
+    output = read(shaped(limits, written["output"], "output"), first)
+    for tables in heads:
+        width = len(tables[2][0][0])
+        tables.append([table[start : start + width] for table in output])
+        start += width
+    each = [[[(x, turned(x)) for x in field] for field in zip(*x, strict=True)] for x in heads]
+    fields = [list(field) for field in zip(*each, strict=True)]
+    return Softmax(one.of == "all", one.mask == "causal", one.residual, fields)
+
+
+def turned(matrix: Any) -> Any:
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def product(rows: Any, columns: Any, on: Any) -> Any:
+    """rows times the matrix with these columns."""
+    return [[on.dot(row, column) for column in columns] for row in rows]
+
+
+def added(one: Any, other: Any, on: Any) -> Any:
+    pairs = zip(one, other, strict=True)
+    return [[on.plus(x, y) for x, y in zip(*pair, strict=True)] for pair in pairs]
+
+
+def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> Any:
+    """What the heads make of the rows in each field, and what derivatives need of the first.
+
+    rows, tokens: in each field. often: for each row how often each token counts.
+    """
+    made, saved, logits = list[Any](), list[Any](), list[Any]()
+    for heads, on, asking, context in zip(block.fields, numbers.fields, rows, tokens, strict=False):
+        by_head = []
+        for (_, key), (_, query), *_ in heads:
+            keys, queries = product(context, key, on), product(asking, query, on)
+            by_head.append((keys, queries, product(queries, keys, on)))
+        logits.append(by_head)
+    for k in range(len(logits) - numbers.behind):
+        on, total, columns = numbers.fields[k], None, turned(tokens[k])
+        for h, (_, _, (_, value), (_, output)) in enumerate(block.fields[k]):
+            pairs = zip(logits[k + numbers.behind][h][2], often, strict=True)
+            shares = [on.softmax(row, times) for row, times in pairs]
+            means = product(shares, columns, on)
+            values = product(means, value, on)
+            part = product(values, output, on)
+            total = part if total is None else added(total, part, on)
+            if k == 0:
+                keys, queries, _ = logits[0][h]
+                saved.append((keys, queries, shares, means, values))
+        made.append(total)
+    return made, Saved(rows[0], tokens[0], saved)
+
+
+def forward(
+    blocks: Any, numbers: Numbers, tokens: Any, asks: Any, times: Any, limits: Limits
+) -> Any:
+    """The output in each field that is left, and what derivatives need of each block.
+
+    tokens: rows; asks: one row; in each field. times: how often each token stands in its context.
+    """
+    saved, n = list[Any](), len(times)
+    for one in blocks:
+        limits.on_time()
+        if type(one) is Softmax:
+            see = [[x if j <= i else 0 for j, x in enumerate(times)] for i in range(n)]
+            masks = see if one.causal else [times] * n
+            made, of_query = attend(asks, tokens, one, numbers, [times])
+            after, of_tokens = tokens, None
+            if one.whole:
+                after, of_tokens = attend(tokens, tokens, one, numbers, masks)
+        else:
+            made, after = (
+                [
+                    [[on.plus(x, b) for x, b in zip(row, bias, strict=True)]
+                     for row in product(rows, columns, on)]
+                    for rows, (_, columns, bias), on in zip(
+                        table, one.fields, numbers.fields, strict=False
+                    )
+                ]
+                for table in (asks, tokens)
+            )  # fmt: skip
+            of_query = Saved(asks[0], None, None)
+            of_tokens = Saved(tokens[0], None, None) if one.whole else None
+        saved.append((of_tokens, of_query))
+        if one.residual:
+            made = [added(*x) for x in zip(made, asks, numbers.fields, strict=False)]
+        if one.whole and one.residual:
+            after = [added(*x) for x in zip(after, tokens, numbers.fields, strict=False)]
+        asks, tokens = made, (after if one.whole else tokens)[: len(made)]
+    return [row for (row,) in asks], saved
+
+
+def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
+    """Derivatives by the rows, by the tokens and by the weights; made: by what the block made."""
+    if type(one) is Affine:
+        weights, _, _ = one.fields[0]
+        by_weights = product(turned(saved.rows), turned(made), on)
+        bias = [on.total(column) for column in zip(*made, strict=True)]
+        return product(made, weights, on), None, [*by_weights, bias]
+    by_rows, by_tokens, flat, outputs = None, None, list[Any](), list[Any]()
+    asking, context = turned(saved.rows), turned(saved.tokens)
+    heads = zip(one.fields[0], saved.heads, strict=True)
+    for ((key, _), (query, _), (value, _), (output, _)), kept in heads:
+        keys, queries, shares, means, values = kept
+        outputs += product(turned(values), turned(made), on)
+        by_values = product(made, output, on)
+        by_value = product(turned(means), turned(by_values), on)
+        by_means = product(by_values, value, on)
+        slopes = product(by_means, saved.tokens, on)
+        by_logits = [on.by_logits(*pair) for pair in zip(shares, slopes, strict=True)]
+        by_queries = product(by_logits, turned(keys), on)
+        by_keys = product(turned(by_logits), turned(queries), on)
+        flat += product(context, turned(by_keys), on)
+        flat += product(asking, turned(by_queries), on)
+        flat += by_value
+        rows = product(by_queries, query, on)
+        read = product(turned(shares), turned(by_means), on)
+        tokens = added(read, product(by_keys, key, on), on)
+        by_rows = rows if by_rows is None else added(by_rows, rows, on)
+        by_tokens = tokens if by_tokens is None else added(by_tokens, tokens, on)
+    return by_rows, by_tokens, flat + outputs
+
+
+def derivatives(blocks: Any, on: Any, saved: Any, j: int, m: int, limits: Limits) -> list[Any]:
+    """Of output j by all weights, in the order of the file: key, query, value of each head row by
+    row, then output; or weights, then bias. on: the numbers of the first field."""
+    by_query: Any = [[on.one if k == j else on.zero for k in range(m)]]
+    by_tokens: Any = None
+    columns: list[list[Any]] = []
+    for one, (of_tokens, of_query) in zip(reversed(blocks), reversed(saved), strict=True):
+        limits.on_time()
+        rows, tokens, weights = backward(by_query, of_query, one, on)
+        rows = added(rows, by_query, on) if one.residual else rows
+        before = by_tokens
+        if of_tokens is not None and by_tokens is not None:
+            of_rows, more, others = backward(by_tokens, of_tokens, one, on)
+            weights = added(weights, others, on)
+            before = of_rows if more is None else added(of_rows, more, on)
+            before = added(before, by_tokens, on) if one.residual else before
+        if tokens is not None:
+            before = tokens if before is None else added(before, tokens, on)
+        by_query, by_tokens = rows, before
+        columns.append([x for row in weights for x in row])
+    return [x for part in reversed(columns) for x in part]

@@ -1,0 +1,220 @@
+"""The claim "network-rank": rows of a network of several softmax blocks are independent.
+
+`rank.of` says which rows, one for each label of each example or one for each example:
+
+    "jacobian"          the derivatives of the outputs by all weights: the labellings that weights
+                        of this shape output contain an open set;
+    "jacobian at zero"  the same, and all outputs are 0, whatever the data: heads of the last block
+                        with equal key and query have products value @ output that add up to 0.
+                        Then weights of this shape memorize every labelling: by the ranks the
+                        outputs map a neighbourhood of the weights onto one of 0, and for labels y
+                        and some c > 0 it has y / c; multiplying the values of the last block by c
+                        multiplies the outputs by c;
+    "features"          the features of the last block (its heads' means of the tokens): one choice
+                        of keys, queries and earlier blocks serves all labels.
+
+The arithmetic. Logits are in units of ln 2. Behind a softmax block states are rational, and so are
+the next logits. Let p_0 = 2 p_1 + 1, p_1 = 2 p_2 + 1, ... be primes (`rank.primes`), one more than
+there are softmax blocks, the last one 3 modulo 4. Then p_k is 7 modulo 8 but for the last, so 2 is
+a square modulo p_k and has order p_{k+1}: 2^x modulo p_k depends on x modulo p_{k+1} alone. Block l
+of L is evaluated modulo p_0, ..., p_{L-l}, its logits modulo p_1, ..., p_{L-l+1}.
+
+What it shows. Let D be a common denominator of the logits of a block on these data, and c a
+multiple of D that is 1 modulo every p_k. With keys times c, block after block, all logits are
+integers and no residue changes. So these residues are those of real weights. A derivative is a
+polynomial in ln 2 with rational coefficients; ln 2 is transcendental, so a minor that is not 0
+modulo p_0 with any integer (`rank.slope`) in the place of ln 2 is not 0. Denominators are softmax
+sums and those in the file: none may be 0 modulo a prime in which it is used.
+"""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from itertools import pairwise
+from typing import Any
+
+from .derivatives import Numbers, Softmax, derivatives, forward, placed
+from .full_rank import dot_mod, is_prime, joins
+from .layer import contexts_of, merged
+from .limits import Limits, need
+from .network import Attention, FeedForward, block, shaped, widths
+from .reading import Table, all_of, dims, numbers, typed
+
+OF = ("jacobian", "jacobian at zero", "features")
+Parts = namedtuple("Parts", "blocks contexts queries labels primes slope of")
+
+
+# Reading.
+
+
+def parts(cert: Any, limits: Limits) -> Parts:
+    T, d, m = dims(cert, "examples width labels")
+    null = cert["saturation"] is None and cert["origin"] is None
+    need(null, "saturation and origin must be null")
+    rank = typed(cert["rank"], dict, "rank", "of primes slope value")
+    need(rank["of"] in OF, f"rank.of must be one of: {', '.join(OF)}")
+    network = typed(cert["network"], list, "network")
+    need(network, "network must be one block or more")
+    kinds = [block(limits, one) for one in network]
+    softmax = [one for one in kinds if type(one) is Attention]
+    for one in kinds:
+        known = type(one) is not Attention or (
+            one.rule == "softmax" and one.unit == "ln 2" and one.mask in (None, "causal")
+        )
+        need(known, "attention must be softmax with logit_unit 'ln 2', and unmasked or causal")
+        affine = type(one) is not FeedForward or (one.activation == "identity" and one.of != "row")
+        need(affine, "feed-forward blocks must be of query or all, without activation")
+    last = kinds[-1]
+    ends = type(last) is Attention and last.of == "query" and not last.residual
+    need(ends, "the last block must be attention of query, without residual")
+    primes = chain(limits, rank["primes"], len(softmax))
+    (slope,), unit, _ = numbers(limits, [rank["slope"]], "rank.slope", 1)
+    need(unit == 1, "rank.slope must be an integer")
+    contexts = contexts_of(limits, cert, cert["data"])
+    queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
+    labels = numbers(limits, cert["data"]["labels"], "labels", T, m)
+    for n in {len(tokens) for tokens in contexts.rows}:
+        need(widths(kinds, n, d)[1] == m, "the outputs must have as many numbers as the labels")
+    rows = T if rank["of"] == "features" else T * m
+    count = typed(rank["value"], int, "rank.value")
+    need(count == rows, f"rank.value is not {rows}", "wrong")
+    if rank["of"] == "jacobian at zero":
+        zero_outputs(limits, network[-1])
+    narrow = min(
+        len(shaped(limits, head["value"], "value").rows[0]) for head in network[-1]["heads"]
+    )
+    wide = rank["of"] != "features" or narrow >= m
+    need(wide, "values of the last block are narrower than the labels", "wrong")
+    blocks, left = [], len(primes)
+    for one, written in zip(kinds, network, strict=True):
+        used = primes[:left]
+        left -= type(one) is Attention
+
+        def read(table: Table, _: int, used: list[int] = used) -> Any:
+            return residues(table, used, limits)
+
+        blocks.append(placed(one, written, read, limits))
+    return Parts(blocks, contexts, queries, labels, primes, slope, rank["of"])
+
+
+def chain(limits: Limits, texts: Any, softmax: int) -> list[int]:
+    """The primes, first the one modulo which the rank is taken."""
+    need(softmax, "the network must have a block of attention")
+    primes, unit, _ = numbers(limits, typed(texts, list, "rank.primes"), "rank.primes", softmax + 1)
+    known = unit == 1 and all(2 < p < 2**62 and p % 2 and is_prime(p) for p in primes)
+    need(known, "rank.primes are not odd primes below 2^62", "wrong")
+    linked = all(p == 2 * q + 1 for p, q in pairwise(primes))
+    need(linked and primes[-1] % 4 == 3, "rank.primes are not a chain", "wrong")
+    return primes
+
+
+def zero_outputs(limits: Limits, last: Any) -> None:
+    """Heads of the last block with equal key and query have products that add up to 0."""
+    output, start, totals = shaped(limits, last["output"], "output"), 0, list[Any]()
+    m = len(output.rows[0])
+    for head in last["heads"]:
+        limits.on_time()
+        key, query, value = (shaped(limits, head[x], x) for x in ("key", "query", "value"))
+        stop = start + len(value.rows[0])
+        columns = list(zip(*output.rows[start:stop], strict=True))
+        made = [[limits.dot(row, column) for column in columns] for row in value.rows]
+        for k, (pair, total, unit) in enumerate(totals):
+            if pair == (key[:2], query[:2]):
+                both = limits.product(unit, value.unit)
+                sums = [
+                    limits.product(x, value.unit) + limits.product(y, unit)
+                    for old, new in zip(total, made, strict=True)
+                    for x, y in zip(old, new, strict=True)
+                ]
+                totals[k] = pair, [sums[i : i + m] for i in range(0, len(sums), m)], both
+                break
+        else:
+            totals.append(((key[:2], query[:2]), made, value.unit))
+        start = stop
+    zero = not any(any(row) for _, total, _ in totals for row in total)
+    need(zero, "value @ output of heads with equal key and query must add up to 0", "wrong")
+
+
+def residues(table: Table, primes: list[int], limits: Limits) -> list[Any]:
+    """In each field."""
+    limits.on_time()
+    fields = []
+    for p in primes:
+        need(table.unit % p, f"a denominator is 0 mod {p}", "wrong")
+        over = pow(table.unit, -1, p)
+        fields.append([[x * over % p for x in row] for row in table.rows])
+    return fields
+
+
+class Field:
+    """Integers modulo p; softmax: of logits modulo the next prime, which is the order of 2."""
+
+    zero, one = 0, 1
+
+    def __init__(self, p: int, slope: int) -> None:
+        self.p, self.slope = p, slope
+
+    def dot(self, x: Any, y: Any) -> int:
+        return dot_mod(x, y, self.p)
+
+    def plus(self, x: int, y: int) -> int:
+        return (x + y) % self.p
+
+    def total(self, column: Any) -> int:
+        return sum(column) % self.p
+
+    def softmax(self, exponents: list[int], times: list[int]) -> list[int]:
+        pairs = zip(exponents, times, strict=True)
+        powers = [often * pow(2, x, self.p) for x, often in pairs]
+        total = sum(powers) % self.p
+        need(total, f"a softmax sum is 0 mod {self.p}", "wrong")
+        over = pow(total, -1, self.p)
+        return [x * over % self.p for x in powers]
+
+    def by_logits(self, shares: list[int], slopes: list[int]) -> list[int]:
+        """The derivatives of a softmax, with `slope` in the place of ln 2."""
+        mean = self.dot(shares, slopes)
+        pairs = zip(shares, slopes, strict=True)
+        return [x * (y - mean) * self.slope % self.p for x, y in pairs]
+
+
+# Judging.
+
+
+def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    T, m = dims(cert, "examples labels")
+    p, pivots = parts.primes[0], list[tuple[int, list[int]]]()
+    numbers = Numbers([Field(p, parts.slope) for p in parts.primes], 1)
+    contexts, queries = parts.contexts, parts.queries
+    asks = residues(queries, parts.primes, limits)
+    causal = any(type(one) is Softmax and one.causal for one in parts.blocks)
+    what = "the features" if parts.of == "features" else "the derivatives"
+    for t in range(T):
+        context = contexts.rows[t if len(contexts.rows) > 1 else 0]
+        distinct, times = (context, [1] * len(context)) if causal else merged(context)
+        tokens = residues(contexts._replace(rows=distinct), parts.primes, limits)
+        _, saved = forward(parts.blocks, numbers, tokens, [[x[t]] for x in asks], times, limits)
+        if parts.of == "features":
+            rows = [[x for kept in saved[-1][1].heads for x in kept[3][0]]]
+        else:
+            some = range(m)
+            rows = [derivatives(parts.blocks, numbers.fields[0], saved, j, m, limits) for j in some]
+        for row in rows:
+            limits.on_time()
+            limits.allow(p.bit_length(), (len(pivots) + 1) * len(row))
+            dependent = f"modulo p, {what} of example {t} depend on earlier ones"
+            need(joins(row, pivots, p), dependent, "wrong")
+    return message(parts.of, T, len(pivots), p)
+
+
+def message(of: str, T: int, rank: int, p: int) -> str:
+    shown = {
+        "jacobian": f"weights of this shape output an open set of labellings of {all_of(T)}",
+        "jacobian at zero": f"weights of this shape memorize every labelling of {all_of(T)}",
+        "features": f"one choice of keys and queries serves all labels of {all_of(T)}",
+    }
+    return f"{shown[of]}: the {of} has rank {rank} modulo {p}".replace(
+        "features has", "features have"
+    )

@@ -1,0 +1,1 @@
+"""What several layers of attention memorize: the law of their parameters, from both sides."""

@@ -1,0 +1,371 @@
+"""`attncert capacity --layers L`: what L layers of H heads can do, for three notions of memorizing.
+
+Every number from below is a rank modulo a tower of primes at random small integers; from above it
+is the dimension count of `law.py`. The first L - 1 layers change every token and the query, with a
+skip connection; the last reads out at the query (docs/depth.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count, islice
+from typing import ClassVar
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.given.law import Spans
+from attncert.constructions.given.zeros import best_sizes, most_examples
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import StageProgress, silent, timed
+from attncert.verify.certificates.certificate import Certificate, TooLarge, produced_by
+from attncert.verify.claims import ids
+from attncert.verify.claims.answer import Answer
+from attncert.verify.claims.evidence import About, Claim, Level
+from attncert.verify.claims.trace import ProofTrace
+from attncert.verify.claims.words import counted
+from attncert.verify.depth.certificate import rank_certificate
+from attncert.verify.depth.draw import draw_network, draw_zero
+from attncert.verify.depth.law import Architecture, DeepSpans
+from attncert.verify.depth.ranks import DeepRank, deep_rank
+from attncert.verify.provenance.conclusion import in_words_of
+from attncert.verify.provenance.sequences import by_class
+from attncert.verify.questions.fit import Capacity
+
+_DRAWS = 3  # networks, at most, for one rank
+_TRIES = 4  # numbers of heads, at most, when the fewest that are enough are searched
+_MOST_LAYERS = 12
+_SOURCE = "ours; docs/depth.md"
+JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A network, and the rank of its Jacobian or of its features modulo a tower of primes."""
+
+    shape: Architecture
+    network: Network
+    rank: DeepRank
+
+
+@dataclass(frozen=True)
+class Row:
+    """One notion. serves: label numbers that H heads in each layer serve, at least and at most.
+    heads: in each layer, that all labels need, at least, and how many are enough (None: not known).
+    """
+
+    about: About
+    claim: ids.ClaimId
+    serves: tuple[int, int]
+    heads: tuple[int, int | None]
+
+
+@dataclass(frozen=True)
+class Depth:
+    """layers, with the same heads in each: rank J is at most `bound`, at some weights `rank`."""
+
+    layers: int
+    bound: int
+    rank: int
+    parameters: int
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DepthCapacity(Answer):
+    """rows: the notions, the strongest first. depths: 1, 2, … layers of the same heads. spans: of
+    the data. certificates: by what they are about, the strongest first.
+    """
+
+    report_page: ClassVar[str] = "depth"
+
+    question: Capacity
+    data: Dataset
+    shape: Architecture
+    spans: DeepSpans
+    rows: tuple[Row, ...]
+    depths: tuple[Depth, ...]
+    certificates: Mapping[About, Certificate] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> int:
+        return self.data.T * self.data.m
+
+    @property
+    def fewest_layers(self) -> tuple[int | None, int | None]:
+        """Layers of these heads that all labels need, at least, and how many are enough for an open
+        set of labellings; None: more than were looked at."""
+        need = (x.layers for x in self.depths if x.bound >= self.labels)
+        enough = (x.layers for x in self.depths if x.rank >= self.labels)
+        return next(need, None), next(enough, None)
+
+    @property
+    def files(self) -> tuple[Certificate, ...]:
+        return tuple(self.certificates.values())
+
+    def contradicted(self, reason: str) -> DepthCapacity:
+        return replace(super().contradicted(reason), rows=(), certificates={})
+
+
+def depth_capacity(
+    data: Dataset, question: Capacity, progress: StageProgress = silent
+) -> DepthCapacity:
+    """The answer for `question.layers` layers. Exact. Deterministic for a seed.
+
+    >>> from attncert.constructions.data.generators import random
+    >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
+    >>> [(row.about.value, row.serves, row.heads) for row in answer.rows]
+    [('universal', (3, 3), (6, 6)), ('every labelling', (3, 18), (1, 5)), \
+('some labellings', (18, 18), (1, 1))]
+    """
+    data = by_class(question.of(data))
+    seconds: dict[str, float] = {}
+    search = _Search(data, DeepSpans.of(data), question, progress)
+    with timed(seconds, "ranks by layers"):
+        depths = tuple(search.depths())
+    with timed(seconds, "ranks by heads"):
+        found = search.found()
+    rows = search.rows(found)
+    certificates, why = _certificates(data, found, question)
+    return DepthCapacity(
+        question=question,
+        data=data,
+        trace=ProofTrace(in_words_of(data, search.claims(found, rows))),
+        conclusion=ids.DEPTH_CAPACITY,
+        certificate=next(iter(certificates.values()), None),
+        uncertified=why,
+        seconds=seconds,
+        shape=search.shape,
+        spans=search.spans,
+        rows=rows,
+        depths=depths,
+        certificates=certificates,
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """served: at the heads of the question. enough: the fewest heads that were met which serve all
+    labels, for each notion."""
+
+    served: Mapping[About, Reached]
+    enough: Mapping[About, Reached]
+
+
+@dataclass
+class _Search:
+    data: Dataset
+    spans: DeepSpans
+    question: Capacity
+    progress: StageProgress
+
+    @property
+    def labels(self) -> int:
+        return self.data.T * self.data.m
+
+    @property
+    def shape(self) -> Architecture:
+        return self._shape(self.question.heads or self._needed(About.SOME_LABELLINGS))
+
+    def _shape(self, heads: int, layers: int | None = None) -> Architecture:
+        question = self.question
+        value_width = question.value_width or self.data.m
+        return Architecture(layers or question.layers, heads, question.head_width, value_width)
+
+    def depths(self) -> Iterator[Depth]:
+        """From one layer on, until the rank is that of all labels; at least as many as asked."""
+        for layers in range(1, _MOST_LAYERS + 1):
+            shape = self._shape(self.shape.heads, layers)
+            bound = min(self.labels, self.spans.bound(shape))
+            reached = self._best(shape, JACOBIAN, bound)
+            yield Depth(
+                layers, self.spans.bound(shape), reached.rank.rank, shape.parameters(self.data)
+            )
+            if layers >= self.question.layers and reached.rank.full:
+                return
+
+    def found(self) -> _Found:
+        wide = self.shape.value_width >= self.data.m
+        kinds = {About.UNIVERSAL: FEATURES, About.EVERY_LABELLING: AT_ZERO}
+        kinds = (kinds if wide else {}) | {About.SOME_LABELLINGS: JACOBIAN}
+        served = {
+            about: self._best(self.shape, of, self._most(about, self.shape))
+            for about, of in kinds.items()
+        }
+        enough = {about: self._enough(about, of) for about, of in kinds.items()}
+        return _Found(served, {about: x for about, x in enough.items() if x is not None})
+
+    def _enough(self, about: About, of: str) -> Reached | None:
+        """Weights of as few heads as are met that serve all labels."""
+        least = self._fewest_at_zero() if of == AT_ZERO else self._needed(about)
+        step = max(1, least // 10)
+        for heads in islice(count(least, step), _TRIES):
+            reached = self._best(self._shape(heads), of, self._all(about))
+            if reached.rank.full:
+                return reached
+        return None
+
+    def _best(self, shape: Architecture, of: str, enough: int) -> Reached:
+        """The largest rank of a few random networks; stops at `enough`."""
+        best: Reached | None = None
+        for draw in range(_DRAWS):
+            seed = self.question.seed + draw
+            network = (
+                draw_zero(self.data, shape, self._sizes(shape), seed)
+                if of == AT_ZERO
+                else draw_network(self.data, shape, seed)
+            )
+            rank = deep_rank(
+                self.data, network, features=of == FEATURES, seed=seed,
+                progress=partial(self.progress, f"{of}, {counted(shape.heads, 'head')}"),
+            )  # fmt: skip
+            if best is None or rank.rank > best.rank.rank:
+                best = Reached(shape, network, rank)
+            if best.rank.rank >= enough:
+                break
+        assert best is not None
+        return best
+
+    def _sizes(self, shape: Architecture) -> tuple[int, ...]:
+        """Sets of heads of the last layer that share key and query."""
+        if self.data.m > 1:
+            return (2,) * (shape.heads // 2) + (1,) * (shape.heads % 2)
+        return best_sizes(shape.heads, shape.head_width, self._last(shape))
+
+    def _last(self, shape: Architecture) -> Spans:
+        """What the last layer sees, if nothing is special."""
+        wide = self.spans.before(shape, shape.layers)
+        return Spans(wide, 0, wide, self.data.m)
+
+    def _fewest_at_zero(self) -> int:
+        """The fewest heads whose best sets are worth so many labels (given-labels.md, Theorem 14);
+        with labels of several numbers, twice the heads that they need at least."""
+        if self.data.m > 1:
+            return 2 * self._needed(About.EVERY_LABELLING)
+        for heads in count(1):
+            shape = self._shape(heads)
+            sizes, last = self._sizes(shape), self._last(shape)
+            if most_examples(sizes, shape.head_width, last) >= self.labels:
+                return heads
+        raise AssertionError
+
+    def _all(self, about: About) -> int:
+        return self.data.T if about is About.UNIVERSAL else self.labels
+
+    def _most(self, about: About, shape: Architecture) -> int:
+        """No weights of this shape serve more."""
+        if about is About.UNIVERSAL:
+            return min(self.data.T, shape.heads * self.spans.before(shape, shape.layers))
+        return min(self.labels, self.spans.bound(shape))
+
+    def _needed(self, about: About) -> int:
+        """No fewer heads in each layer serve all labels."""
+        return next(
+            heads for heads in count(1) if self._most(about, self._shape(heads)) >= self._all(about)
+        )
+
+    def rows(self, found: _Found) -> tuple[Row, ...]:
+        """What a stronger notion serves, a weaker one serves too."""
+        rows, least, enough = list[Row](), 0, None
+        for about, claim in _CLAIMS.items():
+            if about in found.served:
+                times = self.data.m if about is About.UNIVERSAL else 1
+                least = max(least, found.served[about].rank.rank * times)
+                most = self._most(about, self.shape) * times
+                known = [x.shape.heads for a, x in found.enough.items() if a is about]
+                enough = min([*known, *([] if enough is None else [enough])], default=None)
+                rows.append(Row(about, claim, (least, most), (self._needed(about), enough)))
+        return tuple(rows)
+
+    def claims(self, found: _Found, rows: Sequence[Row]) -> tuple[Claim, ...]:
+        shape, labels = self.shape, self.labels
+        least, most = rows[-1].serves
+        who, rank = shape.words(), found.served[About.SOME_LABELLINGS].rank
+        trivial = most == labels
+        decided = least == most
+        open_set = "an open set of labellings is output exactly, each by weights of its own"
+        reach = open_set if least == labels else "almost no labelling is output by any weights"
+        outputs = f"The outputs on these examples, over all weights of {who},"
+        bound = Claim(
+            ids.DEPTH_BOUND,
+            f"The Jacobian of the outputs by all weights of {who} has rank at most {most:,}, "
+            "whatever the weights.",
+            Level.PROVED if trivial else Level.ARGUED,
+            numbers={"bound": most, "N": self.spans.bound(shape), "Tm": labels},
+            arithmetic="counting" if trivial else "ranks over ℚ of tokens and queries",
+            source=f"{_SOURCE}, Theorem 1",
+        )
+        below = Claim(
+            ids.DEPTH_RANK,
+            f"At some real weights it has rank {least:,} or more.",
+            Level.PROVED,
+            numbers={"rank": least, "primes": list(rank.primes)},
+            arithmetic=f"derivatives and rank mod {rank.primes[0]}, in a tower of primes",
+            source=f"{_SOURCE}, section 2",
+        )
+        conclusion = Claim(
+            ids.DEPTH_CAPACITY,
+            f"{outputs} have dimension {least:,} of {labels:,}: {reach}."
+            if decided
+            else f"{outputs} have a known dimension.",
+            Level.PROVED if decided else Level.UNDECIDED,
+            numbers={"at least": least, "at most": most, "of": labels},
+            witness=None if decided else {
+                "reason": f"between {least:,} (certified) and {most:,} (no weights exceed it)"
+            },
+            rests_on=(ids.DEPTH_RANK, ids.DEPTH_BOUND),
+            source=f"{_SOURCE}, Theorem 1",
+        )  # fmt: skip
+        return (*map(partial(self._served, found), rows), bound, below, conclusion)
+
+    def _served(self, found: _Found, row: Row) -> Claim:
+        """Whether all labels are served by the heads of the question."""
+        all_labels, (least, most) = self.labels, row.serves
+        level = Level.UNDECIDED
+        if least >= all_labels:
+            level = Level.PROVED
+        elif most < all_labels:
+            level = Level.REFUTED
+        statement = f"{_STATEMENTS[row.about]} {self.shape.words()}."
+        witness = {"labels": all_labels, "at least": least, "at most": most}
+        return Claim(
+            row.claim,
+            statement,
+            level,
+            numbers=witness,
+            witness=None if level.holds else witness,
+            arithmetic="ranks mod a tower of primes; counting",
+            source=_SOURCE,
+            about=row.about,
+        )
+
+
+_CLAIMS = {
+    About.UNIVERSAL: ids.DEPTH_UNIVERSAL,
+    About.EVERY_LABELLING: ids.DEPTH_EVERY,
+    About.SOME_LABELLINGS: ids.DEPTH_SOME,
+}
+_STATEMENTS = {
+    About.UNIVERSAL: "One choice of all weights but the last values serves all labels, with",
+    About.EVERY_LABELLING: "Every labelling is memorized by",
+    About.SOME_LABELLINGS: "An open set of labellings is output by weights of",
+}
+
+
+def _certificates(
+    data: Dataset, found: _Found, question: Capacity
+) -> tuple[dict[About, Certificate], str]:
+    """By what they show, the strongest first; and why there is none."""
+    kinds = {About.UNIVERSAL: FEATURES, About.EVERY_LABELLING: AT_ZERO,
+             About.SOME_LABELLINGS: JACOBIAN}  # fmt: skip
+    certificates: dict[About, Certificate] = {}
+    why = "no weights were met that serve all labels"
+    provenance = produced_by(question.line(), question.seed)
+    for about, reached in found.enough.items():
+        try:
+            certificates[about] = rank_certificate(
+                data, reached.network, reached.rank, kinds[about],
+                construction="small random integers (docs/depth.md)", produced_by=provenance,
+            )  # fmt: skip
+        except TooLarge as reason:
+            why = str(reason)
+    return certificates, "" if certificates else why

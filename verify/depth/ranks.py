@@ -1,0 +1,136 @@
+"""Ranks of the Jacobian and of the last features of a deep network, modulo a tower of primes.
+
+Each is a lower bound of the rank for real weights (`verify/derivatives/tower.py`). Rows come by
+blocks of examples and pass through the same elimination as those of one layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from attncert.constructions.arrays import ObjectArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.network.blocks import Attention as ExactAttention
+from attncert.constructions.network.network import Network
+from attncert.constructions.progress import Progress, silent
+from attncert.verify.derivatives import engine, networks, tower
+from attncert.verify.derivatives.tower import TowerArray, tower_array
+from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
+
+_NUMBERS = 2**22  # of the Jacobian and of the states that are made at a time
+
+
+@dataclass(frozen=True)
+class DeepRank:
+    """rank: modulo primes[0], at most the rank for real weights. rows: as many as could be
+    independent. slope: λ, which stands for ln 2. tried: chains modulo which a sum vanished."""
+
+    rank: int
+    rows: int
+    primes: tuple[int, ...]
+    slope: int
+    tried: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def full(self) -> bool:
+        return self.rank == self.rows
+
+
+class NetworkRows:
+    """Rows of the Jacobian by all weights, or of the last block's features, modulo primes[0].
+
+    features: whether those. slope: λ. Raises NotDifferentiable, SumVanishes.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        network: Network,
+        primes: tuple[int, ...],
+        slope: int,
+        *,
+        features: bool = False,
+        xp: Any = np,
+    ) -> None:
+        self.data, self.network, self.p = data, network, primes[0]
+        self._primes, self._features, self._xp = primes, features, xp
+        self._blocks = networks.blocks_of(network, self._entries)
+        self._on = tower.arithmetic(slope)
+        width = networks.weights_of(network)
+        if features:
+            last = network.blocks[-1]
+            assert isinstance(last, ExactAttention)
+            width = len(last.heads) * int(last.heads[0].key.nrows())
+        self.columns = np.arange(width)
+
+    @property
+    def at_once(self) -> int:
+        """Examples whose rows are made at a time."""
+        inner = self.data.n * max(self.data.n, self.data.d) * len(self._primes)
+        return max(1, _NUMBERS // (len(self.columns) * self.data.m + 4 * inner))
+
+    def rows(self, start: int, stop: int) -> Any:
+        """(b·m, columns) balanced float64, the rows of each example together."""
+        tokens, queries, times = networks.tokens_of(self.data, start, stop)
+        contexts = self._entries(tokens, self.data.contexts.denominator)
+        asking = self._entries(queries, self.data.queries.denominator)
+        often = None if times is None else self._xp.asarray(times.astype(np.float64))
+        done = engine.run(self._blocks, contexts, asking, self._on, often)
+        if self._features:
+            means = done.saved[-1][1][-2].parts[0]  # (b, H, 1, k)
+            return means.reshape(stop - start, -1)
+        m, each = self.data.m, []
+        for j in range(m):
+            seed = np.zeros((stop - start, m), dtype=np.int64)
+            seed[:, j] = 1
+            each.append(engine.derivatives(done, tower_array(seed, self._primes, xp=self._xp)))
+        rows = self._xp.stack([part.parts[0] for part in each], axis=1)
+        return rows.reshape((stop - start) * m, -1)
+
+    def _entries(self, table: ObjectArray, denominator: int) -> TowerArray:
+        return tower_array(table, self._primes, denominator, self._xp)
+
+
+def deep_rank(
+    data: Dataset,
+    network: Network,
+    *,
+    features: bool = False,
+    seed: int = 0,
+    xp: Any = np,
+    progress: Progress = silent,
+) -> DeepRank:
+    """The rank of J, or of the last features Z, modulo the first of some chains in which no sum
+    vanishes. Exact, a lower bound for the real weights of `tower.py`. Raises NotDifferentiable.
+
+    >>> from attncert.constructions.data.generators import random
+    >>> from attncert.verify.depth.draw import draw_network
+    >>> from attncert.verify.depth.law import Architecture, DeepSpans
+    >>> data, shape = random(T=40, n=3, d=3, seed=1), Architecture(2, 1, 1, 1)
+    >>> deep_rank(data, draw_network(data, shape)).rank, DeepSpans.of(data).bound(shape)
+    (18, 18)
+    """
+    softmax = sum(isinstance(block, ExactAttention) for block in network.blocks)
+    slope = int(np.random.default_rng([seed, 1]).integers(2, 2**20))
+    rows, tried = data.T * (1 if features else data.m), list[tuple[int, ...]]()
+    for primes in tower.chains(softmax):
+        table = partial(NetworkRows, data, network, primes, slope, features=features, xp=xp)
+        try:
+            rank = rank_of_rows(table(), rows, progress)
+        except SumVanishes:
+            tried.append(primes)
+            continue
+        return DeepRank(rank, rows, primes, slope, tuple(tried))
+    return DeepRank(0, rows, tried[0], slope, tuple(tried))
+
+
+def exact_chain(network: Network, chain: Sequence[int]) -> bool:
+    """Whether the chain is long enough for the network's softmax blocks."""
+    softmax = sum(isinstance(block, ExactAttention) for block in network.blocks)
+    return len(chain) == softmax + 1 and tower.is_chain(chain)

@@ -1,0 +1,228 @@
+r"""Outputs of a network of blocks, and their derivatives by all weights, in reverse mode.
+
+The code is written once over arrays that have the operators of NumPy (`+`, `-`, `*`, `@`, indexing,
+`reshape`, `transpose`, `sum`): floats (NumPy or CuPy arrays), balls (`BallArray`), and residues
+modulo a tower of primes (`tower.py`). What an arithmetic adds is in `Arithmetic`.
+
+**State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block that changes all
+vectors changes every token and the query with the same weights; another changes the query alone.
+Tokens are stored once if all examples share them: tokens never depend on the query.
+
+**Attention.** The rows R of a block attend to the tokens X. Head h, with K, Q, V and its rows O of
+the output matrix, makes
+
+    L = R Q (X K)ᵀ,   P = softmax of the rows of L,   Z = P X,   and adds  Z V O.                (1)
+
+Let G be the derivative of one output by what the block makes. Reverse mode gives, head by head,
+
+    by O: (ZV)ᵀG,   D = G Oᵀ,   by V: ZᵀD,   A = D Vᵀ,   by X: PᵀA,                              (2)
+    S = λ P∘(A Xᵀ - row sums of P∘A Xᵀ),   by Q: Rᵀ(S X K),   by R: S X K Qᵀ,                    (3)
+    by K: Xᵀ(Sᵀ R Q),   by X: Sᵀ R Q Kᵀ,                                                         (4)
+
+where ∂P/∂L = λ (diag P - PPᵀ): λ is 1 for exp, and ln 2 for powers of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """softmax: the weights of logits (…, n), given how often each counts (None: once). relu: of an
+    array, with its slopes, 0 or 1. slope: λ, by which a softmax's derivatives are multiplied.
+    concatenate: of arrays along an axis."""
+
+    softmax: Callable[[Array, Any], Array]
+    relu: Callable[[Array], tuple[Array, Array]]
+    slope: Any
+    concatenate: Callable[[Sequence[Array], int], Array]
+
+
+@dataclass(frozen=True)
+class Attention:
+    """key (H, k, w), query (H, l, w), value (H, k, v), output (H, v, m); see (1).
+
+    whole: whether every token changes too. causal: whether token i attends to the first i alone;
+    the query attends to all.
+    """
+
+    key: Array
+    query: Array
+    value: Array
+    output: Array
+    whole: bool = False
+    residual: bool = False
+    causal: bool = False
+
+    @property
+    def weights(self) -> tuple[Array, ...]:
+        return self.key, self.query, self.value, self.output
+
+    def forward(self, rows: Array, tokens: Array, times: Any, on: Arithmetic) -> tuple[Array, Any]:
+        keys = tokens[:, None] @ self.key  # (b, H, n, w)
+        queries = rows[:, None] @ self.query  # (b, H, s, w)
+        shares = on.softmax(queries @ _turned(keys), times)  # (b, H, s, n)
+        means = shares @ tokens[:, None]  # (b, H, s, k)
+        values = means @ self.value  # (b, H, s, v)
+        made = (values @ self.output).sum(axis=1)  # (b, s, m)
+        return made, (rows, tokens, keys, queries, shares, means, values)
+
+    def backward(self, made: Array, saved: Any, on: Arithmetic) -> tuple[Array, Array, list[Array]]:
+        """Derivatives by rows and by tokens, and by the four weights, (b, H, …) each."""
+        rows, tokens, keys, queries, shares, means, values = saved
+        by_made = made[:, None]  # (b, 1, s, m)
+        by_output = _turned(values) @ by_made
+        by_values = by_made @ _turned(self.output)  # D
+        by_value = _turned(means) @ by_values
+        by_means = by_values @ _turned(self.value)  # A
+        slopes = by_means @ _turned(tokens[:, None])  # (b, H, s, n)
+        weighed = shares * slopes
+        by_logits = (weighed - shares * weighed.sum(axis=3)[..., None]) * on.slope  # S
+        by_queries = by_logits @ keys
+        by_keys = _turned(by_logits) @ queries
+        by_query = _turned(rows[:, None]) @ by_queries
+        by_key = _turned(tokens[:, None]) @ by_keys
+        by_rows = (by_queries @ _turned(self.query)).sum(axis=1)
+        by_tokens = _turned(shares) @ by_means + by_keys @ _turned(self.key)
+        return by_rows, by_tokens.sum(axis=1), [by_key, by_query, by_value, by_output]
+
+
+@dataclass(frozen=True)
+class FeedForward:
+    """x·matrix + bias, then the activation, "identity" or "relu". matrix (k, l), bias (l,)."""
+
+    matrix: Array
+    bias: Array
+    whole: bool = False
+    residual: bool = False
+    activation: str = "identity"
+
+    @property
+    def weights(self) -> tuple[Array, ...]:
+        return self.matrix, self.bias
+
+    def forward(self, rows: Array, tokens: Array, times: Any, on: Arithmetic) -> tuple[Array, Any]:
+        made, slopes = rows @ self.matrix + self.bias, None
+        if self.activation == "relu":
+            made, slopes = on.relu(made)
+        return made, (rows, slopes)
+
+    def backward(self, made: Array, saved: Any, on: Arithmetic) -> tuple[Array, None, list[Array]]:
+        rows, slopes = saved
+        by_sums = made if slopes is None else made * slopes
+        return (
+            by_sums @ _turned(self.matrix),
+            None,
+            [_turned(rows) @ by_sums, by_sums.sum(axis=1)],
+        )
+
+
+Block = Attention | FeedForward
+
+
+@dataclass(frozen=True)
+class Run:
+    """One evaluation: outputs (b, m), and what the reverse pass needs of every block."""
+
+    blocks: Sequence[Block]
+    outputs: Array
+    saved: list[tuple[Any, Any]]
+    on: Arithmetic
+
+
+def run(
+    blocks: Sequence[Block], tokens: Array, queries: Array, on: Arithmetic, times: Any = None
+) -> Run:
+    """tokens (b or 1, n, k); queries (b, l). times (b or 1, 1, 1, n): how often each token stands
+    in its context, 0 for one that only fills it up; None: once. Not with causal blocks."""
+    query, saved = queries[:, None], []
+    for block in blocks:
+        of_tokens = None
+        made, of_query = block.forward(query, tokens, times, on)
+        after = query + made if block.residual else made
+        if block.whole:
+            causal = getattr(block, "causal", False)
+            often = np.tri(tokens.shape[1]) if causal else times
+            made, of_tokens = block.forward(tokens, tokens, often, on)
+            tokens = tokens + made if block.residual else made
+        query = after
+        saved.append((of_tokens, of_query))
+    return Run(blocks, query[:, 0], saved, on)
+
+
+def derivatives(done: Run, seed: Array) -> Array:
+    """(b, P) derivatives of one number for each example by all P weights.
+
+    seed: (b, m), the derivatives of the number by the outputs. Weights are numbered block by block;
+    in a block of attention key, query, value row by row and head by head, then the output matrix;
+    in a feed-forward block the matrix row by row, then the bias.
+    """
+    by_query, by_tokens = seed[:, None], None
+    columns: list[list[Array]] = []
+    for block, (of_tokens, of_query) in zip(
+        reversed(done.blocks), reversed(done.saved), strict=True
+    ):
+        rows, tokens, weights = block.backward(by_query, of_query, done.on)
+        if block.residual:
+            rows = rows + by_query
+        if of_tokens is not None and by_tokens is not None:
+            rows_of, tokens_of, more = block.backward(by_tokens, of_tokens, done.on)
+            weights = [one + other for one, other in zip(weights, more, strict=True)]
+            passed = rows_of if tokens_of is None else rows_of + tokens_of
+            passed = passed + by_tokens if block.residual else passed
+            by_tokens = passed if tokens is None else passed + tokens
+        elif not block.whole:
+            by_tokens = _sum(by_tokens, tokens)
+        else:
+            by_tokens = tokens
+        by_query = rows
+        columns.append(_in_order(block, weights, done.on))
+    flat = [part for parts in reversed(columns) for part in parts]
+    return done.on.concatenate(flat, 1)
+
+
+def numbered(block: Block) -> list[Any]:
+    """For each array of weights, in the order of `weights`, the numbers of its entries in the
+    block, counted as `derivatives` counts them."""
+    shapes = [tuple(x.shape) for x in block.weights]
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    if isinstance(block, FeedForward):
+        matrix, bias = sizes
+        return [np.arange(matrix).reshape(shapes[0]), matrix + np.arange(bias)]
+    heads = shapes[0][0]
+    each = [size // heads for size in sizes[:3]]
+    starts, total = np.cumsum([0, *each]), sum(each)
+    places = [
+        (start + np.arange(heads)[:, None] * total + np.arange(size)).reshape(shape)
+        for start, size, shape in zip(starts, each, shapes, strict=False)
+    ]
+    return [*places, (heads * total + np.arange(sizes[3])).reshape(shapes[3])]
+
+
+def _in_order(block: Block, weights: list[Array], on: Arithmetic) -> list[Array]:
+    """Derivatives by the weights of one block as columns, (b, …) each."""
+    count = weights[0].shape[0]
+    if isinstance(block, FeedForward):
+        return [part.reshape(count, -1) for part in weights]
+    *by_head, output = weights
+    flat = [part.reshape(count, part.shape[1], -1) for part in by_head]
+    return [on.concatenate(flat, 2).reshape(count, -1), output.reshape(count, -1)]
+
+
+def _sum(one: Array | None, other: Array | None) -> Array | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+def _turned(x: Array) -> Array:
+    axes = list(range(len(x.shape)))
+    axes[-2:] = axes[-1], axes[-2]
+    return x.transpose(*axes)

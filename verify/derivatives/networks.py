@@ -1,0 +1,76 @@
+"""A network of exact blocks, and data, as the arrays that the engine computes with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import fmpq_mat
+
+from attncert.constructions.arrays import AnyArray, ObjectArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import Attention as ExactAttention
+from attncert.constructions.network.blocks import Block as ExactBlock
+from attncert.constructions.network.network import Network
+from attncert.verify.derivatives.engine import Array, Attention, Block, FeedForward
+
+Entries = Callable[[ObjectArray, int], Array]  # integers over one denominator, as an array
+
+
+class NotDifferentiable(Exception):
+    """The engine has no derivative of this block; str() is the reason, half a sentence."""
+
+
+def blocks_of(network: Network, entries: Entries) -> list[Block]:
+    """The blocks with their weights as arrays. Raises NotDifferentiable."""
+    return [_block(number, one, entries) for number, one in enumerate(network.blocks, 1)]
+
+
+def weights_of(network: Network) -> int:
+    """How many numbers the blocks have: the columns of the Jacobian."""
+    return sum(int(m.nrows() * m.ncols()) for one in network.blocks for m in one.matrices)
+
+
+def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
+    whole, residual = one.of == "all", one.residual
+    if isinstance(one, ExactAttention):
+        if one.rule != "softmax" or one.root != 1 or isinstance(one.mask, tuple):
+            raise NotDifferentiable(f"block {number} is not softmax attention, causal or unmasked")
+        keys = [head.key for head in one.heads], [head.query for head in one.heads]
+        values = [head.value for head in one.heads]
+        output = _together([one.output], entries)
+        return Attention(
+            _together(keys[0], entries),
+            _together(keys[1], entries),
+            _together(values, entries),
+            output.reshape(len(one.heads), -1, output.shape[-1]),
+            whole,
+            residual,
+            one.mask == "causal",
+        )
+    if one.of == "row" or one.activation == "threshold":
+        raise NotDifferentiable(f"block {number} reads a row of all tokens, or has a threshold")
+    bias = _together([one.bias], entries)
+    return FeedForward(
+        _together([one.weights], entries)[0], bias[0, 0], whole, residual, one.activation
+    )
+
+
+def _together(matrices: Any, entries: Entries) -> Array:
+    """(count, rows, columns), over one denominator."""
+    stacked = [x for matrix in matrices for x in matrix.entries()]
+    first: fmpq_mat = matrices[0]
+    flat = fmpq_mat(1, len(stacked), stacked)
+    numerators, denominator = flat.numer_denom()
+    table = np.array([int(x) for x in numerators.entries()], dtype=object)
+    shape = len(matrices), int(first.nrows()), int(first.ncols())
+    return entries(table.reshape(shape), int(denominator))
+
+
+def tokens_of(data: Dataset, start: int, stop: int) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+    """Tokens (b or 1, n, d) and queries (b, d) as numerators, and how often each token stands in
+    its context, (b or 1, 1, 1, n) or None; of the examples from `start` to `stop`."""
+    rows = slice(0, 1) if data.shared else slice(start, stop)
+    times = None if data.times is None else data.times[rows, None, None, :]
+    return data.contexts.numerators[rows], data.queries.numerators[start:stop], times

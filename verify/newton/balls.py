@@ -1,0 +1,99 @@
+"""Arrays of balls in float64, mid ± rad: how they come from Arb, and the operations on them.
+
+Rounding: one operation in float64 is off by a factor of at most 1 ± u, u = 2^-53, or by less than
+2^-1074 if it underflows (multiplication). Radii are sums and products of at most eight rounded
+operations on nonnegative numbers: multiplied by 1 + 2^-49 and increased by 10^-300 they are upper
+bounds. The same holds for sums of N terms in any order, fused or not, with γ_N = N u / (1 - N u)
+for u (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from attncert.constructions.arrays import FloatArray
+
+UNIT = 2.0**-53
+TINY = 1e-300
+_UP = 1 + 2.0**-49
+
+
+@dataclass(frozen=True)
+class BallArray:
+    """All reals v with |v - mid| <= rad, entry by entry; float64 arrays of one shape."""
+
+    mid: FloatArray
+    rad: FloatArray
+
+    @classmethod
+    def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> BallArray:
+        """From Arb's balls: the midpoint rounded to float64, the radius enlarged to match."""
+        mids, rads = [], []
+        for x in entries:
+            mid = float(x.mid())
+            mids.append(mid)
+            rads.append(float((x - mid).abs_upper()))
+        rad = np.array(rads, dtype=np.float64).reshape(shape) * _UP + TINY
+        return cls(np.array(mids, dtype=np.float64).reshape(shape), rad)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.mid.shape
+
+    def __getitem__(self, index: Any) -> BallArray:
+        return BallArray(self.mid[index], self.rad[index])
+
+    def __add__(self, other: BallArray) -> BallArray:
+        mid = self.mid + other.mid
+        return BallArray(mid, (self.rad + other.rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
+
+    def __sub__(self, other: BallArray) -> BallArray:
+        mid = self.mid - other.mid
+        return BallArray(mid, (self.rad + other.rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
+
+    def __mul__(self, other: BallArray) -> BallArray:
+        """|xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
+        mid = self.mid * other.mid
+        rad = np.abs(self.mid) * other.rad + self.rad * (np.abs(other.mid) + other.rad)
+        return BallArray(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
+
+    def __matmul__(self, other: BallArray) -> BallArray:
+        """The same summed over k terms: the rounding of a sum of products is at most γ_k |a||b|, in
+        any order, and so is that of the sums for the radius."""
+        terms = self.mid.shape[-1]
+        gamma, size = growth(terms + 2), np.abs(self.mid)
+        rad = size @ (other.rad + gamma * np.abs(other.mid))
+        rad = rad + self.rad @ (np.abs(other.mid) + other.rad)
+        return BallArray(self.mid @ other.mid, rad * (1 + 4 * gamma) * _UP + (terms + 1) * TINY)
+
+    def sum(self, axis: int) -> BallArray:
+        gamma, mid = growth(self.mid.shape[axis] + 1), self.mid.sum(axis=axis)
+        rad = (self.rad + gamma * np.abs(self.mid)).sum(axis=axis)
+        return BallArray(mid, rad * (1 + 4 * gamma) * _UP + TINY)
+
+    def reshape(self, *shape: int) -> BallArray:
+        return BallArray(self.mid.reshape(shape), self.rad.reshape(shape))
+
+    def transpose(self, *axes: int) -> BallArray:
+        return BallArray(self.mid.transpose(axes), self.rad.transpose(axes))
+
+    @classmethod
+    def joined(cls, parts: Sequence[BallArray], axis: int) -> BallArray:
+        return cls(*(np.concatenate([getattr(x, k) for x in parts], axis) for k in ("mid", "rad")))
+
+    def entries(self) -> list[arb]:
+        """Arb's balls around the same numbers."""
+        pairs = zip(self.mid.ravel().tolist(), self.rad.ravel().tolist(), strict=True)
+        return [arb(mid, rad) for mid, rad in pairs]
+
+
+def growth(terms: int) -> float:
+    """An upper bound of γ_N for sums of N = `terms` products."""
+    if terms * UNIT > 0.01:
+        raise ValueError("too many terms for float64")
+    return 1.02 * terms * UNIT

@@ -1,0 +1,169 @@
+"""What is certified near given weights: an attention layer, or several of them.
+
+Both have weights in one vector, numbered as in certificates, and give a floating-point Jacobian to
+choose unknowns by, and enclosures that share nothing with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from attncert.constructions.arrays import FloatArray, ObjectArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.given.attention import Shape, jacobian
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.verify.depth.law import Architecture
+from attncert.verify.derivatives import engine, networks
+from attncert.verify.derivatives.engine import Arithmetic
+from attncert.verify.derivatives.engine import Attention as Arrays
+from attncert.verify.newton import enclosure, network_enclosure
+from attncert.verify.newton.balls import BallArray
+
+Weights = FloatArray | ObjectArray  # float64, or Fractions
+
+
+class Model(Protocol):
+    """exact: the layer or the network with these weights. errors, derivatives: as in
+    `enclosure.py`, of what `exact` returned."""
+
+    @property
+    def parameters(self) -> int: ...
+
+    def exact(self, weights: Weights) -> Any: ...
+
+    def jacobian(self, weights: FloatArray) -> FloatArray: ...
+
+    def errors(self, exact: Any, bits: int) -> BallArray: ...
+
+    def derivatives(self, exact: Any, unknowns: Sequence[int], radius: Fraction) -> BallArray: ...
+
+
+@dataclass(frozen=True)
+class LayerModel:
+    """One layer, base e."""
+
+    data: Dataset
+    shape: Shape
+
+    @property
+    def parameters(self) -> int:
+        return self.shape.parameters
+
+    def exact(self, weights: Weights) -> Layer:
+        """`query` as it is, without ln 2."""
+        parts = self.shape.split(weights)
+        key, query, value, output = (ExactArray.of(np.asarray(x)) for x in parts)
+        heads = [Head(*(x[h].matrix() for x in (key, query, value))) for h in range(len(key))]
+        return Layer(tuple(heads), output.reshape((-1, self.shape.m)).matrix())
+
+    def jacobian(self, weights: FloatArray) -> FloatArray:
+        arrays = self.data.contexts.floats(), self.data.queries.floats()
+        J: FloatArray = jacobian(*arrays, weights, self.shape, times=self.data.times)[1]
+        return J.reshape(-1, self.parameters)
+
+    def errors(self, exact: Layer, bits: int) -> BallArray:
+        return enclosure.errors(self.data, exact, bits)
+
+    def derivatives(self, exact: Layer, unknowns: Sequence[int], radius: Fraction) -> BallArray:
+        return enclosure.derivatives(self.data, exact, unknowns, radius)
+
+
+@dataclass(frozen=True)
+class DeepModel:
+    """Layers of attention, base e: all but the last change every token and the query, with a skip
+    connection, and the last reads out at the query."""
+
+    data: Dataset
+    shape: Architecture
+
+    @property
+    def parameters(self) -> int:
+        return self.shape.parameters(self.data)
+
+    def arrays(self, weights: Any) -> list[Arrays]:
+        """Views of the weights, layer by layer."""
+        layers, start = list[Arrays](), 0
+        H, d, w, v = self.shape.heads, self.data.d, self.shape.head_width, self.shape.value_width
+        for number in range(1, self.shape.layers + 1):
+            last = number == self.shape.layers
+            sizes, each = (d * w, d * w, d * v), d * (2 * w + v)
+            by_head = weights[start : start + H * each].reshape(H, each)
+            ends = np.cumsum([0, *sizes])
+            parts = [by_head[:, a:b].reshape(H, d, -1) for a, b in pairwise(ends)]
+            start += H * each
+            m = self.data.m if last else d
+            parts.append(weights[start : start + H * v * m].reshape(H, v, m))
+            start += H * v * m
+            key, query, value, output = parts
+            layers.append(Arrays(key, query, value, output, whole=not last, residual=not last))
+        return layers
+
+    def exact(self, weights: Weights) -> Network:
+        blocks = []
+        for number, layer in enumerate(self.arrays(np.asarray(weights)), 1):
+            last = number == self.shape.layers
+            key, query, value, output = (ExactArray.of(x) for x in layer.weights)
+            heads = [Head(*(x[h].matrix() for x in (key, query, value))) for h in range(len(key))]
+            width = int(layer.output.shape[2])
+            readout = output.reshape((-1, width)).matrix()
+            of = "query" if last else "all"
+            blocks.append(Attention(tuple(heads), readout, of=of, unit="1", residual=not last))
+        return Network(tuple(blocks))
+
+    def run(self, weights: Any, tokens: Any, queries: Any, times: Any = None) -> engine.Run:
+        """In floats, of NumPy."""
+        return engine.run(self.arrays(weights), tokens, queries, FLOATS, times)
+
+    def rows(self, done: engine.Run) -> FloatArray:
+        """The Jacobian of all outputs, (T·m, parameters)."""
+        count, m = done.outputs.shape
+        seeds = [np.broadcast_to(np.eye(m)[j], (count, m)) for j in range(m)]
+        each = [engine.derivatives(done, seed) for seed in seeds]
+        return np.stack(each, axis=1).reshape(count * m, -1)
+
+    def jacobian(self, weights: FloatArray) -> FloatArray:
+        return self.rows(self.run(weights, *floats_of(self.data)))
+
+    def errors(self, exact: Network, bits: int) -> BallArray:
+        return network_enclosure.errors(self.data, exact, bits)
+
+    def derivatives(self, exact: Network, unknowns: Sequence[int], radius: Fraction) -> BallArray:
+        return network_enclosure.derivatives(self.data, exact, unknowns, radius)
+
+
+def floats_of(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Tokens, queries, and how often each token stands in its context, as the engine has them."""
+    tokens, queries, times = networks.tokens_of(data, 0, data.T)
+    scale = data.contexts.denominator, data.queries.denominator
+    arrays = [x.astype(np.float64) / q for x, q in zip((tokens, queries), scale, strict=True)]
+    return arrays[0], arrays[1], None if times is None else times.astype(np.float64)
+
+
+def model_of(data: Dataset, shape: Shape | Architecture) -> Model:
+    return DeepModel(data, shape) if isinstance(shape, Architecture) else LayerModel(data, shape)
+
+
+def _softmax(logits: Any, times: Any) -> Any:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    powers = powers if times is None else powers * times
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def _relu(sums: Any) -> tuple[Any, Any]:
+    return np.maximum(sums, 0), (sums > 0).astype(float)
+
+
+def _joined(parts: Sequence[Any], axis: int) -> Any:
+    return np.concatenate(parts, axis)
+
+
+FLOATS = Arithmetic(_softmax, _relu, 1.0, _joined)
