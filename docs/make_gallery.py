@@ -98,6 +98,11 @@ def two_layers() -> Files:
     return _proof(data, Prove(heads=2, head_width=4, before="mean"))
 
 
+def depth() -> Files:
+    """Two layers of attention on 60 digits, with the certificates of all three notions."""
+    return _kept(report(capacity_of(digits(), Capacity(layers=2, examples=60))).files)
+
+
 def tightness() -> Files:
     import tightness_page
 
@@ -435,6 +440,11 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         "One query for all: seven digits in two layers, the first of which mixes tokens "
         "(`attncert prove examples/one-query.json --heads 2 --head-width 4 --before mean`)",
         two_layers,
+    ),
+    "depth": (
+        "What two layers of attention can memorize of 60 digits, counted and certified "
+        "(`attncert capacity digits --layers 2 --examples 60`)",
+        depth,
     ),
     "rank-one-mapping": (
         "A paper that is not ours, audited: the rank-one contextual mapping of Kajitsuka and Sato "
