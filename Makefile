@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, which should not compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup report test unit unit-verify unit-others slow check gallery paper docs bench gpu kernel clean
+.PHONY: setup report test unit slow check gallery paper docs bench gpu kernel clean
 
 setup: $(VENV)/.ready
 
@@ -22,33 +22,16 @@ report: setup
 	$(BIN)/attncert prove digits --heads 8 --head-width 4 --examples 25 --saturate 20
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
-# What runs at once is printed one after the other, where this make can do that.
-AT_ONCE = $(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-
 test: setup # lint and types beside the tests, which are most of the work
-	@echo "Tests in two halves, lint and types: about three minutes; each is printed when it ends"
-	@$(AT_ONCE) unit-others unit-verify check
+	@echo "Lint, types and tests: about four minutes on two cores"
+	@$(MAKE) --no-print-directory --jobs=2 unit check
 	@echo "all passed"
 
+# Each process has one core: threads of BLAS would only wait for each other.
+unit: export OPENBLAS_NUM_THREADS := 1
+
 unit: setup
-	@$(AT_ONCE) unit-others unit-verify
-
-# Two halves of about the same length: each test module is loaded in one process alone, and what
-# tests share is made once. The tests of the checker run with the others, some others with those of
-# verify. One half begins with the rank and the other half ends with the commands: what Numba
-# compiles for both is compiled once.
-CHECKER := tests/verify/checker
-LATER := $(CHECKER) tests/attncert attncert
-ASIDE := tests/given_labels/ tests/theory/
-
-# One half has one core: threads of BLAS would only wait for each other.
-unit-others unit-verify: export OPENBLAS_NUM_THREADS := 1
-
-unit-others: setup
-	$(BIN)/python -m pytest -q $(filter-out tests/verify/ tests/attncert/ $(ASIDE) %/__pycache__/,$(wildcard tests/*/)) $(LATER)
-
-unit-verify: setup
-	$(BIN)/python -m pytest -q tests/verify/rank $(filter-out %/rank $(CHECKER) %/__pycache__,$(wildcard tests/verify/*)) $(ASIDE)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 check: setup
 	$(BIN)/ruff check .
