@@ -49,7 +49,7 @@ def test_the_rank_of_a_layer(gpu: Gpu, T: int, n: int, d: int, heads: int, share
 def test_too_little_memory_is_refused(gpu: Gpu) -> None:
     data = generators.random(9, 3, 4, seed=1)
     layer = width_one.build(data).layer
-    with pytest.raises(InputError, match="memory: must be at least"):
+    with pytest.raises(InputError, match="DATA: must be small enough"):
         layer_rank(data, layer, device="cuda", memory=1000)
 
 

@@ -206,7 +206,7 @@ def test_the_peak_stays_below_the_bound(shared: bool, monkeypatch: pytest.Monkey
     assert bound / 4 < peak <= bound
     assert (rank.rank, rank.prime) == (401, P)
     assert layer_rank(data, layer, memory=bound) == rank
-    with pytest.raises(InputError, match="memory: must be at least"):
+    with pytest.raises(InputError, match="DATA: must be small enough"):
         layer_rank(data, layer, memory=bound - 1)
 
 
@@ -257,6 +257,6 @@ def test_memory_too_small_is_refused_before_any_work(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("attncert.verify.prove.prove.DEFAULT_MEMORY", 10**7)
     data = generators.random(3000, 2, 3, shared=True, seed=1)
     seen: list[Any] = []
-    with pytest.raises(InputError, match="memory: must be at least"):
+    with pytest.raises(InputError, match="DATA: must be small enough"):
         prove(data, None, lambda *stage: seen.append(stage))
     assert seen == []

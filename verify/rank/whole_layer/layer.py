@@ -31,7 +31,7 @@ from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, rows_at_once, widths
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
-DEFAULT_MEMORY = 4 << 30
+DEFAULT_MEMORY = 8 << 30  # bytes: 60,000 examples
 
 
 @dataclass(frozen=True)

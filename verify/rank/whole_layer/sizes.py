@@ -45,12 +45,14 @@ def require_memory(examples: int, columns: int, memory: int) -> None:
     >>> require_memory(2353, 2353, 10**9)
     >>> require_memory(100_000, 100_000, 4 * 2**30)
     Traceback (most recent call last):
-    attncert.InputError: memory: must be at least 20.5 GiB for T = 100000, not 4 GiB
+    attncert.InputError: DATA: must be small enough for a rank check in 4 GiB, not 100,000 \
+examples, which take 20.5 GiB
     """
     need = elimination_bytes(examples, columns)
     if need > memory:
-        must = f"at least {need / 2**30:.3g} GiB for T = {examples}"
-        raise InputError("memory", must, f"{memory / 2**30:.3g} GiB")
+        must = f"small enough for a rank check in {memory / 2**30:.3g} GiB"
+        got = f"{examples:,} examples, which take {need / 2**30:.3g} GiB"
+        raise InputError("DATA", must, got)
 
 
 def elimination_bytes(rows: int, columns: int) -> int:
