@@ -17,9 +17,10 @@ from flint import arb, arb_mat, ctx
 
 from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import Block as ExactBlock
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives import engine, networks
-from attncert.verify.derivatives.engine import Arithmetic, Block
+from attncert.verify.derivatives.engine import Arithmetic, Attention, Block
 from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.enclosure import BOX_BITS
 
@@ -40,6 +41,7 @@ def derivatives(
     others stay. Weights are numbered as in `engine.derivatives`."""
     with ctx.workprec(BOX_BITS):
         blocks = _boxed(networks.blocks_of(network, _balls), unknowns, radius)
+        blocks = [_natural(x, y) for x, y in zip(blocks, network.blocks, strict=True)]
         step = max(1, _NUMBERS // (networks.weights_of(network) * data.m))
         parts = []
         for start in range(0, data.T, step):
@@ -64,6 +66,16 @@ def _unit(count: int, m: int, j: int) -> BallArray:
     mid: FloatArray = np.zeros((count, m))
     mid[:, j] = 1
     return BallArray(mid, np.zeros((count, m)))
+
+
+def _natural(block: Block, written: ExactBlock) -> Block:
+    """Logits in units of ln 2 as natural ones: the query weights times ln 2. Derivatives by keys
+    and queries are then those by the written ones, divided or multiplied by ln 2."""
+    if getattr(written, "unit", None) != "ln 2":
+        return block
+    assert isinstance(block, Attention)
+    ln2 = BallArray.of([arb.const_log2()], ())
+    return replace(block, query=block.query * ln2)
 
 
 def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> list[Block]:

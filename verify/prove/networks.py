@@ -72,7 +72,10 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> P
         build=lambda data, request: network,
     )
     known, exact, bounds = outcome
-    known = [*idle(Views(data, network, network)), *known]
+    from attncert.verify.newton.onto import onto  # loads SciPy
+
+    rank = onto(data, network)
+    known = [*idle(Views(data, network, network)), *([rank] if rank else []), *known]
     return _concluded(question, data, construction, known, network, network, exact, bounds)
 
 
