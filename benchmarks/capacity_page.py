@@ -20,7 +20,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from attncert.constructions import generic, paper, width_one
-from attncert.constructions.construction import Bound
+from attncert.constructions.construction import places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.given.law import spans
@@ -56,7 +56,7 @@ def render() -> dict[str, bytes]:
     """File contents by name. Deterministic."""
     sweeps = {axis: list(along(axis, values)) for axis, values in AXES.items()}
     equal = [
-        {"contexts": name, "T": Bound().places(H, BASE["context"]), "H": H,
+        {"contexts": name, "T": places(H, BASE["context"]), "H": H,
          "built": same_examples(H, BASE["context"], D, shared)}
         for name, shared in (("shared", True), ("own", False))
         for H in AXES["heads"]
@@ -111,8 +111,8 @@ def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
     {'paper': 141, 'width_one': 621, 'columns': 1280, 'dana': 224}
     """
     return {
-        "paper": Bound().places(heads, min(context, head_width)),
-        "width_one": Bound().places(heads, context),
+        "paper": places(heads, min(context, head_width)),
+        "width_one": places(heads, context),
         "columns": heads * d,
         "dana": heads * head_width + d,
     }
@@ -123,7 +123,7 @@ def same_examples(heads: int, n: int, d: int, shared: bool) -> dict[str, Row]:
 
     fewest: as few heads of width one as any weights need; no theorem promises them.
     """
-    data = family(Bound().places(heads, n), n, d, shared=shared)
+    data = family(places(heads, n), n, d, shared=shared)
     few = next(h for h in range(1, heads + 1) if min(spans(data).features(h), h * d) >= data.T)
     builds = {
         "paper": (heads, n, partial(paper.build, head_width=n)),

@@ -30,7 +30,7 @@ from matplotlib.ticker import FuncFormatter
 
 from attncert.constructions import generic, paper, width_one
 from attncert.constructions.arrays import ObjectArray
-from attncert.constructions.construction import Bound, BuiltLayer, SteeringHead
+from attncert.constructions.construction import BuiltLayer, SteeringHead, places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import parameter_count
@@ -89,7 +89,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     selectors: the least certified c of each head with a selector. c, B and the others: the largest
     over these heads; None where there is none, or where one is unknown.
     """
-    data = family(Bound().places(heads, n), n, d, shared=True)
+    data = family(places(heads, n), n, d, shared=True)
     for name, built in zip(_MARKS, (
         paper.build(data, heads=heads),
         width_one.build(data, heads=heads, short_heads=False),

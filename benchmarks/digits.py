@@ -75,7 +75,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
     from attncert.constructions import paper as the_paper
     from attncert.constructions import width_one
-    from attncert.constructions.construction import Bound
+    from attncert.constructions.construction import heads_to_place
     from attncert.constructions.data.digits import digits
     from attncert.constructions.layer import parameter_count
     from attncert.constructions.readout.solve import pivot_system, predicted_bits, readout, solve
@@ -101,7 +101,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
     start = time.perf_counter()
     x = readout(built, data, data.label_matrix)
     solved_in = time.perf_counter() - start
-    heads, width = Bound().fewest(data.T, 4) or 1, built.head_width
+    heads, width = heads_to_place(data.T, 4) or 1, built.head_width
     return {
         "heads": heads,
         "heads that place": len(built.heads),

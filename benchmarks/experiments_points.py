@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.constructions.construction import Bound
+from attncert.constructions.construction import places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Spans
@@ -70,7 +70,7 @@ class Point:
             "N": self.law,
             "every_labelling": every,
             "universal": H * s.differences + s.common,
-            "paper": Bound().places(H, min(self.n, self.head_width)),
+            "paper": places(H, min(self.n, self.head_width)),
         }
 
     def candidates(self) -> list[int]:

@@ -100,6 +100,7 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
     from machine import peak_mebibytes
 
     from attncert.constructions import paper
+    from attncert.constructions.construction import places
     from attncert.constructions.data import generators
     from attncert.constructions.data.digits import digits
     from attncert.constructions.readout.solve import pivot_system, predicted_bits, solve
@@ -111,7 +112,7 @@ def _proof(case: dict[str, Any]) -> dict[str, Any]:
         data = digits().take(3 * heads + 1)
     else:
         n = case["n"]
-        examples = paper.BOUND.places(heads, n)
+        examples = places(heads, n)
         data = generators.random(T=examples, n=n, d=n + 4, shared=case["shared"], bound=9, seed=1)
     start = time.perf_counter()
     built = paper.build(data, heads=heads)

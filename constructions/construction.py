@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -110,39 +109,24 @@ class BuiltLayer:
         )
 
 
-@dataclass(frozen=True)
-class Bound:
-    """The number of examples that a theorem places with H heads.
+def places(heads: int, r: int) -> int:
+    """The number of examples that Theorem 1 places with H heads, H(r-1)+1. Exact.
 
-    formula: in LaTeX. r: how the r of the formula follows from n and d_h, in LaTeX; empty if there
-    is none. strength: the number r for n tokens and heads of width d_h; A1 is required of r queries
-    at a time. places: the number of examples, from H and r; it does not fall as H grows.
-
-    Without arguments: the paper's Theorem 1, with r = min(n, d_h). Arithmetic: exact.
-
-    >>> Bound("H", r="", places=lambda heads, r: heads).words, Bound().places(8, 4)
-    ('$H$', 25)
+    >>> places(8, 4)
+    25
     """
+    return heads * (r - 1) + 1
 
-    formula: str = "H(r-1)+1"
-    r: str = "n"
-    strength: Callable[[int, int], int] = lambda n, head_width: n
-    places: Callable[[int, int], int] = lambda heads, r: heads * (r - 1) + 1
 
-    def fewest(self, examples: int, r: int) -> int | None:
-        """The smallest H, at most one for each example, that places them; None if there is none.
+def heads_to_place(examples: int, r: int) -> int | None:
+    """The smallest H that places them; None if there is none.
 
-        >>> Bound().fewest(25, 4), Bound().fewest(26, 4), Bound().fewest(2, 1)
-        (8, 9, None)
-        """
-        heads = range(1, examples + 1)
-        fewer = bisect_left(heads, True, key=lambda h: self.places(h, r) >= examples)
-        return heads[fewer] if fewer < len(heads) else None
-
-    @property
-    def words(self) -> str:
-        """The formula and the meaning of r, with LaTeX between dollar signs."""
-        return f"${self.formula}$" + (f" with $r = {self.r}$" if self.r else "")
+    >>> heads_to_place(25, 4), heads_to_place(26, 4), heads_to_place(1, 1), heads_to_place(2, 1)
+    (8, 9, 1, None)
+    """
+    if r == 1:
+        return 1 if examples == 1 else None
+    return max(1, -(-(examples - 1) // (r - 1)))
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:
@@ -206,10 +190,10 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     Consecutive examples if the condition allows, else another grouping, into at most `heads`
     groups (None: the fewest, or more if fewer admit none). Raises HypothesisFails.
     """
-    fewest = Bound().fewest(data.T, r)
+    fewest = heads_to_place(data.T, r)
     if fewest is None or (heads is not None and heads < fewest):
         count = "any number of heads" if heads is None else f"H = {heads}"
-        most = Bound().places(heads or 1, r)
+        most = places(heads or 1, r)
         raise HypothesisFails(
             "capacity",
             f"{data.T} > {most} examples, the most for the theorem with {count} and r = {r}",

@@ -32,9 +32,9 @@ from flint import fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray
 from attncert.constructions.construction import (
-    Bound,
     BuiltLayer,
     PlacedHead,
+    heads_to_place,
     over_primes,
     with_idle_heads,
 )
@@ -107,7 +107,7 @@ def build(
 def promised_heads(data: Dataset) -> int:
     """The fewest H with H(n-1) + 1 ≥ T and H·d ≥ T; 1 where n = 1 (more heads add no rank)."""
     n = min((count for count in data.counts or () if count > 1), default=data.n)
-    promised = Bound().fewest(data.T, n)
+    promised = heads_to_place(data.T, n)
     return 1 if promised is None else max(promised, -(-data.T // data.d))
 
 

@@ -1,5 +1,5 @@
 """The paper's construction (Mahdavi, Liao, Thrampoulidis 2024, Theorem 1), exact."""
 
-from attncert.constructions.paper.theorem import BOUND, PaperHead, build
+from attncert.constructions.paper.theorem import PaperHead, build
 
-__all__ = ["BOUND", "PaperHead", "build"]
+__all__ = ["PaperHead", "build"]

@@ -29,7 +29,6 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from attncert.constructions.construction import (
-    Bound,
     BuiltLayer,
     SteeringHead,
     over_primes,
@@ -42,8 +41,6 @@ from attncert.constructions.errors import require_positive
 from attncert.constructions.layer import Head
 from attncert.constructions.paper.head import PaperBuilder, PaperDraft
 from attncert.constructions.progress import Progress, silent
-
-BOUND = Bound(r="\\min(n,d_h)", strength=min)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from attncert.constructions.construction import Bound
+from attncert.constructions.construction import places
 from attncert.reports.page_parts import PageParts
 from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.certificates.certificate import canonical_bytes
@@ -30,7 +30,7 @@ def page_parts(answer: DataCapacity) -> PageParts:
     law = answer.jacobian
     context = {
         "law": law,
-        "promised": Bound().places(law.heads, min(answer.data.counts or (answer.data.n,))),
+        "promised": places(law.heads, min(answer.data.counts or (answer.data.n,))),
         "who": sized(law.heads, law.head_width, law.value_width),
         "rows": [_row(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),

@@ -87,8 +87,8 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
         ("head width $d_h$", notation(s.head_width)),
         ("value width $d_v$", notation(s.value_width)),
     ]
-    if theorem and theorem.bound:
-        rows.append((f"capacity {theorem.bound.words}", notation(s.capacity)))
+    if theorem and theorem.r:
+        rows.append((f"capacity {theorem.capacity}", notation(s.capacity)))
     rows.append(("parameters $H(2d\\,d_h + d\\,d_v + d_v m)$", notation(s.parameters)))
     if s.regrouped:
         rows.append(

@@ -18,7 +18,7 @@ import numpy as np
 from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray, IntArray
-from attncert.constructions.construction import Bound as Capacity
+from attncert.constructions.construction import places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import HypothesisFails
@@ -93,13 +93,12 @@ def value_width(data: Dataset, width: int) -> Claim:
     )
 
 
-def capacity(examples: int, heads: int, r: int, bound: Capacity, source: str) -> Claim:
+def capacity(examples: int, heads: int, r: int, formula: str, source: str) -> Claim:
     """T is at most the number of examples that the theorem places with H heads."""
-    most = bound.places(heads, r)
-    sizes = f"H = {heads}, r = {r}" if bound.r else f"H = {heads}"
+    most, sizes = places(heads, r), f"H = {heads}, r = {r}"
     return _compared(
         ids.CAPACITY,
-        f"The examples are within capacity: $T \\le {bound.words.removeprefix('$')}.",
+        f"The examples are within capacity: $T \\le {formula.removeprefix('$')}.",
         examples <= most,
         {"T": examples, "capacity": most},
         f"T at most {most} ({sizes})",

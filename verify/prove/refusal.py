@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from attncert.constructions.construction import heads_to_place
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.grouping import consecutive
@@ -39,8 +40,9 @@ MOST_PLACED = 2000  # examples up to which the largest part is computed
 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
     """The answer if nothing could be built: the hypothesis that fails, with a new witness."""
-    data, r, bound = run.data, run.r, run.theorem.bound
-    heads = run.question.heads or (bound and bound.fewest(data.T, r)) or 1
+    data, r = run.data, run.r
+    fewest = heads_to_place(data.T, r) if run.theorem.r else None
+    heads = run.question.heads or fewest or 1
     counted = any(claim.id == ids.CAPACITY for claim in earlier)
     claims = [*earlier, *(() if counted else capacity(run, heads))]
     if failure.hypothesis == "some-partition":

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq_mat
 
-from attncert.constructions.construction import Bound, BuiltLayer
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.width_one import affine
@@ -192,7 +192,7 @@ CONSTRUCTION = Construction(
     adapt=_degraded,
     options=("heads", "value_width", "round", "before"),
     layer=LayerTheorem(
-        bound=Bound(),  # at most: ranks are at most n, affine dimensions n - 1
+        r="n",  # at most: ranks are at most n, affine dimensions n - 1
         owes=_promised,
         heads=_HEADS,
     ),

@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 
 from attncert.constructions.brief import in_brief
-from attncert.constructions.construction import Bound, BuiltLayer
+from attncert.constructions.construction import BuiltLayer, places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.blocks import Attention, Block
@@ -52,27 +52,30 @@ class Request:
 class LayerTheorem:
     """The theorem of a construction of one layer, whose values are solved for.
 
-    bound:   the number of examples that it places, None if unknown. width: the default d_h for n
-             tokens.
+    r:       in LaTeX, the r of the number H(r-1)+1 of examples that it places; None if that
+             number is unknown. strength: r for n tokens and heads of width d_h; A1 is required of
+             r queries at a time. width: the default d_h for n tokens.
     follows: further claims about the finished weights; they may rest on any earlier claim.
     heads:   in a report, the paragraph above the table of heads.
     owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
              code than the builder's. None: it does if all hypotheses hold.
     """
 
-    bound: Bound | None = None
+    r: str | None = None
+    strength: Callable[[int, int], int] = lambda n, head_width: n
     width: Callable[[int], int] = lambda n: 1
     follows: Callable[[Dataset, BuiltLayer], Iterable[Claim]] = lambda data, built: ()
     heads: str = "Groups list the examples that a head places."
     owes: Callable[[Dataset], bool] | None = None
 
-    def r(self, data: Dataset, head_width: int) -> int:
-        """The number r of the bound for these data; n if there is no bound."""
-        return data.n if self.bound is None else self.bound.strength(data.n, head_width)
-
     def places(self, heads: int | None, r: int) -> int | None:
         """The number of examples that the theorem places with these heads, if known."""
-        return self.bound.places(heads, r) if self.bound and heads else None
+        return places(heads, r) if self.r and heads else None
+
+    @property
+    def capacity(self) -> str:
+        """The number of examples in words, with LaTeX between dollar signs."""
+        return f"$H(r-1)+1$ with $r = {self.r}$"
 
 
 Build = Callable[[Dataset, Request], Any]
@@ -198,7 +201,7 @@ class Task:
 
     @property
     def r(self) -> int:
-        return self.theorem.r(self.data, self.request.head_width)
+        return self.theorem.strength(self.data.n, self.request.head_width)
 
 
 def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:

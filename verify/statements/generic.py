@@ -16,7 +16,7 @@ from dataclasses import replace
 from flint import fmpq
 
 from attncert.constructions import generic
-from attncert.constructions.construction import Bound, BuiltLayer
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.generic import GenericHead
 from attncert.verify.claims import ids
@@ -105,7 +105,7 @@ CONSTRUCTION = Construction(
     steps=STEPS,
     options=("heads", "head_width", "value_width", "round", "before"),
     layer=LayerTheorem(
-        bound=Bound(),
+        r="n",
         follows=almost_all,
         heads=_HEADS,
     ),

@@ -57,9 +57,9 @@ def _capacity(task: Task, built: BuiltLayer) -> Iterator[Claim]:
 
 def capacity(task: Task, heads: int) -> Iterator[Claim]:
     """T is at most the number of examples that the theorem places, if that is known."""
-    bound, source = task.theorem.bound, task.construction.source
-    if bound is not None:
-        yield hypotheses.capacity(task.data.T, heads, task.r, bound, source)
+    if task.theorem.r is not None:
+        about = task.theorem.capacity, task.construction.source
+        yield hypotheses.capacity(task.data.T, heads, task.r, *about)
 
 
 PARTITION = Known(of_groups=_partition)

@@ -175,7 +175,8 @@ CONSTRUCTION = Construction(
         "heads", "head_width", "value_width", "saturate", "round", "before",
     ),
     layer=LayerTheorem(
-        bound=paper.BOUND,
+        r="\\min(n,d_h)",
+        strength=min,
         width=lambda n: n,
         follows=certified_partition,
         heads=_HEADS,

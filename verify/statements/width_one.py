@@ -11,7 +11,7 @@ from dataclasses import replace
 from flint import fmpq
 
 from attncert.constructions import width_one
-from attncert.constructions.construction import Bound, BuiltLayer
+from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.hashing import distinct
 from attncert.constructions.width_one.theorem import WidthOneHead
@@ -169,7 +169,7 @@ CONSTRUCTION = Construction(
     steps=STEPS,
     options=("heads", "value_width", "saturate", "round", "before"),
     layer=LayerTheorem(
-        bound=Bound(),
+        r="n",
         follows=paper.certified_partition,
         heads=_HEADS,
     ),

@@ -9,7 +9,7 @@ import pytest
 from support.oracles import rank
 from support.small_layers import column, dot, features, fractions, outputs, times, transpose
 
-from attncert.constructions.construction import Bound, BuiltLayer
+from attncert.constructions.construction import BuiltLayer, heads_to_place, places
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.paper.theorem import PaperHead, build
@@ -76,7 +76,7 @@ def test_groups_and_records_agree(case: Case) -> None:
         placed += head.group
         assert len(head.targets) == len(head.earlier)
         assert len(head.pivots) == len(head.group)
-    wanted = options.get("heads", Bound().fewest(data.T, built.r))
+    wanted = options.get("heads", heads_to_place(data.T, built.r))
     assert len(built.layer.heads) == wanted
     assert all(head.value is None for head in built.layer.heads) and built.layer.output is None
     assert {head.width for head in built.layer.heads} == {built.head_width}
@@ -149,12 +149,12 @@ def test_saturation_bits_and_the_least_c(case: Case) -> None:
     ("heads", "r", "most"), [(8, 4, 25), (16, 4, 49), (8, 1, 1), (1, 5, 5), (3, 1, 1)]
 )
 def test_the_bound_and_the_fewest_heads_are_inverse(heads: int, r: int, most: int) -> None:
-    assert Bound().places(heads, r) == most
+    assert places(heads, r) == most
     if r > 1:
-        assert Bound().fewest(most, r) == heads
-        assert Bound().fewest(most + 1, r) == heads + 1
+        assert heads_to_place(most, r) == heads
+        assert heads_to_place(most + 1, r) == heads + 1
     else:
-        assert Bound().fewest(1, r) == 1 and Bound().fewest(2, r) is None
+        assert heads_to_place(1, r) == 1 and heads_to_place(2, r) is None
 
 
 def test_the_readout_interpolates(case: Case) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import fmpz_mat
 
-from attncert.constructions.construction import Bound
+from attncert.constructions.construction import heads_to_place
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction, numeral, short
 from attncert.verify.claims import ids
@@ -42,7 +42,7 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
         claims += too_narrow(data, heads, value_width)
     if value_width < data.m or any(claim.level is Level.REFUTED for claim in claims):
         return claims
-    count = heads or Bound().fewest(data.T, data.n) or 1
+    count = heads or heads_to_place(data.T, data.n) or 1
     if data.T * count * data.d <= MOST_FEATURES:
         reached = best_rank(data, count, data.T)
         claims += [enough(reached)] if reached.rank == data.T else []

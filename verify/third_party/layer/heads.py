@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import arb, arb_mat
 
-from attncert.constructions.construction import Bound
+from attncert.constructions.construction import places
 from attncert.constructions.layer import Head, Layer
 from attncert.verify.assumptions import hypotheses
 from attncert.verify.claims import ids
@@ -109,7 +109,7 @@ def theorem_claims(attention: Attention, heads: Sequence[HeadView]) -> list[Clai
     contributes most; "refuted" only means that it is different."""
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
-    most, sizes = Bound().places(H, r), [len(head.gives) for head in heads]
+    most, sizes = places(H, r), [len(head.gives) for head in heads]
     fits = Claim.checked(
         ids.THEOREM1_CAPACITY,
         f"There are no more examples than Theorem 1 promises: $T={data.T}\\le H(r-1)+1={most}$.",
