@@ -1,19 +1,22 @@
-"""Layers against parameters: what is certified, and the bound, for the table of docs/depth.md.
+"""Layers against parameters: what is certified, and the bound, for docs/depth.md.
 
     python benchmarks/depth.py
 
-For each number of layers the fewest heads of width 1 whose N reaches all labels.
+The table: for each number of layers the fewest heads of width 1 whose N reaches all labels. The
+picture, docs/images/depth.svg: certified ranks on the digits against parameters.
 """
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 from cases import command, write
 from machine import machine
 
 from attncert.constructions.data.loading import load
+from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.verify.depth.draw import draw_network
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import deep_rank
@@ -21,6 +24,10 @@ from attncert.verify.provenance.sequences import by_class
 
 DATA = ("digits", "examples/text.json")
 LAYERS = (1, 2, 3, 4)
+HEADS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36)
+MOST_PARAMETERS = 1850
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00")
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def rows() -> list[dict[str, Any]]:
@@ -49,6 +56,47 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
+def curves() -> list[dict[str, Any]]:
+    """Ranks of the Jacobian and of the last features on the digits, by heads."""
+    data, found = load("digits"), list[dict[str, Any]]()
+    for layers in LAYERS:
+        for heads in HEADS:
+            shape = Architecture(layers, heads, 1, 1)
+            if shape.parameters(data) > MOST_PARAMETERS:
+                break
+            network = draw_network(data, shape)
+            found.append(
+                {
+                    "layers": layers,
+                    "heads": heads,
+                    "parameters": shape.parameters(data),
+                    "some labellings": deep_rank(data, network).rank,
+                    "all at once": deep_rank(data, network, features=True).rank,
+                }
+            )
+    return found
+
+
+def picture(points: list[dict[str, Any]]) -> None:
+    """One line for each number of layers and each notion."""
+    with style():
+        figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+        axes = figure.subplots()
+        for layers, colour in zip(LAYERS, COLOURS, strict=True):
+            some = [point for point in points if point["layers"] == layers]
+            x = [point["parameters"] for point in some]
+            name = f"{layers} layer{'s' * (layers > 1)}"
+            axes.plot(x, [p["some labellings"] for p in some], "o-", ms=4, color=colour, label=name)
+            axes.plot(x, [p["all at once"] for p in some], "s--", ms=3, color=colour)
+        axes.set_xlabel("parameters (heads of width 1)")
+        axes.set_ylabel("labels, certified")
+        axes.set_title("Digits: some labellings (full lines), all at once (dashes)")
+        axes.legend(loc="upper left")
+        (ROOT / "docs" / "images" / "depth.svg").write_bytes(to_svg(figure))
+
+
 if __name__ == "__main__":
-    result = {"command": command(__file__), "machine": machine(), "rows": rows()}
+    points = curves()
+    result = {"command": command(__file__), "machine": machine(), "rows": rows(), "curves": points}
     write(result, "benchmarks/results/depth.json")
+    picture(points)
