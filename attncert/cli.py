@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 import traceback
 from contextlib import suppress
 from itertools import pairwise
@@ -22,6 +23,7 @@ from attncert.verify.questions.constructions import OURS
 _MOST = 300  # characters of an unexpected exception's message
 _ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
 _OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # not used here; wrong values break an import
+_MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -62,7 +64,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 def process() -> NoReturn:
     """Run `main` as a process. A second Ctrl-C, or one while Python exits and waits for workers,
     ends it at once, without a message."""
-    sys.excepthook = _silent
+    sys.excepthook, sys.unraisablehook = _silent, _again
     for setting in _OF_LIBRARIES:
         os.environ.pop(setting, None)
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
@@ -120,6 +122,16 @@ def _silent(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     """Show an exception that nobody caught, except Ctrl-C: Python then ends by SIGINT."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
+
+
+def _again(dropped: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that Python drops, since it was raised in a finalizer or in the callback
+    of a weak reference: the signal is sent again a moment later."""
+    if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
+        again = (threading.get_ident(), signal.SIGINT)
+        threading.Timer(_MOMENT, signal.pthread_kill, again).start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def _report(error: BaseException, debug: bool) -> None:
