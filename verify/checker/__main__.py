@@ -13,7 +13,7 @@ def package() -> Any:
     """The package of this folder, wherever it is."""
     if __package__:
         return importlib.import_module(__package__)
-    sys.dont_write_bytecode = True  # a report's folder is left as it is
+    sys.dont_write_bytecode = True  # a report's folder is not changed
     with suppress(OSError):  # Python has cached this file before running it
         cached = importlib.util.cache_from_source(__file__)
         os.remove(cached)
@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
     line = json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}"
     try:
         print(line, flush=True)
-    except OSError:  # a full disk or a closed pipe: nobody saw the answer
+    except OSError:  # a full disk or a closed pipe: the answer was not written
         return int(checker.EXIT["unusable"])
     return int(checker.EXIT[verdict.status])
 

@@ -29,7 +29,7 @@ Verdict = namedtuple("Verdict", "status claim message numbers")
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 
 # A claim of a certificate: its own keys; the keys of `data` and of `dims`; the function that reads
-# the numbers, and refuses obvious contradictions; the function that judges them.
+# the numbers and refuses obvious contradictions; the function that judges them.
 ClaimKind = namedtuple("ClaimKind", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 NETWORK = "examples context width labels"

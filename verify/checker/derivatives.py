@@ -2,8 +2,8 @@
 
 `network_rank.py` computes modulo a tower of primes: there are several fields, and the softmax
 weights of one come from the logits of the next. `network_near.py` computes with balls: there is one
-kind of numbers, and the softmax is its own. To read: `attend`, what heads make; `forward`, block by
-block; `backward`, the chain rule for one block; `derivatives`.
+kind of numbers, and the softmax is its own. Read `attend` (the heads), `forward` (block by block),
+`backward` (the chain rule for one block), then `derivatives`.
 """
 
 if __name__ == "__main__":
@@ -21,13 +21,14 @@ from .network import Attention, shaped
 Softmax = namedtuple("Softmax", "whole causal residual fields")
 Affine = namedtuple("Affine", "whole residual fields")
 Saved = namedtuple("Saved", "rows tokens heads")
-# numbers: of each field. behind: 1 if softmax weights come from the logits of the next field.
+# numbers: of each field. behind: 1 if softmax weights are computed from the logits of the next
+# field.
 Numbers = namedtuple("Numbers", "fields behind")
 
 
 def placed(one: Any, written: Any, read: Any, limits: Limits) -> Any:
-    """A block with its matrices; read: a table in each field, given also the number of its first
-    weight within the block."""
+    """A block with its matrices; read: converts a table to each field, given also the number of its
+    first weight within the block."""
     if type(one) is not Attention:
         rows = [*written["weights"], written["bias"]]
         maps = [(x[:-1], x[-1]) for x in read(shaped(limits, rows, "weights"), 0)]
@@ -65,9 +66,10 @@ def added(one: Any, other: Any, on: Any) -> Any:
 
 
 def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> Any:
-    """What the heads make of the rows in each field, and what derivatives need of the first.
+    """The heads' outputs for the rows in each field, and the values in the first field that
+    derivatives need.
 
-    rows, tokens: in each field. often: for each row how often each token counts.
+    rows, tokens: for each field. often: for each row, how often each token counts.
     """
     made, saved, logits = list[Any](), list[Any](), list[Any]()
     for heads, on, asking, context in zip(block.fields, numbers.fields, rows, tokens, strict=False):
@@ -95,9 +97,10 @@ def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> 
 def forward(
     blocks: Any, numbers: Numbers, tokens: Any, asks: Any, times: Any, limits: Limits
 ) -> Any:
-    """The output in each field that is left, and what derivatives need of each block.
+    """The output in each remaining field, and the values of each block that derivatives need.
 
-    tokens: rows; asks: one row; in each field. times: how often each token stands in its context.
+    tokens: rows for each field; asks: one row for each. times: how often each token occurs in its
+    context.
     """
     saved, n = list[Any](), len(times)
     for one in blocks:
@@ -132,7 +135,8 @@ def forward(
 
 
 def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
-    """Derivatives by the rows, by the tokens and by the weights; made: by what the block made."""
+    """Derivatives by the rows, by the tokens and by the weights; made: derivatives by the block's
+    result."""
     if type(one) is Affine:
         weights, _, _ = one.fields[0]
         by_weights = product(turned(saved.rows), turned(made), on)
@@ -163,8 +167,8 @@ def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
 
 
 def derivatives(blocks: Any, on: Any, saved: Any, j: int, m: int, limits: Limits) -> list[Any]:
-    """Of output j by all weights, in the order of the file: key, query, value of each head row by
-    row, then output; or weights, then bias. on: the numbers of the first field."""
+    """Derivatives of output j by all weights, in the order of the file: key, query, value of each
+    head row by row, then output; or weights, then bias. on: the arithmetic of the first field."""
     by_query: Any = [[on.one if k == j else on.zero for k in range(m)]]
     by_tokens: Any = None
     columns: list[list[Any]] = []

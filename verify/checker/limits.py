@@ -47,7 +47,7 @@ class Limits:
         self.hold(count * (40 + bits / 7.5))
 
     def hold(self, size: float) -> None:
-        """`size` bytes at once."""
+        """Allow `size` bytes at once."""
         if not size <= self.mib * 2**20:
             self.over(f"above --limit-mib {self.mib:g}")
 

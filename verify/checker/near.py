@@ -113,7 +113,8 @@ class Balls:
 
 
 def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = None) -> Any:
-    """For each example: balls of the outputs, and with `unknowns` of their derivatives by these.
+    """For each example: balls of the outputs and, if `unknowns` are given, of their derivatives by
+    these.
 
     p = softmax(E w) with w = key q, q = query.T e. Label j depends on the logits by s = E (value
     output_j) alone: its derivative by logit i is g_i = p_i (s_i - p.s), by w it is E.T g =: gamma.

@@ -62,7 +62,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 class BallNumbers:
-    """Balls (centre, radius) over 2^P, one by one; `near.py` says what they stand for."""
+    """Single balls (centre, radius) over 2^P, with the meaning of those in `near.py`."""
 
     zero = (0, 0)
 
@@ -122,7 +122,7 @@ def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> 
     free, reach, first, blocks = set(parts.unknowns) if box else set(), up(p << P, q), 0, []
 
     def balls(table: Table, start: int) -> Any:
-        """The one field; the table's weights are numbered from `start` on."""
+        """The table in the only field; its weights are numbered from `start` on."""
         rows, k = [], start
         for row in table.rows:
             limits.on_time()

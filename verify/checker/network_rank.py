@@ -13,7 +13,7 @@
     "features"          the features of the last block (its heads' means of the tokens): one choice
                         of keys, queries and earlier blocks serves all labels.
 
-The arithmetic. Logits are in units of ln 2. Behind a softmax block states are rational, and so are
+The arithmetic. Logits are in units of ln 2. After a softmax block states are rational, and so are
 the next logits. Let p_0 = 2 p_1 + 1, p_1 = 2 p_2 + 1, ... be primes (`rank.primes`), one more than
 there are softmax blocks, the last one 3 modulo 4. Then p_k is 7 modulo 8 but for the last, so 2 is
 a square modulo p_k and has order p_{k+1}: 2^x modulo p_k depends on x modulo p_{k+1} alone. Block l
@@ -23,7 +23,7 @@ What it shows. Let D be a common denominator of the logits of a block on these d
 multiple of D that is 1 modulo every p_k. With keys times c, block after block, all logits are
 integers and no residue changes. So these residues are those of real weights. A derivative is a
 polynomial in ln 2 with rational coefficients; ln 2 is transcendental, so a minor that is not 0
-modulo p_0 with any integer (`rank.slope`) in the place of ln 2 is not 0. Denominators are softmax
+modulo p_0 with any integer (`rank.slope`) instead of ln 2 is not 0. Denominators are softmax
 sums and those in the file: none may be 0 modulo a prime in which it is used.
 """
 
@@ -100,7 +100,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def chain(limits: Limits, texts: Any, softmax: int) -> list[int]:
-    """The primes, first the one modulo which the rank is taken."""
+    """The primes; the rank is taken modulo the first one."""
     need(softmax, "the network must have a block of attention")
     primes, unit, _ = numbers(limits, typed(texts, list, "rank.primes"), "rank.primes", softmax + 1)
     known = unit == 1 and all(2 < p < 2**62 and p % 2 and is_prime(p) for p in primes)
@@ -174,7 +174,7 @@ class Field:
         return [x * over % self.p for x in powers]
 
     def by_logits(self, shares: list[int], slopes: list[int]) -> list[int]:
-        """The derivatives of a softmax, with `slope` in the place of ln 2."""
+        """The derivatives of a softmax, with `slope` instead of ln 2."""
         mean = self.dot(shares, slopes)
         pairs = zip(shares, slopes, strict=True)
         return [x * (y - mean) * self.slope % self.p for x, y in pairs]

@@ -32,8 +32,8 @@ from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Capacity
 
-_DRAWS = 3  # networks, at most, for one rank
-_TRIES = 4  # numbers of heads, at most, when the fewest that are enough are searched
+_DRAWS = 3  # maximum number of networks for one rank
+_TRIES = 4  # maximum number of head counts tried in the search for the fewest that are enough
 _MOST_LAYERS = 12
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
@@ -50,8 +50,9 @@ class Reached:
 
 @dataclass(frozen=True)
 class Row:
-    """One notion. serves: label numbers that H heads in each layer serve, at least and at most.
-    heads: in each layer, that all labels need, at least, and how many are enough (None: not known).
+    """A notion of memorizing. serves: least and largest number of label numbers that H heads in
+    each layer serve. heads: heads in each layer: a lower bound for all labels, and a sufficient
+    number (None: not known).
     """
 
     about: About
@@ -62,7 +63,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Depth:
-    """layers, with the same heads in each: rank J is at most `bound`, at some weights `rank`."""
+    """Some layers of the same heads: rank J is at most `bound`, and equals `rank` at some
+    weights."""
 
     layers: int
     bound: int
@@ -72,8 +74,8 @@ class Depth:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DepthCapacity(Answer):
-    """rows: the notions, the strongest first. depths: 1, 2, … layers of the same heads. spans: of
-    the data. certificates: by what they are about, the strongest first.
+    """rows: the notions, the strongest first. depths: results for 1, 2, … layers of the same heads.
+    spans: dimensions of the data's spans. certificates: by notion, the strongest first.
     """
 
     report_page: ClassVar[str] = "depth"
@@ -92,8 +94,8 @@ class DepthCapacity(Answer):
 
     @property
     def fewest_layers(self) -> tuple[int | None, int | None]:
-        """Layers of these heads that all labels need, at least, and how many are enough for an open
-        set of labellings; None: more than were looked at."""
+        """The number of layers of these heads that all labels need at least, and a number that is
+        enough for an open set of labellings; None: more than were tried."""
         need = (x.layers for x in self.depths if x.bound >= self.labels)
         enough = (x.layers for x in self.depths if x.rank >= self.labels)
         return next(need, None), next(enough, None)
@@ -144,8 +146,8 @@ def depth_capacity(
 
 @dataclass(frozen=True)
 class _Found:
-    """served: at the heads of the question. enough: the fewest heads that were met which serve all
-    labels, for each notion."""
+    """served: for the question's number of heads. enough: for each notion, the fewest heads found
+    that serve all labels."""
 
     served: Mapping[About, Reached]
     enough: Mapping[About, Reached]
@@ -172,7 +174,8 @@ class _Search:
         return Architecture(layers or question.layers, heads, question.head_width, value_width)
 
     def depths(self) -> Iterator[Depth]:
-        """From one layer on, until the rank is that of all labels; at least as many as asked."""
+        """Results for one layer and more, until the rank equals the number of labels, and at least
+        up to the question's number of layers."""
         for layers in range(1, _MOST_LAYERS + 1):
             shape = self._shape(self.shape.heads, layers)
             bound = min(self.labels, self.spans.bound(shape))
@@ -195,7 +198,7 @@ class _Search:
         return _Found(served, {about: x for about, x in enough.items() if x is not None})
 
     def _enough(self, about: About, of: str) -> Reached | None:
-        """Weights of as few heads as are met that serve all labels."""
+        """Weights that serve all labels, with the fewest heads found."""
         least = self._fewest_at_zero() if of == AT_ZERO else self._needed(about)
         step = max(1, least // 10)
         for heads in islice(count(least, step), _TRIES):
@@ -205,7 +208,7 @@ class _Search:
         return None
 
     def _best(self, shape: Architecture, of: str, enough: int) -> Reached:
-        """The largest rank of a few random networks; stops at `enough`."""
+        """The largest rank of a few random networks; the search stops at `enough`."""
         best: Reached | None = None
         for draw in range(_DRAWS):
             seed = self.question.seed + draw
@@ -232,13 +235,13 @@ class _Search:
         return best_sizes(shape.heads, shape.head_width, self._last(shape))
 
     def _last(self, shape: Architecture) -> Spans:
-        """What the last layer sees, if nothing is special."""
+        """The spans of the last layer's inputs, for generic weights."""
         wide = self.spans.before(shape, shape.layers)
         return Spans(wide, 0, wide, self.data.m)
 
     def _fewest_at_zero(self) -> int:
-        """The fewest heads whose best sets are worth so many labels (given-labels.md, Theorem 14);
-        with labels of several numbers, twice the heads that they need at least."""
+        """The fewest heads whose best sets are worth all labels (given-labels.md, Theorem 14); for
+        labels of several numbers, twice the lower bound on the heads."""
         if self.data.m > 1:
             return 2 * self._needed(About.EVERY_LABELLING)
         for heads in count(1):
@@ -252,19 +255,19 @@ class _Search:
         return self.data.T if about is About.UNIVERSAL else self.labels
 
     def _most(self, about: About, shape: Architecture) -> int:
-        """No weights of this shape serve more."""
+        """The most label numbers that weights of this shape can serve."""
         if about is About.UNIVERSAL:
             return min(self.data.T, shape.heads * self.spans.before(shape, shape.layers))
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int:
-        """No fewer heads in each layer serve all labels."""
+        """The fewest heads in each layer that can serve all labels."""
         return next(
             heads for heads in count(1) if self._most(about, self._shape(heads)) >= self._all(about)
         )
 
     def rows(self, found: _Found) -> tuple[Row, ...]:
-        """What a stronger notion serves, a weaker one serves too."""
+        """Labels served in a stronger notion are served in a weaker one too."""
         rows, least, enough = list[Row](), 0, None
         for about, claim in _CLAIMS.items():
             if about in found.served:
@@ -354,11 +357,11 @@ _STATEMENTS = {
 def _certificates(
     data: Dataset, found: _Found, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
-    """By what they show, the strongest first; and why there is none."""
+    """Certificates by notion, the strongest first; and the reason if there is none."""
     kinds = {About.UNIVERSAL: FEATURES, About.EVERY_LABELLING: AT_ZERO,
              About.SOME_LABELLINGS: JACOBIAN}  # fmt: skip
     certificates: dict[About, Certificate] = {}
-    why = "no weights were met that serve all labels"
+    why = "no weights were found that serve all labels"
     provenance = produced_by(question.line(), question.seed)
     for about, reached in found.enough.items():
         try:

@@ -38,9 +38,9 @@ def rank_certificate(
 def network_body(
     claim: str, data: Dataset, network: Network, construction: str, provenance: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the file of a claim about derivatives of a network holds. Raises TooLarge."""
+    """The content of the file of a claim about derivatives of a network. Raises TooLarge."""
     if data.origin.keys is not None or data.origin.blocks:
-        raise TooLarge("no checker takes a claim about derivatives on data with such an origin")
+        raise TooLarge("no checker accepts a claim about derivatives on data with such an origin")
     stored = data.origin.stored(data)
     body = envelope(claim, stored, construction=construction, provenance=provenance)
     return body | {"network": as_json(network)}

@@ -1,4 +1,4 @@
-"""Random networks of several layers of attention, of small integers."""
+"""Random networks of several layers of attention, with small integer weights."""
 
 from __future__ import annotations
 

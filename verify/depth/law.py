@@ -1,4 +1,5 @@
-r"""How many labels L layers of attention can carry at all: the dimension count N_L (ours).
+r"""The maximum number of labels that L layers of attention can carry: the dimension count N_L
+(ours).
 
 Layers 1 … L-1 add to every token and to the query Σ_h Σ_i σ_i (V_hO_h)ᵀx_i, with a skip
 connection; layer L reads out at the query, with m outputs. Head h has M_h = K_hQ_hᵀ of rank at most
@@ -60,7 +61,7 @@ class Architecture:
         return f"{layers} of {sized(self.heads, self.head_width, self.value_width)}"
 
     def parameters(self, data: Dataset) -> int:
-        """Numbers in all weights."""
+        """The number of entries in all weights."""
         each = data.d * (2 * self.head_width + self.value_width)
         between = self.heads * (each + self.value_width * data.d)
         return (self.layers - 1) * between + self.heads * (each + self.value_width * data.m)
@@ -119,11 +120,11 @@ class DeepSpans:
         raise AssertionError
 
     def before(self, shape: Architecture, layer: int) -> int:
-        """The most dimensions that the vectors before a layer span."""
+        """The largest dimension that the vectors before a layer can span."""
         return min(self.width, self.vectors + (layer - 1) * shape.heads * shape.value_width)
 
     def _layer(self, shape: Architecture, layer: int) -> int:
-        """Its term of the sum."""
+        """The layer's term of the sum."""
         H, w, v, L = shape.heads, shape.head_width, shape.value_width, shape.layers
         between = H * (2 * w + v) * (L - 1 - layer)
         read = self.labels

@@ -1,6 +1,6 @@
 """Ranks of the Jacobian and of the last features of a deep network, modulo a tower of primes.
 
-Each is a lower bound of the rank for real weights (`verify/derivatives/tower.py`). Rows come by
+Each is a lower bound of the rank for real weights (`verify/derivatives/tower.py`). Rows are made in
 blocks of examples and pass through the same elimination as those of one layer.
 """
 
@@ -28,8 +28,8 @@ _NUMBERS = 2**22  # of the Jacobian and of the states that are made at a time
 
 @dataclass(frozen=True)
 class DeepRank:
-    """rank: modulo primes[0], at most the rank for real weights. rows: as many as could be
-    independent. slope: λ, which stands for ln 2. tried: chains modulo which a sum vanished."""
+    """rank: modulo primes[0], at most the rank for real weights. rows: the largest possible rank.
+    slope: λ, which stands for ln 2. tried: chains modulo which a sum vanished."""
 
     rank: int
     rows: int
@@ -45,7 +45,7 @@ class DeepRank:
 class NetworkRows:
     """Rows of the Jacobian by all weights, or of the last block's features, modulo primes[0].
 
-    features: whether those. slope: λ. Raises NotDifferentiable, SumVanishes.
+    features: whether the rows are features. slope: λ. Raises NotDifferentiable, SumVanishes.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class NetworkRows:
 
     @property
     def at_once(self) -> int:
-        """Examples whose rows are made at a time."""
+        """The number of examples whose rows are made at a time."""
         inner = self.data.n * max(self.data.n, self.data.d) * len(self._primes)
         return max(1, _NUMBERS // (len(self.columns) * self.data.m + 4 * inner))
 

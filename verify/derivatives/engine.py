@@ -2,18 +2,19 @@ r"""Outputs of a network of blocks, and their derivatives by all weights, in rev
 
 The code is written once over arrays that have the operators of NumPy (`+`, `-`, `*`, `@`, indexing,
 `reshape`, `transpose`, `sum`): floats (NumPy or CuPy arrays), balls (`BallArray`), and residues
-modulo a tower of primes (`tower.py`). What an arithmetic adds is in `Arithmetic`.
+modulo a tower of primes (`tower.py`). `Arithmetic` has the operations in which the number types
+differ.
 
-**State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block that changes all
-vectors changes every token and the query with the same weights; another changes the query alone.
-Tokens are stored once if all examples share them: tokens never depend on the query.
+**State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block either changes
+every token and the query with the same weights, or changes the query alone. Tokens are stored once
+if all examples share them: tokens never depend on the query.
 
 **Attention.** The rows R of a block attend to the tokens X. Head h, with K, Q, V and its rows O of
 the output matrix, makes
 
     L = R Q (X K)ᵀ,   P = softmax of the rows of L,   Z = P X,   and adds  Z V O.                (1)
 
-Let G be the derivative of one output by what the block makes. Reverse mode gives, head by head,
+Let G be the derivative of one output by the block's result. Reverse mode gives, head by head,
 
     by O: (ZV)ᵀG,   D = G Oᵀ,   by V: ZᵀD,   A = D Vᵀ,   by X: PᵀA,                              (2)
     S = λ P∘(A Xᵀ - row sums of P∘A Xᵀ),   by Q: Rᵀ(S X K),   by R: S X K Qᵀ,                    (3)
@@ -129,7 +130,7 @@ Block = Attention | FeedForward
 
 @dataclass(frozen=True)
 class Run:
-    """One evaluation: outputs (b, m), and what the reverse pass needs of every block."""
+    """One evaluation: outputs (b, m), and the values of every block that the reverse pass needs."""
 
     blocks: Sequence[Block]
     outputs: Array
@@ -141,7 +142,7 @@ def run(
     blocks: Sequence[Block], tokens: Array, queries: Array, on: Arithmetic, times: Any = None
 ) -> Run:
     """tokens (b or 1, n, k); queries (b, l). times (b or 1, 1, 1, n): how often each token stands
-    in its context, 0 for one that only fills it up; None: once. Not with causal blocks."""
+    in its context, 0 for one that only fills it up; None: once. Must be None with causal blocks."""
     query, saved = queries[:, None], []
     for block in blocks:
         of_tokens = None

@@ -28,7 +28,7 @@ def blocks_of(network: Network, entries: Entries) -> list[Block]:
 
 
 def weights_of(network: Network) -> int:
-    """How many numbers the blocks have: the columns of the Jacobian."""
+    """The number of weights in the blocks: the columns of the Jacobian."""
     return sum(int(m.nrows() * m.ncols()) for one in network.blocks for m in one.matrices)
 
 

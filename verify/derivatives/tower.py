@@ -1,7 +1,7 @@
 r"""Networks of several softmax blocks, evaluated exactly modulo a tower of primes.
 
 A softmax in units of ln 2 has weights 2^ℓ over their sum. After one block the states are rational,
-so the next logits are rational and not integers. Residues of the weights exist all the same. Let
+so the next logits are rational but not integers. Residues of the weights exist nevertheless. Let
 
     p_0 = 2 p_1 + 1,  p_1 = 2 p_2 + 1,  …,  p_L      be odd primes with  p_L ≡ 3 mod 4.          (1)
 
@@ -12,20 +12,21 @@ blocks is evaluated modulo p_0, …, p_{L-l}, with its logits modulo p_1, …, p
     weight of a token mod p_k  =  2^(logit mod p_{k+1})  over the sum of these.                  (2)
 
 A TowerArray holds one array of residues for each prime that is still needed, and operations act on
-what both sides have. Two readings make (2) say something about real weights (docs/depth.md):
+the primes that both sides have. Two interpretations make (2) a statement about real weights
+(docs/depth.md):
 
 **Scaled keys, any depth.** Let D be a common denominator of all logits of a block, on these data,
 and c = D D′ with an integer D′ ≡ D⁻¹ modulo every prime of the tower. Multiply the keys of the
 block by c, in the order of the blocks. Then every logit is an integer, every state rational, and c
-≡ 1: residues stay as they are. So (2) holds for these real weights with 2^ℓ exactly.
+≡ 1: residues do not change. So (2) holds for these real weights with 2^ℓ exactly.
 
-**The keys as they are, two blocks.** The logits of block 2 are x/D with integers x. With β =
+**Unscaled keys, two blocks.** The logits of block 2 are x/D with integers x. With β =
 2^(1/D), t^D - 2 is irreducible (Eisenstein), so β ↦ 2^(D⁻¹ mod p_1) mod p_0, a D-th root of 2,
 defines a ring homomorphism from ℤ_(p)[β] to 𝔽_p; it takes 2^(x/D) to (2).
 
-In both readings a derivative is a polynomial in ln 2 over a ring that maps to 𝔽_p, p = p_0:
-rational numbers, or algebraic ones. ln 2 is transcendental (Lindemann), so it may go to any λ in
-𝔽_p: what is not 0 for one λ modulo p is not 0 for ln 2. Hence, with any λ:
+In both interpretations a derivative is a polynomial in ln 2 over a ring that maps to 𝔽_p, p = p_0:
+rational numbers, or algebraic ones. ln 2 is transcendental (Lindemann), so it may be mapped to any
+λ in 𝔽_p: a number that is not 0 modulo p for one λ is not 0 for ln 2. Hence, with any λ:
 
     a minor of the Jacobian that is not 0 modulo p is not 0 for the real weights.                (3)
 
@@ -57,7 +58,7 @@ _LOW_BITS = 12  # of an exponent, in the first of two tables of powers
 
 @cache
 def chains(softmax_blocks: int, count: int = 3) -> tuple[tuple[int, ...], ...]:
-    """The `count` largest chains (1) for so many blocks, p_0 first, with p_0 at most LARGEST.
+    """The `count` largest chains (1) for this many blocks, p_0 first, with p_0 at most LARGEST.
 
     >>> chains(2)[0]
     (11861327, 5930663, 2965331)
@@ -133,7 +134,7 @@ class TowerArray:
 def tower_array(
     table: AnyArray, primes: tuple[int, ...], denominator: int = 1, xp: Any = np
 ) -> TowerArray:
-    """Residues of integers over one denominator, in every field. Raises SumVanishes where a prime
+    """Residues of integers over one denominator, in every field. Raises SumVanishes if a prime
     divides the denominator."""
     flat, parts = table.reshape(1, -1), []
     for p in primes:
@@ -145,7 +146,7 @@ def tower_array(
 
 
 def arithmetic(slope: int) -> Arithmetic:
-    """The arithmetic of a tower; slope: λ in the place of ln 2."""
+    """The arithmetic of a tower; slope: λ instead of ln 2."""
     return Arithmetic(_softmax, _no_relu, slope, _concatenate)
 
 

@@ -1,4 +1,4 @@
-"""Arrays of balls in float64, mid ± rad: how they come from Arb, and the operations on them.
+"""Arrays of balls in float64, mid ± rad: their conversion from Arb, and the operations on them.
 
 Rounding: one operation in float64 is off by a factor of at most 1 ± u, u = 2^-53, or by less than
 2^-1074 if it underflows (multiplication). Radii are sums and products of at most eight rounded
@@ -63,8 +63,8 @@ class BallArray:
         return BallArray(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
 
     def __matmul__(self, other: BallArray) -> BallArray:
-        """The same summed over k terms: the rounding of a sum of products is at most γ_k |a||b|, in
-        any order, and so is that of the sums for the radius."""
+        """The same for a sum of k terms: the rounding of a sum of products is at most γ_k |a||b|,
+        in any order, and so is that of the sums for the radius."""
         terms = self.mid.shape[-1]
         gamma, size = growth(terms + 2), np.abs(self.mid)
         rad = size @ (other.rad + gamma * np.abs(other.mid))

@@ -5,7 +5,7 @@ its transpose; its inverse is rounded to a grid, which costs at most 1/128 of co
 shortens the file; the radius is a little above the length of Newton's first step. Then the theorem
 of `contraction.py` is applied, with enclosures that share no code with the choice.
 
-κ grows with the radius, and the radius with the errors. Those of float64 weights end at about
+κ grows with the radius, and the radius with the errors. The errors of float64 weights are about
 1e-13; if weights are large, the box is then too large for Newton's map to contract. In that case
 the first step of the map is taken in rationals, to 24 bits: that leaves an error, and so a radius,
 2^24 times smaller, unless second derivatives matter.
@@ -43,7 +43,7 @@ CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
 MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
 ERROR_BITS = 128
 _SLACK = (4, 2)  # radii to try, in units of Newton's first step: κ may be up to 3/4, then 1/2
-_FINER = 24  # bits of a step that are kept
+_FINER = 24  # bits of a step after rounding
 _SOURCE = "ours; verify/newton/contraction.py"
 
 
@@ -82,18 +82,18 @@ class Near:
 
 
 def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> Near:
-    """Look for a radius within which weights exist that output the labels of `data` exactly.
+    """Find a radius within which some weights output the labels of `data` exactly.
 
-    weights: float64, finite, numbered as `Shape` says; the model has these very numbers, base e, or
-    those after one step of Newton's map.
-    Arithmetic: Arb, and float64 with proved bounds. Failure proves nothing.
+    weights: float64, finite, numbered as in `Shape`; the model has exactly these weights, base e,
+    or those after one step of Newton's map. Arithmetic: Arb, and float64 with proved bounds.
+    Failure proves nothing.
     """
     model, N = model_of(data, shape), data.T * data.m
     exact = model.exact(weights)
     blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
     if model.parameters < N:
         have = counted(model.parameters, "weight")
-        why = f"the labels ask for {counted(N, 'unknown')}, and the model has {have}"
+        why = f"the labels require {counted(N, 'unknown')}, and the model has {have}"
         return Near(data, exact, (), *blank, why)
     with np.errstate(all="ignore"):
         J = model.jacobian(weights)
@@ -153,7 +153,8 @@ def independent_columns(J: FloatArray) -> tuple[int, ...]:
 
 def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
     """Rounded to multiples of 2^-g with 2^-g <= 1/(64 weight), weight >= the sum of |block|: the
-    rows of (rounded - inverse) block add up to at most 1/128. Entries of over 2^53 steps are kept.
+    rows of (rounded - inverse) block add up to at most 1/128. Entries of more than 2^53 steps are
+    not rounded.
 
     >>> on_grid(np.array([[0.3]]), 1.0).tolist()
     [[0.296875]]

@@ -21,12 +21,13 @@ from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.newton.models import DeepModel, floats_of
 
 DEEP_STEPS = 400
-_AT_ONCE = 2**23  # numbers of the Jacobian and of states made at a time
+_AT_ONCE = 2**23  # entries of the Jacobian and of states computed at a time
 
 
 @dataclass(frozen=True)
 class DeepLaw:
-    """The bound N_L for these data, asked for as that of one layer is; one: that of one layer."""
+    """The bound N_L for these data, with the interface of the bound for one layer; one: the
+    latter."""
 
     layers: int
     examples: int
@@ -59,8 +60,8 @@ def descend_deep(
     max_steps: int = DEEP_STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
-    """Weights whose outputs are the labels up to rounding, or the last ones tried; numbered as
-    `DeepModel` says. float64, deterministic on one machine.
+    """Weights whose outputs are the labels up to rounding, or the last ones tried; numbered as in
+    `DeepModel`. float64, deterministic on one machine.
     """
     model = DeepModel(data, shape)
     tokens, queries, times = floats_of(data)
@@ -109,7 +110,7 @@ def _start(model: DeepModel, seed: int) -> FloatArray:
 
 
 def _factors(model: DeepModel, E: float, y: float) -> FloatArray:
-    """By which weights for the scaled data become weights for the data."""
+    """Factors that turn weights for the scaled data into weights for the data."""
     factors: FloatArray = np.ones(model.parameters)
     *_, last = layers = model.arrays(factors)
     for layer in layers:

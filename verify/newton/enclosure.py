@@ -6,9 +6,9 @@ With E, e the context and query of an example and K, Q, V, O the matrices of a h
     g_i = p_i (s_i - p·s),  γ = Eᵀg,  z = Eᵀp,
 
 the derivatives of output j are γ qᵀ (by K), e (Kᵀγ)ᵀ (by Q), z O_jᵀ (by V) and Vᵀz (by O_j): the
-chain rule, with ∂p_i/∂ℓ_k = p_i (δ_ik - p_k). Evaluated on balls that hold a box of weights, each
-ball holds the value at every point of the box. γ, z, Kᵀγ and Vᵀz are computed with Arb; their outer
-products in float64 with radii (`contraction.py`).
+chain rule, with ∂p_i/∂ℓ_k = p_i (δ_ik - p_k). If they are evaluated on balls that hold a box of
+weights, each resulting ball holds the value at every point of the box. γ, z, Kᵀγ and Vᵀz are
+computed with Arb; their outer products in float64 with radii (`contraction.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The work of each head on each example, in float64: saturation, and the head that carries it.
+"""The contribution of each head to each example, in float64: its saturation, and which head carries
+the example.
 
 The proofs give every head a group of examples, and saturate it on earlier ones. Weights that a
 search found are examined in the same way. The output on example t is Σ_h c_h(t), with

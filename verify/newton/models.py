@@ -1,7 +1,7 @@
 """What is certified near given weights: an attention layer, or several of them.
 
-Both have weights in one vector, numbered as in certificates, and give a floating-point Jacobian to
-choose unknowns by, and enclosures that share nothing with it.
+Both have weights in one vector, numbered as in certificates, a floating-point Jacobian for choosing
+the unknowns, and enclosures that share no code with it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Weights = FloatArray | ObjectArray  # float64, or Fractions
 
 class Model(Protocol):
     """exact: the layer or the network with these weights. errors, derivatives: as in
-    `enclosure.py`, of what `exact` returned."""
+    `enclosure.py`, for the result of `exact`."""
 
     @property
     def parameters(self) -> int: ...
@@ -59,7 +59,7 @@ class LayerModel:
         return self.shape.parameters
 
     def exact(self, weights: Weights) -> Layer:
-        """`query` as it is, without ln 2."""
+        """The layer with `query` unscaled, without ln 2."""
         parts = self.shape.split(weights)
         key, query, value, output = (ExactArray.of(np.asarray(x)) for x in parts)
         heads = [Head(*(x[h].matrix() for x in (key, query, value))) for h in range(len(key))]
@@ -120,7 +120,7 @@ class DeepModel:
         return Network(tuple(blocks))
 
     def run(self, weights: Any, tokens: Any, queries: Any, times: Any = None) -> engine.Run:
-        """In floats, of NumPy."""
+        """The network in NumPy floats."""
         return engine.run(self.arrays(weights), tokens, queries, FLOATS, times)
 
     def rows(self, done: engine.Run) -> FloatArray:
@@ -141,7 +141,7 @@ class DeepModel:
 
 
 def floats_of(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Tokens, queries, and how often each token stands in its context, as the engine has them."""
+    """Tokens, queries, and how often each token occurs in its context, as arrays for the engine."""
     tokens, queries, times = networks.tokens_of(data, 0, data.T)
     scale = data.contexts.denominator, data.queries.denominator
     arrays = [x.astype(np.float64) / q for x, q in zip((tokens, queries), scale, strict=True)]

@@ -1,8 +1,8 @@
 """A network of blocks and its derivatives over a box of weights, in balls. True exponential.
 
-The derivatives are those of `verify/derivatives/engine.py`: evaluated on balls that hold a box of
-weights, each ball holds the value at every point of the box. Exponentials are Arb's, everything
-else is float64 with radii (`balls.py`).
+The derivatives are those of `verify/derivatives/engine.py`: if they are evaluated on balls that
+hold a box of weights, each resulting ball holds the value at every point of the box. Exponentials
+are Arb's, everything else is float64 with radii (`balls.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from attncert.verify.derivatives.engine import Arithmetic, Attention, Block
 from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.enclosure import BOX_BITS
 
-_NUMBERS = 2**22  # of the Jacobian made at a time
+_NUMBERS = 2**22  # entries of the Jacobian computed at a time
 
 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
@@ -37,8 +37,8 @@ def errors(data: Dataset, network: Network, bits: int) -> BallArray:
 def derivatives(
     data: Dataset, network: Network, unknowns: Sequence[int], radius: Fraction
 ) -> BallArray:
-    """(T·m, N): of the outputs by the N unknowns, anywhere within `radius` of the weights; the
-    others stay. Weights are numbered as in `engine.derivatives`."""
+    """(T·m, N): derivatives of the outputs by the N unknowns, anywhere within `radius` of the
+    weights; the others are constant. Weights are numbered as in `engine.derivatives`."""
     with ctx.workprec(BOX_BITS):
         blocks = _boxed(networks.blocks_of(network, _balls), unknowns, radius)
         blocks = [_natural(x, y) for x, y in zip(blocks, network.blocks, strict=True)]
@@ -79,7 +79,7 @@ def _natural(block: Block, written: ExactBlock) -> Block:
 
 
 def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> list[Block]:
-    """With the radius added to the balls of the unknowns."""
+    """The balls of the weights, with the radius added to those of the unknowns."""
     moving, first, boxed = np.asarray(unknowns, dtype=np.int64), 0, list[Block]()
     reach = float(np.nextafter(float(radius), np.inf)) * (1 + 2.0**-50)
     for block in blocks:
@@ -98,7 +98,7 @@ def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> li
 
 
 def _softmax(logits: BallArray, times: Any) -> BallArray:
-    """By Arb, row by row, shifted by the midpoint of a largest one."""
+    """Softmax by Arb, row by row, shifted by the midpoint of a largest logit."""
     shape = logits.shape
     often = None if times is None else np.broadcast_to(times, shape).reshape(-1, shape[-1])
     entries, shares = logits.entries(), list[arb]()
@@ -114,7 +114,7 @@ def _softmax(logits: BallArray, times: Any) -> BallArray:
 
 
 def _no_relu(sums: BallArray) -> tuple[BallArray, BallArray]:
-    """Certain signs alone have a slope."""
+    """The ReLU and its slopes; the signs must be certain."""
     positive, negative = sums.mid > sums.rad, sums.mid < -sums.rad
     if not (positive | negative).all():
         raise networks.NotDifferentiable("the sign of a preactivation is not decided")
