@@ -119,7 +119,7 @@ def _watched() -> int:
 
 
 def _silent(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Show an exception that nobody caught, except Ctrl-C: Python then ends by SIGINT."""
+    """Report an uncaught exception, except Ctrl-C: Python then ends by SIGINT."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
 

@@ -1,4 +1,4 @@
-"""Exit statuses that are no answer, as in shells and sysexits.h.
+"""Exit statuses for runs without an answer, as in shells and sysexits.h.
 
 The others, 0, 1 and 3, are `Answer.exit_status` and the checker's `EXIT`.
 """

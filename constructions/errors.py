@@ -57,7 +57,7 @@ class Unusable(InputError):
 
 
 class Broken(InputError):
-    """Third-party code that raised an error, or returned a value that is no answer.
+    """Third-party code raised an error, or returned an unusable value.
 
     >>> raise Broken("build of mine", "TypeError: a str")
     Traceback (most recent call last):

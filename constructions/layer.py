@@ -148,8 +148,8 @@ class Layer:
 
         W_K, W_Q: (H, d, d_h), W_V: (H, d, d_v), W_O: (H·d_v, m). The factor ln 2 is in W_Q.
         To run them in a layer that divides the logits by √d_h, multiply W_Q by √d_h.
-        There is no mask: a query attends to every token of its context, and is none of them.
-        Each entry is the nearest float64 to the exact one (W_Q: to its product with ln 2).
+        There is no mask: a query attends to every token of its context, and is not itself one of
+        them. Each entry is the nearest float64 to the exact one (W_Q: to its product with ln 2).
         """
         parts = self._parts(to_float, lambda query: query * math.log(2))
         return {name: np.stack(x) if isinstance(x, list) else x for name, x in parts.items()}

@@ -163,7 +163,7 @@ def place(argument: str, index: int, shape: tuple[int, ...]) -> str:
 
 
 def describe(content: Any) -> str:
-    """A value that is no number, in a few words, for an error."""
+    """A short description of a value that is not a number, for an error."""
     if content is None or isinstance(content, bool):
         return {None: "null", True: "true", False: "false"}[content]
     if isinstance(content, (list, tuple)) and not content:

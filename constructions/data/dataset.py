@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 
 class Origin:
-    """Where data come from; this class stands for data as given. Others are in verify/provenance.
+    """The origin of data; this class is for data as given. Others are in verify/provenance.
 
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
     keys: `origin` of a certificate (docs/certificate.md). blocks: those of a network that made the

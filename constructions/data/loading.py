@@ -252,7 +252,7 @@ def _cell(text: str) -> Any:
 
 
 class _Literal(str):
-    """The text of a JSON number that is no finite float or short integer."""
+    """The text of a JSON number that is neither a finite float nor a short integer."""
 
 
 class _Duplicate(Exception):

@@ -126,10 +126,10 @@ def record(
     GPT-2's names (c_attn) are causal and others are not. A module that masks internally and has no
     such attribute needs it. Queries that see no row are left out.
     PyTorch's fast path, which bypasses modules, is off in the block. Raises InputError for a module
-    that is no attention layer, a mask that moves logits or differs between heads, a pass that does
-    not run the projections once each (`_Pass`), another tensor among the module's arguments, and a
-    pass in training mode: dropout is no part of a layer. If anything else acts inside the module,
-    the recorded outputs show it. Arithmetic: the module's, kept exactly. Source:
+    that is not an attention layer, a mask that moves logits or differs between heads, a pass that
+    does not run the projections once each (`_Pass`), another tensor among the module's arguments,
+    and a pass in training mode: dropout is not part of a layer. If anything else acts inside the
+    module, the recorded outputs show it. Arithmetic: the module's, kept exactly. Source:
     docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP
@@ -227,7 +227,7 @@ class _Pass:
         """Record the examples. mask: (B or 1, L or 1, S), True if a row is seen. stated: whether
         this pass is causal."""
         if getattr(self.module, "training", False):
-            must = "in eval mode while it is recorded: dropout is no part of a layer"
+            must = "in eval mode while it is recorded: dropout is not part of a layer"
             raise InputError("the model", must, "in training mode")
         queries, contexts, outputs = (self.arrays[name] for name in _NOTED)
         B, L, S = len(queries), queries.shape[1], contexts.shape[1]

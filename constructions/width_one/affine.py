@@ -32,7 +32,7 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: the largest number, default one for each group that was found. Exact; rank decided mod p
+    heads: the maximum number of heads; default: one for each group found. Exact; rank decided mod p
     here and proved again by verify/. Raises InputError, and HypothesisFails if no grouping meets P'
     and D, or none was found.
     """

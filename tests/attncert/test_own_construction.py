@@ -211,7 +211,7 @@ def test_vacuous_steps_alone_support_nothing() -> None:
     [
         (Step("x", lambda at: [1 / 0]), "step mine of construction parity: failed"),
         (Step("x", lambda at: [3]), "NoRelation: a int and no relation"),
-        (Step("x", lambda at: [("a", "==", "b")]), "a relation of a str, which is no number"),
+        (Step("x", lambda at: [("a", "==", "b")]), "a relation of a str, which is not a number"),
         (Step("x", lambda at: [([1], "==", [1, 2])]), "a relation of 1 with 2 entries"),
         (Step("x", lambda at: [([1, 2], "==", [[1], [2]])]), "a number with a row of numbers"),
         (Step("x", lambda at: at.logits(2)), "block: must be the number of a block of attention"),

@@ -2,7 +2,7 @@
 
 A1 has two readings: every min(n, T) queries are independent (the hypothesis of the theorem,
 coNP-hard to decide in general), and the partition condition (which the proof uses for one grouping,
-and which takes polynomial time).
+and which is decided in polynomial time).
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def independent_contexts(data: Dataset) -> Claim:
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
-    """The partition condition for this grouping: all that the proof needs of the queries."""
+    """The partition condition for this grouping: all that the proof needs from the queries."""
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
     condition = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
@@ -321,7 +321,7 @@ def _clause(sentence: str) -> str:
 
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
-    """The command that would decide it, with its work, if that is within reach."""
+    """The command that would decide it, with its work, if a command can."""
     from attncert.verify.kruskal.interval import work_needed
 
     needed = work_needed(vectors, k)
@@ -332,8 +332,8 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
 
 
 def _samples(data: Dataset, k: int, seed: int) -> Iterator[tuple[list[int], bool]]:
-    """Random subsets, with True for those that are proved independent, which for wide data many
-    threads do at once. The others are decided one by one."""
+    """Random subsets, with True for those that are proved independent; wide data are tested on many
+    threads at once. The others are decided one by one."""
     rng = np.random.default_rng(seed)
     drawn = np.sort([rng.choice(data.T, k, replace=False) for _ in range(_SAMPLES)], axis=1)
     proved = np.zeros(_SAMPLES, dtype=bool)

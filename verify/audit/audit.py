@@ -70,7 +70,8 @@ def audit(
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
     judged = edge_cases.claim(cases)
-    named = methods if question.construction else ()  # for all it would take minutes
+    # All constructions together would take minutes.
+    named = methods if question.construction else ()
     found = [x for method in named for x in sharpen(method, quick, seed, progress)]
     return AuditAnswer(
         question=question,
@@ -102,7 +103,7 @@ def methods_of(question: Audit) -> tuple[Construction, ...]:
 def _conclusion(
     about: Sequence[Claim], judged: Claim, cases: Sequence[edge_cases.CaseVerdict]
 ) -> Claim:
-    """The claim that everything examined came out as it must."""
+    """The claim that every examined case has the required outcome."""
     count = len({x.case for x in cases})
     comes = "comes out as it" if count == 1 else "come out as they"
     statement = f"The {counted(count, 'bundled edge case')} {comes} must."

@@ -39,8 +39,9 @@ _OPEN = "the builder refuses, or a statement stays undecided"
 
 @dataclass
 class Sharpened:
-    """The result for one hypothesis. tried: data sets on which it alone is false; open: those that
-    show nothing. broken: the first failure on the smallest data. level: of the whole."""
+    """The result for one hypothesis. tried: the number of data sets on which it alone is false;
+    open: how many of them show nothing. broken: the first failure on the smallest data. level: of
+    the whole."""
 
     construction: Construction
     hypothesis: str

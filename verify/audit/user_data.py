@@ -19,7 +19,7 @@ from attncert.verify.questions.prove import ClaimChoice, Prove
 from attncert.verify.statements import registry
 from attncert.verify.statements.construction import Construction
 
-MOST, QUICK_MOST = 100, 25  # examples looked at
+MOST, QUICK_MOST = 100, 25  # maximum number of examples examined
 READOUT = 40  # examples up to which an exact readout is computed as well (quick: none)
 
 

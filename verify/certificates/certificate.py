@@ -30,7 +30,8 @@ from attncert.verify.certificates.installed import version
 from attncert.verify.features.features import logit_table
 from attncert.verify.features.tables import ranges
 
-# Caps of the checker (docs/certificate.md), which imports nothing from here; a test compares them.
+# Caps of the checker (docs/certificate.md); the checker imports nothing from here, and a test
+# compares the two.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
 MAX_DIGITS = 500_000  # of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check

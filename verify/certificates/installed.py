@@ -10,7 +10,7 @@ from importlib import metadata
 
 @cache
 def version(package: str) -> str:
-    """As its metadata say. Raises importlib.metadata.PackageNotFoundError.
+    """The version in its metadata. Raises importlib.metadata.PackageNotFoundError.
 
     >>> version("attncert") == metadata.version("attncert")
     True
@@ -20,13 +20,15 @@ def version(package: str) -> str:
 
 @cache
 def repository() -> str:
-    """Where attncert's pages are: Repository among [project.urls] of pyproject.toml; "" if none."""
+    """The address of attncert's pages: Repository among [project.urls] of pyproject.toml; "" if
+    none."""
     urls = metadata.metadata("attncert").get_all("Project-URL") or []
     return dict(url.split(", ", 1) for url in urls).get("Repository", "")
 
 
 def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """Of Python, of the libraries that computed, and of a device: its `Device.versions`."""
+    """Versions of Python and of the libraries used; for a device, those of its
+    `Device.versions`."""
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
     libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
     return libraries | dict(device or {})

@@ -52,7 +52,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """One head in numbers.
+    """The numbers of one head.
 
     group:        examples that this head places (0-based, the input's order).
     c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit

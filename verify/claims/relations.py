@@ -1,4 +1,4 @@
-"""Relations, of which the statements of a proof consist, and how each is decided.
+"""Relations: the statements of a proof consist of them. How each is decided:
 
 A statement yields tuples. `(a, op, b, *where)` compares two values, with one of ==, !=, <, <=, >=
 and >; `(a, "mod", p, *where)` says that a residue is not 0. The rest of a tuple names the place: an
@@ -48,7 +48,7 @@ _MATRICES = (fmpq_mat, fmpz_mat, arb_mat, np.ndarray)
 
 
 class NoRelation(TypeError):
-    """A statement yielded something that is no relation; str() says what, in half a sentence."""
+    """A statement yielded something that is not a relation; str() says what, in half a sentence."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     """The weakest of the levels of all relations; the first failures are the witness.
 
     where: names of the values that follow a relation, for the witness. Arithmetic: that of the
-    values. Raises NoRelation for an item that is no relation. An error of the iterable passes
+    values. Raises NoRelation for an item that is not a relation. An error of the iterable passes
     through, except `Inexact`, which leaves the statement undecided.
 
     >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
@@ -236,7 +236,7 @@ def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
 
 
 def _of_floats(a: float, op: str, b: float) -> bool:
-    """Whether the comparison is true. Nothing is true of NaN, not even !=."""
+    """Whether the comparison is true. Every comparison with NaN is false, even !=."""
     return not (math.isnan(a) or math.isnan(b)) and bool(COMPARISONS[op](a, b))
 
 
@@ -255,7 +255,7 @@ def _nonzero(residue: Any, p: Any) -> bool | None:
     """True if a rational number is not 0 modulo the prime p; else nothing is known."""
     number, prime = _rational(residue), p
     if not isinstance(p, Integral | fmpz) or (prime := int(p)) < 2:
-        raise NoRelation(f"a relation modulo {p!r}, which is no prime")
+        raise NoRelation(f"a relation modulo {p!r}, which is not a prime")
     if number.q % prime == 0:
         return None
     return True if number.p % prime else None
@@ -268,7 +268,7 @@ def _kind(x: Any) -> str:
         return "rational"
     if isinstance(x, float | np.floating) or type(x).__name__ in ("mpf", "Float"):
         return "float"
-    raise NoRelation(f"a relation of a {type(x).__name__}, which is no number")
+    raise NoRelation(f"a relation of a {type(x).__name__}, which is not a number")
 
 
 def _rational(x: Any) -> fmpq:

@@ -30,7 +30,7 @@ from attncert.verify.statements.goals import Exact
 
 @dataclass(frozen=True)
 class Entry:
-    """What a construction makes of the data.
+    """The result of one construction on the data.
 
     claim: the conclusion, with its standing. hypotheses: the claims about them. proof: whether its
     proof stands; None without steps and promises, and if a hypothesis prevented the building.
@@ -215,7 +215,7 @@ def _conclusion(data: Dataset, table: list[Entry], distinct: Claim) -> Claim:
         on = tuple(entry.claim.id for entry in exact)
         return about_data(data, ids.COMPARISON, statement, Level.PROVED, rests_on=on)
     level = Level.UNDECIDED if distinct.level.holds else Level.REFUTED
-    reason = "each fails, for the reason given with it"
+    reason = "each construction fails, for the reason given with it"
     if not distinct.level.holds:
         reason = "no function has these labels: two equal examples have different ones"
     witness = {"reason": reason, **(distinct.witness or {})}

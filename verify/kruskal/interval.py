@@ -4,9 +4,9 @@ Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound
 budget only decides how close the ends come.
 
 `prove` asks of its queries whether every set of k vectors is independent, within counted work. The
-work is nominal (`budget`), so that equal runs end alike on every machine. The search of all sets
-has a price that is known in advance. If the work covers it, the question is answered; if not, a
-hundredth of the work goes to the methods that may answer it at a lower price.
+work is nominal (`budget`), so that equal runs end alike on every machine. The cost of searching all
+sets is known in advance. If the work covers it, the question is answered; if not, a hundredth of
+the work goes to the methods that may answer it more cheaply.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from attncert.verify.sharding.log import Log
 _SPARSE = 0.2  # of the budget, for circuits of sparse vectors
 _MARGIN = 1.16  # searches for circuits end a little after their share; two digits round down
 _BY_LUCK = 0.01  # of the work, if it does not cover all sets
-_MOST = 10**7  # nominal seconds: no command line takes more
+_MOST = 10**7  # largest number of nominal seconds that a command line accepts
 
 
 def close(
@@ -73,7 +73,7 @@ def close(
 
 
 def _stopped(search: _Search, interval: Interval) -> str:
-    """Why the search ended, and what it would take to go on, one or two sentences.
+    """Why the search ended, and what it would take to continue, in one or two sentences.
 
     >>> vectors = Vectors.of([[x**j for j in range(8)] for x in range(1, 301)])
     >>> print(close(vectors, Kruskal(work=2.0)).stopped)
@@ -122,7 +122,7 @@ class _Search:
     def next_size(self, lower: int, upper: int) -> int | None:
         """The size whose sets are searched next: the k of the question if the budget affords it,
         else the smallest that is open. Six replaces five if it is affordable, since `middle` proves
-        it at a similar price and assumes nothing about smaller sets."""
+        it at a similar cost and assumes nothing about smaller sets."""
         sizes = [lower + 1]
         if lower == 4 and upper > 5 and middle.worth_trying(6, self.vectors.N, self.vectors.d):
             sizes.insert(0, 6)
@@ -159,7 +159,7 @@ def _coherence(search: _Search, interval: Interval) -> Iterator[RankBound]:
     if price <= search.budget.remaining:
         search.budget.charge(price)
         bound = coherence.coherence_bound(search.vectors)
-        if bound is not None and bound.value > 2:  # else all pairs prove as much, exactly
+        if bound is not None and bound.value > 2:  # otherwise all pairs prove the same, exactly
             yield bound
 
 
@@ -215,8 +215,8 @@ def decide_within(
     """The bound that answers whether every k of the vectors are independent: a lower bound of k or
     more, or an upper bound below k with its witness. None if this work does not settle it.
 
-    work: nominal seconds, at least 0. Arithmetic and levels: those of the bound. A k that is not
-    from 1 to min(N, d) is not asked.
+    work: nominal seconds, at least 0. Arithmetic and levels: those of the bound. k must be from 1
+    to min(N, d).
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> decide_within(vectors, 2, 1.0).value, decide_within(vectors, 3, 1.0).dependency.indices
@@ -238,8 +238,8 @@ def work_needed(vectors: Vectors, k: int) -> float:
     """Nominal seconds with which `close` comes to the end of all sets of k, two digits;
     infinite if no command line takes that many.
 
-    The search of sparse vectors takes its share first; coherence and all smaller sizes cost their
-    price at most.
+    The search of sparse vectors takes its share first; coherence and all smaller sizes take at most
+    their estimated cost.
 
     >>> queries = Vectors.of([[1, t, t**2, t**3] for t in range(60)])
     >>> work_needed(queries, 4)

@@ -100,7 +100,8 @@ def kruskal(
 
 @contextmanager
 def _searching(log: Log | None, cluster: Cluster | None) -> Iterator[None]:
-    """Report Ctrl-C with what the log keeps, and a contradiction as false records of others."""
+    """Report Ctrl-C with the contents of the log, and a contradiction as false records of a log or
+    of workers."""
     try:
         yield
     except KeyboardInterrupt:

@@ -79,7 +79,7 @@ class Step:
 def step_claims(
     steps: Mapping[str, Step], views: Views, errors_of: ErrorsOf, source: str
 ) -> list[Claim]:
-    """The claims of all steps, at as many bits as they need, with what each rests on.
+    """The claims of all steps, at the precision they need, with the claims on which each rests.
 
     A quantified step has a claim for each head, group or block for which it yields a relation, and
     one vacuous claim if there are none. Consecutive steps about each head are sorted by head.

@@ -165,7 +165,7 @@ def test_where_nothing_can_be_shown() -> None:
     assert certify(data, flat, shape).why != "" and not certify(data, flat, shape).holds
     small = Shape(data.d, data.m, 1, 1, 1)
     many = data_set(11, 3, 3, seed=1)
-    assert "ask for 11 unknowns" in certify(many, np.zeros(small.parameters), small).why
+    assert "require 11 unknowns" in certify(many, np.zeros(small.parameters), small).why
 
 
 # Planted defects: each of these bounds is needed.

@@ -21,7 +21,7 @@ from attncert.verify.statements.registry import errors_of
 class NetworkCase(Case):
     """Data with labels (T, m), over the same denominator.
 
-    tokens: how many of its tokens each example has, where each has a context of its own. option: a
+    tokens: the number of tokens of each example, if each has its own context. option: a
     coin for the seed.
     """
 
@@ -80,7 +80,7 @@ def draw(rng: np.random.Generator) -> NetworkCase:
 
 
 def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
-    """These data as a case, with the rest of another."""
+    """These data as a case, with all else as in another case."""
     data = data.expanded()
     arrays = (data.contexts, data.queries, data.labels)
     one = math.lcm(*(x.denominator for x in arrays))

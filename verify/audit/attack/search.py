@@ -44,7 +44,7 @@ C = TypeVar("C", bound=Case)
 
 @dataclass(frozen=True)
 class Failure:
-    """A case on which the construction fails, as drawn and shrunk, with the reasons."""
+    """A case on which the construction fails, as drawn and as shrunk, with the reasons."""
 
     number: int
     reason: str
@@ -140,7 +140,7 @@ def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -
         level = Level.REFUTED
         witness = {"reason": failure.sentence} | failure.smallest.as_dict()
     elif not served:
-        reason = "the construction promises nothing of these cases, so none was tried"
+        reason = "the construction promises nothing for these cases, so none was tried"
         level, witness = Level.UNDECIDED, {"reason": reason}
     else:
         numbers["failing fraction, at most (95 %)"] = (
@@ -175,7 +175,7 @@ def case_number(construction: Construction, seed: int, number: int) -> Case:
 def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
     """What went wrong (None: nothing), and whether a result was owed.
 
-    A result that is undecided is no failure: it counts as not owed. Raises InputError for an error
+    An undecided result is not a failure: it counts as not owed. Raises InputError for an error
     in `adapt`.
     """
     data = networks.adapted(construction, case)

@@ -39,7 +39,7 @@ def names_a_theorem(text: str) -> bool:
 @cache
 def _citation(theorem: str) -> str:
     if theorem not in _headlines():
-        raise ValueError(f"{theorem} is no headline of verify/kernel")
+        raise ValueError(f"{theorem} is not a headline of verify/kernel")
     module, name = theorem.split(".")
     path = next(x for x in manifest() if x.endswith(f"/{module}.v"))
     return f"theorem {name} of verify/kernel/{path}, SHA-256 {manifest()[path]}"

@@ -2,8 +2,8 @@
 
 The file is read and validated by verify/checker, by its table of claims; the arithmetic of a claim
 is in the file named like the checker's. An auditor then also trusts NumPy and BLAS, FLINT for
-nearby weights, and for every labelling `verify/rank`, which also serves the writer of such files.
-So every verdict begins with "fast check".
+nearby weights, and for every labelling `verify/rank`, which the writer of such files also uses. So
+every verdict begins with "fast check".
 """
 
 from __future__ import annotations
@@ -48,5 +48,5 @@ def judge(cert: dict[str, Any], limits: Limits) -> str:
     can = claim in FAST_CLAIMS
     need(can, f"only {known} can be checked this way: leave out --fast", "over limit")
     parts = CLAIMS[claim].parts(cert, limits)
-    with np.errstate(all="ignore"):  # what is not finite does not pass
+    with np.errstate(all="ignore"):  # numbers that are not finite are not accepted
         return FAST_CLAIMS[claim](cert, parts, limits)

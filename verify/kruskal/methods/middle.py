@@ -21,8 +21,9 @@ by 1, 2, 3 or 4, which moves u between four slices (slice 0 is fixed), so one of
 points of `exhaustive.py`. A slice depends on the vectors and the seed alone, so slices are shards.
 
 **Cost.** Sums of random vectors agree by chance: 4^(k-1) C(N, k) / 5^16 sets of k are tested.
-For N = 1,782 and k = 6 these are 3 10^8 (the digits have 7 10^8); beyond some thousand vectors they
-are most of the cost. Seven vectors would be four against three: 64 C(N, 4) sums looked up.
+For N = 1,782 and k = 6 there are 3·10^8 of them (7·10^8 for the digits); beyond some thousand
+vectors they are most of the cost. For seven vectors, sums of four would be compared with sums of
+three: 64 C(N, 4) look-ups.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ REPRESENTATIVES = 1 + (5**7 - 1) // 4
 _SLICES, _PARTS = 5**7, 25
 _ROOM = 1 << 27  # sums in one slice, of 20 bytes each
 _STEPS = 1 << 28  # limit in the chains of one slice; random sums stay far below it
-_SPANS = 1 << 30  # limit of vectors compared with sets of k - 1, in one call; likewise
+_SPANS = 1 << 30  # limit on vectors compared with sets of k - 1, in one call
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)

@@ -43,7 +43,7 @@ from attncert.verify.questions.fit import Capacity
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DataCapacity(Answer):
     """notions: the table, the strongest first. jacobian, universal, labelled: the sources of its
-    numbers. certificates: by what they are about; that of the strongest notion is `certificate`.
+    numbers. certificates: by notion; that of the strongest is `certificate`.
     """
 
     question: Capacity
@@ -130,7 +130,7 @@ def _zeros(
 def _certificates(
     data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
-    """The certificates by what they show, the strongest first; and why there is none."""
+    """The certificates by notion, the strongest first; and the reason if there is none."""
     provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
     why = "nothing was shown that a file could hold"

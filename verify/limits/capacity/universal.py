@@ -1,8 +1,8 @@
 """All labels at once: the largest rank of Z for H heads, from both sides, and heads that serve all.
 
 The width of the heads does not matter for it (docs/width-one.md, Theorem 3). The width of values
-does if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, do what one head with wide
-values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
+matters if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, do what one head with
+wide values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
 """
 
 from __future__ import annotations

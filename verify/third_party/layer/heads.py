@@ -72,7 +72,8 @@ def head_views(
     peaks: Sequence[Sequence[tuple[int, arb, Level]]],
     worth: Sequence[tuple[tuple[str, str], Mapping[int, float]]],
 ) -> tuple[HeadView, ...]:
-    """All heads. peaks: the results of `peak` for each head and example. worth: of each head."""
+    """The report on all heads. peaks: the results of `peak` for each head and example. worth: of
+    each head."""
     views, earlier = list[HeadView](), list[int]()
     for head, own, (without, gives) in zip(layer.heads, peaks, worth, strict=True):
         view = HeadView(
