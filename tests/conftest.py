@@ -1,7 +1,8 @@
-"""What keeps the default tests short, and what slow tests do in full; the rules of every trace.
+"""Default tests are kept short and slow tests run in full; every trace obeys the rules.
 
-Figures are blank but where a folder, a module or a test has them drawn. Random examples are a third
-of what a test asks for, and at least ten; with ATTNCERT_EXAMPLES=all, as in `make slow`, all.
+Figures are blank unless a folder, a module or a test requests them. The number of random examples
+is a third of the number that a test requests, and at least ten; with ATTNCERT_EXAMPLES=all, as in
+`make slow`, all are run.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """What a test registers is forgotten after it."""
+    """Constructions that a test registers are removed after it."""
     before = dict(registry._registered)
     yield
     registry._registered.clear()
@@ -58,8 +59,8 @@ def registered() -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported now stays: the collector need not go through it again and again; nor need
-    it run for every 700 new objects."""
+    """Modules imported by now remain: the garbage collector need not visit them again, nor run for
+    every 700 new objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20)

@@ -64,13 +64,13 @@ def test_json_is_all_that_stdout_holds(tiny: Path, tmp_path: Path, shell: Shell)
 
 
 def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -> None:
-    """Here, and in a process whose sets have another order and whose terminal has no ℚ or ⎡."""
+    """Run here, and in a process whose sets have another order and whose terminal has no ℚ or ⎡."""
     again = tmp_path / "again"
     command = [sys.executable, "-m", "attncert", "prove", str(tiny), "--out", str(again)]
     environment = os.environ | {"PYTHONHASHSEED": "4711", "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # an encoding without it is no defect
+    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # an encoding without it is not a defect
     names = {p.relative_to(proved) for p in proved.rglob("*") if p.is_file()}
     assert len(names) >= 8
     assert names == {p.relative_to(again) for p in again.rglob("*") if p.is_file()}
@@ -139,7 +139,7 @@ def test_bad_arguments_are_one_line_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
-# Each option of each question, but switches, and those that take any text.
+# Each option of each question, except switches and options that take any text.
 OPTIONS = [
     (record, name)
     for record in (*Question.__subclasses__(), Embed)
@@ -153,7 +153,7 @@ OPTIONS = [
 def test_what_no_option_takes_is_one_line_that_names_it(
     record: type[Options], name: str, word: str, shell: Shell
 ) -> None:
-    """On a command line, before anything is read; and in Python."""
+    """The option is refused on a command line, before anything is read; and in Python."""
     words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]
     assert flag(name) in shell.refuses(*words, "--out", "nowhere")
     with pytest.raises(attncert.InputError, match=f"^{name}: must be "):
@@ -230,7 +230,7 @@ def test_quiet_says_nothing_but_errors(tmp_path: Path, shell: Shell) -> None:
     ],
 )
 def test_a_shell_completes_commands_options_and_values(line: str, words: list[str]) -> None:
-    """By the function that `attncert --show-completion` has a shell define."""
+    """Completion by the function that `attncert --show-completion` defines in a shell."""
     completion = {
         "_ATTNCERT_COMPLETE": "complete_bash",
         "COMP_WORDS": f"attncert {line}",
@@ -311,7 +311,7 @@ def test_a_standard_input_that_cannot_be_read(stdin: str, said: str) -> None:
 
 
 def test_a_reader_that_goes_away_gets_no_answer(proved: Path) -> None:
-    """Neither 0 (holds) nor 1 (wrong), and nothing on stderr."""
+    """The status is neither 0 (holds) nor 1 (wrong), and nothing is on stderr."""
     reading, writing = os.pipe()
     os.close(reading)
     words = [sys.executable, "-m", "attncert", "check", str(proved / "certificate.json")]

@@ -17,7 +17,7 @@ from attncert.constructions.data import generators
 
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:PARITY"
-# What no result depends on, or what a report says for itself.
+# Keys that no result depends on, or that differ between reports.
 LEFT_OUT = {"out", "json", "help", "device", "log",
             "dask"}  # fmt: skip
 CASES = [

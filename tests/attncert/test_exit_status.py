@@ -1,4 +1,4 @@
-"""No exception leaves with a status that is an answer: 0, 1 and 3 are given, never met."""
+"""No exception ends with the status of an answer: 0, 1 and 3 are only returned on purpose."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def test_a_name_that_opens_nothing_is_not_blamed_on_the_output(
 
 
 def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None:
-    """Sent while the verified checker, here a script, reads a copy of standard input."""
+    """The signal is sent while the verified checker, here a script, reads a copy of standard
+    input."""
     script, told = tmp_path / "kernel", tmp_path / "told"
     script.write_text(f"#!/bin/sh\necho $$ > {told}.new; mv {told}.new {told}; exec sleep 60\n")
     script.chmod(0o755)
@@ -150,7 +151,7 @@ def test_a_program_that_cannot_be_run_is_not_blamed_on_the_output(
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupt_of_a_process_that_leaves_says_nothing() -> None:
-    """What libraries do at exit can wait for their workers; Ctrl-C then ends the process."""
+    """Libraries can wait for their workers at exit; Ctrl-C then ends the process."""
     code = (
         "import atexit, os, signal, sys\n"
         "from attncert.cli import process\n"
@@ -201,7 +202,7 @@ def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, stat
 
 
 def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
-    """Each would end the import of a library: NumPy, Matplotlib and numba."""
+    """Each case would end the import of a library: NumPy, Matplotlib or numba."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     command = [sys.executable, "-m", "attncert", "kruskal", "tiny.json"]
     libraries = {"SOURCE_DATE_EPOCH": "x", "MPLBACKEND": "bogus", "NUMBA_NUM_THREADS": "0"}

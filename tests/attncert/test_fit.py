@@ -89,11 +89,11 @@ def test_unusable_input_is_one_line(
     assert not (tmp_path / "o").exists()
 
 
-# Where no claim holds, none is made.
+# If no claim holds, none is made.
 
 
 def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights that fit in floating point are no evidence by themselves."""
+    """Weights that fit in floating point are not evidence."""
     true = certify.contractions
     monkeypatch.setattr(certify, "contractions", lambda *a: true(*a) + 1)
     found = fit(data_set(5, 3, 3), Fit(heads=2))

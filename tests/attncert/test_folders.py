@@ -70,7 +70,8 @@ def _further_file(folder: Path) -> None:
 
 
 def _compiled(folder: Path) -> None:
-    """Python runs it unasked in the place of claims.py: its header says that it is not compared."""
+    """Python runs it instead of claims.py: its header says that it is not compared with the
+    source."""
     code = marshal.dumps(compile("raise SystemExit('holds: forged')", "claims.py", "exec"))
     path = Path(cache_from_source(str(folder / "checker" / "claims.py")))
     path.parent.mkdir()
@@ -124,7 +125,7 @@ def test_what_was_forged_is_named(
 def test_figures_that_are_drawn_otherwise_are_named(
     folder: Path, again: list[list[str]], shell: Shell
 ) -> None:
-    """As by another version of Matplotlib: in the page for a browser, too."""
+    """Figures as drawn by another version of Matplotlib, in the HTML page too."""
     (folder / "figures" / "graph.svg").write_bytes(b"<svg/>")
     names = ["report.md", *(f"figures/{path.name}" for path in (folder / "figures").iterdir())]
     files = {name: (folder / name).read_bytes() for name in names}
@@ -134,7 +135,7 @@ def test_figures_that_are_drawn_otherwise_are_named(
 
 
 def resealed(folder: Path, **by: str) -> None:
-    """The certificate, which names another version or command."""
+    """The certificate with another version or command."""
     path = folder / "certificate.json"
     content = json.loads(path.read_text())
     del content["digest"]
@@ -202,7 +203,7 @@ WRITTEN = {  # data, and what the report of them is not compared for; "" if it i
 def test_reports_of_other_commands_are_compared_or_it_is_said_why_not(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
-    """Written again in this process, which is quicker."""
+    """The report is written again in this process, which is quicker."""
 
     def run(command: list[str], **_: Any) -> None:
         assert attncert.main(command[3:]) in (0, 1)

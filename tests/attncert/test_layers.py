@@ -28,7 +28,7 @@ def test_capacity_of_two_layers(tmp_path: Path, shell: Shell) -> None:
 
 
 def test_a_law_that_is_not_reached_is_undecided() -> None:
-    """Shared tokens, and the query apart: tokens never depend on the example."""
+    """Tokens are shared and the query is not one of them: tokens never depend on the example."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)
     answer = capacity(data, Capacity(layers=2, heads=1))
     assert isinstance(answer, DepthCapacity)

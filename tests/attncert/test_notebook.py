@@ -1,4 +1,4 @@
-"""What a notebook and a Python session show: one line of each record, pictures, other libraries."""
+"""Notebooks and Python sessions show a line for each record, and pictures; other libraries work."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def proof() -> Proof:
 
 
 def test_every_public_name_is_listed_and_described() -> None:
-    """By an example and a source; where it applies, by errors and arithmetic."""
+    """Docstrings have an example and a source and, if they apply, errors and arithmetic."""
     assert dir(attncert) == attncert.__all__
     values = {x: getattr(attncert, x) for x in attncert.__all__ if x != "__version__"}
     public = {x: value for x, value in values.items() if not isinstance(value, types.ModuleType)}

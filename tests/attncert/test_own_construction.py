@@ -56,7 +56,7 @@ del registry._registered[PARITY.name]  # each use of the place registers it agai
 
 
 def audited(**changes: Any) -> Any:
-    """What `prove` says of the parity proof with these fields changed."""
+    """The result of `prove` for the parity proof with these fields changed."""
     registry.register(replace(PARITY, **changes))
     return prove(load(FILE), Prove("parity"))  # data that it may spoil
 
@@ -161,7 +161,7 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
-    """Two heads for one example, and none for another."""
+    """One example has two heads, and another has none."""
 
     def build(data: Dataset, request: Request) -> Layer:
         first, _, third = PARITY.build(data, request).heads
@@ -173,7 +173,7 @@ def test_the_parity_sees_what_the_step_alone_would_not() -> None:
     assert {"head.2.alone", "step.parity", "proof"} <= refuted
 
 
-# What a step can yield.
+# Values that a step can yield.
 
 
 def always(*relations: Any) -> Step:

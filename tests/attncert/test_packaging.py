@@ -1,4 +1,4 @@
-"""What is built and installed: one package, beside any names of a user's files, on every Python."""
+"""The built and installed package: it tolerates any names of a user's files, on every Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
 
 
 def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
-    """In a folder full of the names of our folders, none of them is imported by mistake."""
+    """In a folder with files named like our packages, none of them is imported by mistake."""
     for name in CLASHING:
         (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')\n")
     program = (
@@ -110,7 +110,7 @@ def test_a_wheel_holds_one_package(distributions: tuple[Path, Path]) -> None:
 def test_both_work_on_this_python(
     version: str, distributions: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """The sdist with all that it needs, then the wheel in its place."""
+    """The sdist with everything it needs, then the wheel instead."""
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} on this machine")

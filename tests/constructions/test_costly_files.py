@@ -1,4 +1,4 @@
-"""Small files that ask for much: refused in one line, before time or memory is spent."""
+"""Small files that require much time or memory are refused in one line, before either is spent."""
 
 from __future__ import annotations
 

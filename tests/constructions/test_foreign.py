@@ -1,4 +1,4 @@
-"""Text from outside: nothing of it moves a cursor, begins a line, or names a folder elsewhere."""
+"""Text from outside never moves the cursor, begins a line, or names a folder elsewhere."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 def harmless(text: str) -> bool:
-    """On a terminal, lines apart: by the Unicode categories, not by `str.isprintable`."""
+    """Characters that a terminal prints, besides line ends: by the Unicode categories, not by
+    `str.isprintable`."""
     return not any(
         unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
         for c in text.replace("\n", "")

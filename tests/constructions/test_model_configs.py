@@ -1,4 +1,5 @@
-"""What is known of a layer: by its configuration, by its outputs, or assumed. Without PyTorch.
+"""What is known about a layer: from its configuration, from its outputs, or by assumption. Without
+PyTorch.
 
 tests/constructions/test_model_types.py holds the listed types against transformers itself.
 """
@@ -159,7 +160,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: S
         assert line in shell.refuses(*words)
 
 
-# Formats that say more, or less.
+# Formats that state more, or less.
 
 
 def heads_apart(layer: ThirdParty) -> dict[str, Any]:

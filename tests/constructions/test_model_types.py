@@ -1,4 +1,4 @@
-"""Each listed type of model against transformers: outputs, options, and what is refused.
+"""Each listed type of model against transformers: outputs, options, and refusals.
 
 Skipped without PyTorch and transformers; what the table itself promises is tested without them in
 tests/constructions/test_model_configs.py.
@@ -40,7 +40,7 @@ NAMES = [name for name in BY_NAME if name != TORCH]
 
 
 def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
-    """The largest relative difference, of the module and of the file; and the audit sees none."""
+    """The largest relative difference, for the module and for the file; the audit finds none."""
     taken, layers = recorded(name, seed, folder, **options)
     assert {weights.type for weights in layers[1:]} <= {name}
     for weights in layers:
@@ -99,7 +99,7 @@ ROWS = {"albert": ("is_decoder",), "gpt_neo": ("attention_types", "window_size")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_option_of_the_library_s_attention_is_left_out(name: str) -> None:
-    """What the source of the attention asks of a configuration is read, refused or harmless."""
+    """Every configuration entry that the attention's source uses is read, refused or harmless."""
     kind, found = BY_NAME[name], model(name)
     rows = ROWS.get(kind.names[0], ())
     known = {*HEADS, *_OF_PARTS, kind.divided, *kind.plain, *rows} - {"", "no"} | HARMLESS
@@ -125,7 +125,7 @@ def test_what_a_configuration_leaves_out_is_plain(name: str) -> None:
     assert any(key in usual for key in (*HEADS, *_OF_PARTS)) or "text_config" in usual
 
 
-# What was accepted before, and wrong.
+# Cases that were wrongly accepted before.
 
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "GPT-J, rotary": ("gptj", {"rotary_dim": 4}),

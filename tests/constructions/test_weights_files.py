@@ -1,4 +1,5 @@
-"""Weights from files: the three formats say the same; whatever is no layer is refused in a line."""
+"""Weights from files: the three formats agree; a file that is not a layer is refused in one
+line."""
 
 from __future__ import annotations
 

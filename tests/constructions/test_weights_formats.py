@@ -1,4 +1,4 @@
-"""Weights as libraries store them: what comes out is what NumPy computes; all else is refused."""
+"""Weights as libraries store them: outputs equal those of NumPy; all other files are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> No
 
 
 def test_one_bias_alone(tmp_path: Path) -> None:
-    """Qwen has no output bias, others only that: what is missing is 0."""
+    """Qwen has no output bias, others have no other bias: missing biases are 0."""
     for missing in ("o_proj.bias", "q_proj.bias"):
         layer = third_party("q_proj o_proj", RNG)
         layer.parts[f"b{missing[0]}"][:] = 0
@@ -158,7 +158,7 @@ def test_what_is_refused(name: str, tmp_path: Path, shell: Shell) -> None:
 
 
 def test_pickles_need_pytorch_or_are_refused(tmp_path: Path) -> None:
-    """Whether PyTorch is there or not, code in a file is not run, and the refusal is one line."""
+    """With or without PyTorch, code in a file is not run, and the refusal is one line."""
     import pickle
 
     marker = tmp_path / "ran"

@@ -1,6 +1,7 @@
 """Modules as PyTorch's describe themselves, made of NumPy: weights and forward passes without it.
 
-tests/constructions/test_weights_torch.py asks the same of PyTorch's own, where it is installed.
+tests/constructions/test_weights_torch.py tests the same for PyTorch's own modules, if it is
+installed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Tensor:
 
 
 class Module:
-    """What of torch.nn.Module is used; hooks are called as PyTorch calls them."""
+    """The part of torch.nn.Module that is used; hooks are called as PyTorch calls them."""
 
     def __init__(self, parts: dict[str, Module] | None = None, **arrays: Any) -> None:
         self.parts, self.arrays = parts or {}, arrays
@@ -113,7 +114,7 @@ class Attention(Module):
 
 
 class Fused(Module):
-    """As nanoGPT's: causal inside, and no attribute says so."""
+    """A module like nanoGPT's: causal inside, and no attribute says so."""
 
     num_heads = HEADS
 

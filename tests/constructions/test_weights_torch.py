@@ -49,7 +49,7 @@ def test_multihead_attention(dtype: str, biased: bool, tmp_path: Path) -> None:
 
 
 def test_masks_of_multihead_attention() -> None:
-    """Causal, padding, both, as truth values or numbers: what the module saw, the audit sees."""
+    """Causal, padding, both, as truth values or numbers: the audit sees what the module saw."""
     module = multihead().double()
     x = torch.randn(BATCH, N, D, dtype=torch.float64)
     causal = torch.triu(torch.ones(N, N, dtype=torch.bool), 1)
@@ -72,7 +72,7 @@ def test_masks_of_multihead_attention() -> None:
         module(x, x, x, attn_mask=low.clamp(min=-2.0))
     with pytest.raises(InputError, match="value: must be the same as key"), record(module):
         module(x, x, x + 1)
-    assert not module._forward_hooks, "hooks are taken off, whatever happens"
+    assert not module._forward_hooks, "hooks are always removed"
 
 
 def test_positions_lengths_and_cross_attention() -> None:

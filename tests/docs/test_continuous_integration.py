@@ -1,4 +1,4 @@
-"""The lines of docs/commands.md for continuous integration, run as they stand there."""
+"""The lines of docs/commands.md for continuous integration, run unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FALSE = changed(TRUE, "data.labels.0.0", "12345")
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A user's: a certificate, a layer, its data, a copy of the checker."""
+    """A user's folder: a certificate, a layer, its data, a copy of the checker."""
     (tmp_path / "certificates").mkdir()
     certify(TRUE, tmp_path)
     for name, copy in (("after", "layer.npz"), ("data", "data.npz")):

@@ -1,4 +1,4 @@
-"""The documentation's examples run, what it points to exists; kernel.md says what Coq holds."""
+"""The documentation's examples run, its links exist, and kernel.md lists the theorems of Coq."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each hypothesis is for: random instances, minimal data, planted mistakes, Remark 1."""
+"""The purpose of each hypothesis: random instances, minimal data, planted mistakes, Remark 1."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The scripts that pages name run, each at its smallest size: nothing else would tell when what
-they call has changed."""
+"""The scripts that pages name run, each at its smallest size: no other test would show that a
+function they call has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""attncert explain: every claim in words, what was checked; a folder stands for its certificate."""
+"""attncert explain: every claim in words, and what was checked; a folder means its certificate."""
 
 from __future__ import annotations
 

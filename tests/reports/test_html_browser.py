@@ -1,5 +1,5 @@
 """report.html in a real browser: phone and desktop, light and dark, keyboard,
-paper; nothing loaded, nothing said on the console."""
+paper; nothing is loaded, and the console is empty."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READ = {"phone": "pre", "desktop": ".table, .graph, .formula, pre"}  # without s
 
 @contextmanager
 def opened(browser: Any, page: Path, size: dict[str, int], **options: Any) -> Iterator[Any]:
-    """The page in a fresh window; at the end it must have asked for nothing and said nothing."""
+    """The page in a fresh window; at the end it must have made no request and logged nothing."""
     context = browser.new_context(viewport=size, **options)
     window, said, asked = context.new_page(), [], []
     window.on("console", lambda message: said.append(message.text))

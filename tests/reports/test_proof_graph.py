@@ -44,7 +44,7 @@ def traces(draw: st.DrawFn) -> ProofTrace:
 
 
 def closure(edges: Edges) -> Edges:
-    """By Warshall's algorithm, apart from networkx."""
+    """By Warshall's algorithm, independently of networkx."""
     reach = set(edges)
     for k in sorted({node for edge in edges for node in edge}):
         into = [a for a, b in reach if b == k]
@@ -67,8 +67,8 @@ def drawn(svg: bytes) -> tuple[dict[str, str], Edges, Edges]:
 @settings(max_examples=50, deadline=None)
 @given(traces())
 def test_the_graph_shows_the_trace(trace: ProofTrace) -> None:
-    """Every claim in one box or apart, standing the weakest inside, the same paths among boxes:
-    the solid ones are those of `rests_on`, all together those of the written proof too."""
+    """Every claim is in one box or isolated, a box has the weakest standing inside, and paths among
+    boxes agree: solid paths with `rests_on`, all paths with the written proof."""
     view = diagram(trace)
     boxes, solid, dashed = drawn(graph(trace, trace.order[-1]))
     assert len(boxes) == len(view.boxes) <= MOST_BOXES
@@ -131,7 +131,7 @@ def test_hostile_ids_stay_inside_the_drawing() -> None:
 @settings(max_examples=50, deadline=None)
 @given(traces())
 def test_boxes_do_not_overlap(trace: ProofTrace) -> None:
-    """Rows hold a few boxes one apart; arrows run downwards and pass between boxes."""
+    """Boxes of a row have gaps; arrows run downwards and pass between boxes."""
     view = diagram(trace)
     edges = (*view.rests, *view.argued)
     places, routes = layout.layered(len(view.boxes), edges)

@@ -1,4 +1,4 @@
-"""Each construction speaks for itself: real proofs, told in their own words and in no other's."""
+"""Reports of real proofs use the words of their own construction and of no other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
 
 
 def test_the_data_in_the_certificate_give_the_same_report_again(tmp_path: Path) -> None:
-    """What "How to reproduce" says: all files again, the title's name apart."""
+    """The commands in "How to reproduce" write the same files again, except for the name in the
+    title."""
     write_report(prove(SHARED, Prove(construction="width-one")), tmp_path / "first")
     certificate = json.loads((tmp_path / "first" / "certificate.json").read_text())
     (tmp_path / f"{SHARED.name}.json").write_text(json.dumps(certificate["data"]))

@@ -1,4 +1,4 @@
-"""The output folder: all or nothing, and no other files."""
+"""The output folder is written as a whole or not at all, and other files are not touched."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_whatever_stops_it_the_old_folder_stays(
     old: dict[str, bytes] | None,
     stop: int,
 ) -> None:
-    """Stopped before the first, second, ... operation that changes the disk."""
+    """Writing stops before the first, second, ... operation that changes the disk."""
     out = tmp_path / "new" / "out"
     if old:
         write_folder(out, old)

@@ -1,4 +1,5 @@
-"""report.html is report.md for a browser: the same text, nothing foreign, nothing to load."""
+"""report.html is report.md for a browser: the same text, without injected markup, and nothing to
+load."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ STOCK = MarkdownIt("commonmark").enable("table")
 
 @pytest.mark.parametrize("kind", SEVERAL)
 def test_the_text_is_the_same(kind: str) -> None:
-    """Word for word what a stock renderer makes of report.md; and one formula for each of its."""
+    """The text equals that of a stock renderer for report.md, with one formula for each of its
+    formulas."""
     markdown = rendered(kind)[1]["report.md"].decode()
     expected = Reader(f"<main>{STOCK.render(MATHS.sub(' ', markdown))}</main>".encode()).text
     ours = Reader(page(kind))

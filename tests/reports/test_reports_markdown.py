@@ -1,5 +1,5 @@
-"""report.md and answer.json of hand-made proofs of every kind: nothing left out,
-nothing worded above its level, no text of a data set or a claim that turns into structure."""
+"""report.md and answer.json of hand-made proofs of every kind: nothing is left out, nothing is
+worded above its level, and no text of a data set or a claim becomes structure."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def shown(markdown: str) -> str:
 @example("<!-- c -->")
 @example("&amp;")
 def test_prose_survives_markdown(raw: str) -> None:
-    """What a reader of the page sees is the text itself, whatever it is."""
+    """A reader of the page sees exactly the text, whatever it is."""
     assert shown(text.markdown(raw)) == printable(raw)
 
 

@@ -21,7 +21,7 @@ rows = st.integers(1, 3).flatmap(
 
 
 def exactly(values: Any) -> Any:
-    """The oracle: every entry as a Fraction, with no array in between."""
+    """The oracle: every entry as a Fraction, without arrays."""
     return [exactly(x) for x in values] if isinstance(values, list) else Fraction(values)
 
 

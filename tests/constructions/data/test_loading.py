@@ -1,4 +1,4 @@
-"""Files: what is valid is read exactly, whatever else gives one line, soon."""
+"""Valid files are read exactly; every other file gives a one-line error quickly."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_denominators_of_one_hash() -> None:
-    """In a set, twenty-five thousand of them took half a minute."""
+    """Putting twenty-five thousand of them in a set took half a minute."""
     entries = [f"1/{1 + (i + 1) * (2**61 - 1)}" for i in range(25_000)]
     start = time.process_time()
     with pytest.raises(InputError, match="common denominator of at most"):

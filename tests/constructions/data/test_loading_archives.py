@@ -1,4 +1,4 @@
-""".npz files that are no data sets, garbage and damaged files: no false claim is believed."""
+""".npz files that are not data sets, garbage and damaged files: no false claim is accepted."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_long_directories_are_refused_unread() -> None:
 
 
 def test_comments_are_refused_unread() -> None:
-    """With one, zipfile would look for another end record, one that was not looked at here."""
+    """With a comment, zipfile would look for another end record, which was not examined here."""
     raw = archive().getvalue()
     for end in (raw[-22:-2] + b"\1\0", raw[-22:-2] + b"\1\0!"):
         line = line_of_npz(io.BytesIO(raw[:-22] + end))
@@ -194,7 +194,7 @@ def test_small_integers_take_their_own_size_and_no_more() -> None:
 
 
 def only_refuses(read: Any, content: Any) -> None:
-    """A data set or one line, nothing else."""
+    """The result is a data set or a one-line error."""
     try:
         data = read(content)
     except InputError as error:

@@ -25,7 +25,7 @@ def row(x: str, place: int, positions: Any) -> tuple[Fraction, ...]:
 
 
 def prefixes(first: str, positions: Any) -> list[list[tuple[Fraction, ...]]]:
-    """Of all places with a next token."""
+    """The examples of all places with a next token."""
     whole = [first + text for text in TEXTS]
     return [
         [row(x, i, positions) for i, x in enumerate(text[: place + 1])]
@@ -93,7 +93,7 @@ def test_labels() -> None:
 
 
 def test_drawn_rows_are_different_and_follow_the_seed() -> None:
-    """As NumPy draws them."""
+    """The rows as NumPy draws them."""
     drawn = {"width": 2, "bound": 1}
     data = [of_sequences(["abcabc"], drawn | {"seed": seed}) for seed in (0, 0, 1)]
     rows = [x.canonical()["embedding"] for x in data]

@@ -76,7 +76,7 @@ def test_any_widths(T: int, shape: Shape) -> None:
 
 
 def test_labels_out_of_reach_are_not_found() -> None:
-    """Twice the parameters there are; and examples that are equal but for their labels."""
+    """Twice as many labels as parameters; and examples that differ only in their labels."""
     shape = Shape(3, 1, 1, 1, 1)
     found = fitted(18, 2, shape)
     assert not found.converged and found.why and found.error > 0.01

@@ -1,4 +1,4 @@
-"""The start for shared contexts: planted answers for each part, and what it reaches."""
+"""The start for shared contexts: planted answers for each part, and the T that it reaches."""
 
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ def test_the_query_is_the_input_where_it_suffices(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_defect_is_seen(name: str) -> None:
-    """A weight of the readout is off: seen where its unit is not always 0, and some are not. A bias
-    of the readout, always; of every other block, for some of them."""
+    """A wrong weight of the readout is detected if its unit is not always 0, and some are not. A
+    wrong bias of the readout is always detected; of the other blocks, for some of them."""
     data = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]], [[1], [1]]], [[1]] * 4, [1, 2, 3, -1])
     network = blocks(BUILDERS[name].build(data).network)
     units = networks.outputs(network[:-1], data.canonical())
@@ -101,7 +101,7 @@ def test_a_defect_is_seen(name: str) -> None:
 
 
 def spoilt(network: list[Any], data: Dataset, place: int, key: str, j: int, *k: int) -> bool:
-    """Whether five more in this entry are seen: positions off by one are not, in `bits`."""
+    """Whether adding five to this entry is detected: positions off by one are not, in `bits`."""
     other = copy.deepcopy(network)
     row, last = (other[place][key][j], *k) if k else (other[place][key], j)
     row[last] += 5
@@ -189,7 +189,8 @@ def test_bits_overtake_the_hidden_layer() -> None:
 
 @pytest.mark.parametrize("reader", [relu, two_layers, bits])
 def test_attention_reads_the_context(reader: Any) -> None:
-    """Token means agree, frequencies do not; query and context alone decide nothing."""
+    """Token means agree, frequencies do not; neither query nor context alone distinguishes the
+    examples."""
     contexts = [[[-1], [1]], [[0], [0]], [[-2], [2]], [[0], [0]]]
     data = Dataset.of(contexts, [[1], [1], [1], [2]], [1, 2, "1/3", 4])
     record = attention_relu.build(data, reader=reader.build)

@@ -1,4 +1,5 @@
-"""The paper's construction and its readout: every record is what its name says, in Fractions."""
+"""The paper's construction and its readout: every record has its defining property, in
+Fractions."""
 
 from __future__ import annotations
 

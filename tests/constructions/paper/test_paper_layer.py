@@ -1,4 +1,4 @@
-"""Ranks modulo primes, the readout, and the a-priori bound; and what is spoilt is refused."""
+"""Ranks modulo primes, the readout, and the a-priori bound; spoilt layers are refused."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
 
 
 def test_a_wrong_digit_is_noticed() -> None:
-    """Numerators that are as long as the modulus are no solution: the proof by size fails.
+    """Numerators as long as the modulus are not a solution: the proof by size fails.
 
     (A wrong digit among the first is another short rational: verify/outputs/readout.py would
     refute it.)

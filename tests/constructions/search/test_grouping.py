@@ -1,4 +1,4 @@
-"""The partition condition: decided exactly, regrouped where that helps, refused with a relation."""
+"""The partition condition: decided exactly, regrouped if that helps, refused with a relation."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_every_three_coplanar(T: int) -> None:
 
 def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. After three
-    steps that is undecided, which is not refuted; left alone, the search decides it."""
+    steps the condition is undecided, not refuted; without a limit the search decides it."""
     planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
     decided = attempt(with_queries(planes), 4, 3, 4)
     assert isinstance(decided, HypothesisFails) and decided.decided

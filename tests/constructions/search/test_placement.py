@@ -36,7 +36,7 @@ def tables(rows: int, columns: int) -> st.SearchStrategy[list[list[int]]]:
 
 
 def distances(rests: Block) -> list[float | None]:
-    """Of rows from a span, by what is left of them; None inside."""
+    """The distances of rows from a span, from their residuals; None for rows inside."""
     lengths = np.linalg.norm(rests.float, axis=1).tolist()
     return [length if any(row) else None for length, row in zip(lengths, rests.mod, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Selectors and separators: what is returned separates, exactly, whatever the scale of the data."""
+"""Selectors and separators separate exactly, whatever the scale of the data."""
 
 from __future__ import annotations
 
