@@ -1,4 +1,4 @@
-"""Well-formed files that cost much more than they weigh, by what they strain.
+"""Well-formed small files that are expensive to check, by the resource that they strain.
 
 Each maker takes a size, of which the cost is a steep function; the file itself stays small. Whether
 the claims hold does not matter here: what matters is that the checker knows what they cost.
@@ -84,7 +84,7 @@ def long_outputs(size: int) -> Certificate:
 
 
 def long_heads(size: int) -> Certificate:
-    """Heads with a long softmax sum each, to be brought over one denominator."""
+    """Heads with long softmax sums, which need a common denominator."""
     return layer("interpolation", n=2, H=size, contexts=[[["0"], [str(10**5 * size)]]])
 
 
@@ -95,7 +95,7 @@ def many_logits(size: int) -> Certificate:
 
 
 def kinds(size: int) -> Certificate:
-    """Every query direction makes a kind of its own of the same long context."""
+    """Every query direction makes its own kind of the same long context."""
     draw = random.Random(3)
     context = [[str(draw.getrandbits(2000)), "1"] for _ in range(size)]
     return tied([context], [[str(i + 1), "1"] for i in range(size)])
@@ -138,7 +138,7 @@ def long_exponents(size: int) -> Certificate:
 
 
 def independent(size: int) -> Certificate:
-    """Full rank indeed, so that every pair of rows meets."""
+    """The rank is full, so that every pair of rows is combined."""
     draw = random.Random(1)
     contexts = [
         [[str(draw.randint(-99, 99)) for _ in range(size)] for _ in range(2)] for _ in range(size)
@@ -211,7 +211,7 @@ def colliding_unknowns(size: int) -> Certificate:
 
 
 def long_radius_and_inverse(size: int) -> Certificate:
-    """The same meets the rows of a long inverse."""
+    """The same with the rows of a long inverse."""
     inverse = [[f"1/{'9' * 40 * size}"] + ["1"] * 9, *table(9, 10)]
     return near(T=10, d=10, radius=f"{'9' * 40 * size}/{eights(40 * size)}", inverse=inverse)
 

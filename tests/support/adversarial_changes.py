@@ -34,7 +34,7 @@ def true_files(claim: str) -> list[Certificate]:
 
 
 def is_true(file: Certificate) -> bool:
-    """By plain formulas; also where it is out of their reach."""
+    """The truth by plain formulas, if they can decide it."""
     if file["claim"] != "network":
         return judgement(file) is not False
     with suppress(networks.Irrational):
@@ -44,7 +44,7 @@ def is_true(file: Certificate) -> bool:
 
 
 def some(draw: Draw, file: Certificate, fits: Callable[[Any], bool]) -> tuple[Any, Any]:
-    """What holds such a part, and its key there."""
+    """The containers of such parts, with their keys."""
     parts = [x for x in ("data", "relation", "network", "groups", "rank") if x in file]
     places = [x for part in parts for x in networks.places(file[part], (part,))]
     *path, key = draw.choice([x for x in places if fits(networks.at(file, x))])
@@ -62,14 +62,14 @@ def of_a_number(draw: Draw, file: Certificate) -> None:
 
 
 def of_a_text(draw: Draw, file: Certificate) -> None:
-    """For the same number."""
+    """Another way to write the same number."""
     parent, key = some(draw, file, numeral)
     x, k = Fraction(parent[key]), draw.choice([1, 2, 10**30])
     parent[key] = f"{'-' * (x <= 0)}00{abs(x.numerator * k)}/{x.denominator * k}"
 
 
 def of_rows(draw: Draw, file: Certificate) -> None:
-    """Two exchanged, or one in the place of another; one left out, or once more."""
+    """Two rows exchanged, or one instead of another; one left out, or repeated."""
     parent, key = some(draw, file, lambda x: isinstance(x, list) and len(x) > 0)
     rows, kind = parent[key], draw.random()
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
@@ -80,14 +80,14 @@ def of_rows(draw: Draw, file: Certificate) -> None:
 
 
 def of_labels(draw: Draw, file: Certificate) -> None:
-    """Two of these, or of the vectors, exchanged."""
+    """Two examples or vectors exchanged."""
     rows = file["data"].get("labels", file["data"].get("vectors"))
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
     rows[i], rows[j] = rows[j], rows[i]
 
 
 def of_obeying_labels(draw: Draw, file: Certificate) -> None:
-    """One is such that they obey the relation."""
+    """One label changed so that the labels obey the relation."""
     c, labels = [Fraction(x) for x in file["relation"]], file["data"]["labels"]
     t = draw.randrange(len(c))
     for j, column in enumerate(zip(*labels, strict=True)):
@@ -108,7 +108,7 @@ def of_a_size(draw: Draw, file: Certificate) -> None:
 
 
 def by_example(file: Certificate) -> tuple[str, int, list[Any]]:
-    """What examples or vectors are called, how many, and the lists with one item for each."""
+    """The names and the number of examples or vectors, and the lists with one item for each."""
     size = "vectors" if "vectors" in file["dims"] else "examples"
     lists = [*file["data"].values(), file.get("relation"), file.get("tokens")]
     T = file["dims"][size]
@@ -116,7 +116,7 @@ def by_example(file: Certificate) -> tuple[str, int, list[Any]]:
 
 
 def of_an_example(draw: Draw, file: Certificate) -> None:
-    """There once more, perhaps in the place of another; they may share their coefficient."""
+    """A vector repeated, perhaps instead of another; the two may share their coefficient."""
     size, T, lists = by_example(file)
     s, t = draw.randrange(T), draw.choice([T, draw.randrange(T)])
     if isinstance(file.get("relation"), list) and draw.random() < 0.7:
@@ -128,7 +128,7 @@ def of_an_example(draw: Draw, file: Certificate) -> None:
 
 
 def of_the_order(draw: Draw, file: Certificate) -> None:
-    """Of examples, with all that belongs to them."""
+    """Changes of examples, with everything that belongs to them."""
     size, T, lists = by_example(file)
     order = draw.sample(range(T), T)
     for x in lists:
@@ -138,7 +138,8 @@ def of_the_order(draw: Draw, file: Certificate) -> None:
 
 
 def of_tokens(draw: Draw, file: Certificate) -> None:
-    """Of one example or all: in another order, all twice, one less, or their mean once more."""
+    """Tokens of one example or all: in another order, all twice, one fewer, or with their mean
+    added."""
     contexts, kind = file["data"]["contexts"], draw.randrange(4)
     for E in draw.choice([contexts, [draw.choice(contexts)]]):
         draw.shuffle(E)
@@ -173,7 +174,7 @@ def times(numbers: list[str], factor: Fraction) -> list[str]:
 
 
 def of_a_scale(draw: Draw, file: Certificate) -> None:
-    """Of the relation; of a vector or an example, its coefficient the other way."""
+    """The relation scaled; or a vector or an example scaled, with its coefficient divided."""
     factor, data = Fraction(draw.choice([-1, 2, Fraction(-2, 3), 10**9])), file["data"]
     listed = isinstance(file["relation"], dict)
     c = file["relation"]["coefficients"] if listed else file["relation"]
@@ -192,7 +193,7 @@ def of_a_scale(draw: Draw, file: Certificate) -> None:
 
 
 def of_the_indices(draw: Draw, file: Certificate) -> None:
-    """One is another; or one more, with the coefficient 0."""
+    """One index replaced by another; or one added with the coefficient 0."""
     indices, other = file["relation"]["indices"], draw.randrange(-1, file["dims"]["vectors"] + 1)
     if draw.random() < 0.5:
         indices[draw.randrange(len(indices))] = other
@@ -217,13 +218,13 @@ def of_a_word(draw: Draw, file: Certificate) -> None:
 
 
 def of_true_labels(draw: Draw, file: Certificate) -> None:
-    """Those of the network as it is."""
+    """The changes of the unchanged network."""
     outputs = networks.outputs(file["network"], file["data"])
     file["data"]["labels"] = networks.as_text(outputs)
 
 
 def of_the_heads(draw: Draw, file: Certificate) -> None:
-    """Keys and queries, with the same logits."""
+    """Keys and queries changed, with the same logits."""
     factor = draw.choice([Fraction(2), Fraction(-1, 3), Fraction(10**20)])
     for head in file["network"][-1]["heads"]:
         head["key"] = [times(row, factor) for row in head["key"]]
@@ -259,7 +260,7 @@ def changed(draw: Draw, file: Certificate) -> Certificate:
 
 
 def mutant(draw: Draw, file: Certificate) -> Certificate:
-    """A relation stands where a network would, a rank where `near` would."""
+    """A relation replaces the network, or a rank replaces `near`."""
     names = {"relation": "network"} if "relation" in file else {"rank": "near"}
     other = networks.mutant({names.get(key, key): x for key, x in file.items()}, draw)
     back = {name: key for key, name in names.items()}
@@ -267,7 +268,7 @@ def mutant(draw: Draw, file: Certificate) -> Certificate:
 
 
 def of_bytes(draw: Draw, file: Certificate) -> Certificate | bytes:
-    """Up to three; mostly with fresh digests, if it is an object still."""
+    """Up to three changes; mostly with fresh digests, if the result is still an object."""
     raw = bytearray(json.dumps(file).encode())
     for _ in range(draw.choice([1, 1, 2, 3])):
         i = draw.randrange(len(raw))

@@ -2,8 +2,8 @@
 
 `record` changes what the builder said and nothing else; `weights` the layer and nothing else;
 `rebuilt` makes the weights from the changed record: an error made before the weights were.
-`consistent` goes furthest: all that follows from the error is measured again, as a builder would
-that made it.
+`consistent` goes furthest: everything that follows from the error is measured again, as by a
+builder that made it.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def weights(built: Built, h: int = HEAD, **parts: fmpq_mat) -> Built:
 
 
 def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
-    """The record changed, and key and query computed from it."""
+    """A copy with the record changed, and key and query computed from it."""
     spoilt = record(built, h, **parts)
     factors = spoilt.head(h).weights(built.construction.head_width)
     return weights(spoilt, h, key=factors.key, query=factors.query)
@@ -190,7 +190,7 @@ def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
 def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:
     """`rebuilt`, with the least c = 1, 2, 4, ... at which every target leads, and its gap.
 
-    Raises ValueError where no such c is found: the error does not leave a leading row.
+    Raises ValueError if no such c is found: the error does not leave a leading row.
     """
     for exponent in range(24):
         spoilt = measured(rebuilt(built, h, c=2**exponent, **parts), h)
@@ -244,7 +244,7 @@ def with_label(data: Dataset, t: int, c: int, by: Any) -> Dataset:
 
 
 def blind(built: Built) -> fmpq_mat:
-    """Orthogonal to the group, as a selector is, and to one earlier query too."""
+    """A vector orthogonal to the group, as a selector is, and to one earlier query too."""
     head = built.head()
     return _orthogonal(built.data.queries[[*head.group, head.earlier[0]]].integer_matrix())
 
@@ -276,7 +276,7 @@ def one_end_tied(built: Built, examples: tuple[int, ...]) -> bool:
 
 
 def tied_consistently(built: Built, examples: tuple[int, ...]) -> Iterator[Built]:
-    """Heads with such a u and all that follows from it, where every target leads."""
+    """Heads with such a u and everything that follows from it, if every target leads."""
     for u in with_ties(built.data, examples):
         with suppress(ValueError):
             yield measured_logits(consistent(built, separator=u))

@@ -29,7 +29,7 @@ class Malformed(Exception):
 
 
 class OutOfReach(Exception):
-    """Too large for fractions."""
+    """The file is too large for fractions."""
 
 
 def demand(condition: bool) -> None:
@@ -64,12 +64,13 @@ def sizes_of(value: Any, keys: list[str]) -> list[int]:
 
 
 def true_statement(certificate: Any) -> bool:
-    """Is the certificate well-formed and what it claims true? False if out of the judge's reach."""
+    """Whether the certificate is well-formed and its claim is true. False if the judge cannot
+    decide."""
     return judgement(certificate) is True
 
 
 def judgement(certificate: Any) -> bool | None:
-    """The same; None if out of the judge's reach."""
+    """The same; None if the judge cannot decide."""
     try:
         claims = {
             "interpolation": interpolates,
@@ -285,7 +286,7 @@ def derivatives(
     V: Any,
     O: Any,  # noqa: E741
 ) -> tuple[list[int], list[list[int]]]:
-    """Of one head and example, modulo PRIME: outputs, and for each label the derivatives."""
+    """The outputs of one head for one example modulo PRIME, and for each label the derivatives."""
     p, powers = PRIME, [pow(2, k % (PRIME - 1), PRIME) for k in logits]
     shares = [[x * pow(sum(powers), -1, p) % p for x in powers]]
     z, mixed, asked = times(shares, E), times(V, O), times(e, Q)[0]

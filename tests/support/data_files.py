@@ -55,7 +55,7 @@ def member(shape: str, descr: str = "<i8", body: bytes = b"") -> bytes:
 
 
 def zipped(compression: int = zipfile.ZIP_STORED, **members: bytes) -> io.BytesIO:
-    """An .npz of these .npy files, whatever they are; a valid one where none is given."""
+    """An .npz of these .npy files, valid or not; a valid file if none is given."""
     file = io.BytesIO()
     matrix, vector = member("(1, 1)", body=b"\1" * 8), member("(1,)", body=b"\1" * 8)
     whole = {"contexts": matrix, "queries": matrix, "labels": vector}
@@ -67,7 +67,7 @@ def zipped(compression: int = zipfile.ZIP_STORED, **members: bytes) -> io.BytesI
 
 @contextmanager
 def traced() -> Iterator[Callable[[], int]]:
-    """The most memory in use since the start, in bytes, when asked."""
+    """A function that returns the peak memory since the start, in bytes."""
     tracemalloc.start()
     try:
         yield lambda: tracemalloc.get_traced_memory()[1]

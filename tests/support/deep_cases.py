@@ -34,7 +34,7 @@ def case(of: str = JACOBIAN, layers: int = 2) -> Certificate:
 
 
 def _one_more_example(cert: Certificate) -> None:
-    """Equal to the first: its row is, too."""
+    """The last example equals the first, so their rows are equal too."""
     data = cert["data"]
     for key in ("contexts", "queries", "labels"):
         data[key].append(data[key][0])
@@ -71,7 +71,7 @@ NEAR_FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
 }
 
 
-# What is false, and the verdict on it.
+# The false parts, and the verdicts on them.
 FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
     "an example twice": ("wrong", _one_more_example),
     "another number of rows": ("wrong", put("rank", "value", to=5)),
@@ -89,7 +89,7 @@ FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
 
 
 def false(change: Callable[[Certificate], None], certificate: Certificate) -> Certificate:
-    """The certificate with this change, its digests made again."""
+    """The certificate with this change and new digests."""
     certificate = deepcopy(certificate)
     change(certificate)
     return sealed(certificate)

@@ -1,7 +1,8 @@
 """Ranks of random deep networks by forward mode, code that shares nothing with the project's.
 
 Tangents of all weights are carried along, in int64 modulo a tower of primes below 2^31
-(docs/depth.md, section 2). `python tests/support/deep_oracle.py 10000` compares with its law.
+(docs/depth.md, section 2). `python tests/support/deep_oracle.py 10000` compares the ranks with the
+law of that page.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ def rank(matrix: np.ndarray, p: int) -> int:
 
 
 def weights(rng: np.random.Generator, sizes: tuple[int, ...]) -> list[list[np.ndarray]]:
-    """Of each layer: key, query, value, output of each head. No number is 0: a head whose output is
-    0 is not trained."""
+    """For each layer: key, query, value, output of each head. No number is 0: a head whose output
+    is 0 is not trained."""
     layers, heads, d, w, v = sizes
     made = []
     for layer in range(layers):

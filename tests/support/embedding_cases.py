@@ -1,4 +1,4 @@
-"""Embeddings for tests: a folder as a user would write it, and a model that is none."""
+"""Embeddings for tests: a folder as a user would write it, and a stand-in for a model."""
 
 from __future__ import annotations
 

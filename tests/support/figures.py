@@ -1,4 +1,4 @@
-"""Matplotlib's figures in tests: drawn where a test looks at them, elsewhere made and left blank.
+"""Matplotlib's figures in tests: drawn if a test looks at them, otherwise left blank.
 
 Laying out and drawing takes nine tenths of a small report.
 """

@@ -22,7 +22,7 @@ from support.small_certificates import (
 from support.strategies import raw_data
 
 UNICODE = st.characters(exclude_categories=["Cs"])
-"""All that UTF-8 has, as in `st.text()`, which first tries a million characters one by one."""
+"""All characters of UTF-8, as in `st.text()`, which first tries a million characters one by one."""
 
 JUNK = st.one_of(
     st.none(),

@@ -1,4 +1,4 @@
-"""Random floats as data: no product code draws them."""
+"""Random floats as data; only tests draw them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def gaussian(
     dtype: type[np.floating] = np.float32,
     seed: int = 0,
 ) -> Dataset:
-    """Standard normal floats, taken exactly: dyadic rationals, in general position but for luck."""
+    """Standard normal floats, taken exactly: dyadic rationals, almost surely in general
+    position."""
     rng = np.random.default_rng(seed)
     shapes = (1 if shared else T, n, d), (T, d), (T, m)
     E, e, y = (rng.standard_normal(shape).astype(dtype) for shape in shapes)

@@ -1,4 +1,4 @@
-"""A second opinion on docs/given-labels.md: outputs and Jacobians of small layers, exact mod p.
+"""An oracle for docs/given-labels.md: outputs and Jacobians of small layers, exact mod p.
 
 Nothing here is shared with the builders: data are lists of integers, and the only library is
 python-flint. Softmax has base 2 and all logits are integers, so outputs are rational numbers, and
@@ -59,7 +59,7 @@ def product(a: Matrix, b: Matrix) -> list[list[int]]:
 
 
 def draw_matrix(rng: random.Random, rows: int, cols: int, size: int = 2**60) -> list[list[int]]:
-    """Large entries: small ones are often 0 or equal and then stand for nothing general."""
+    """Large entries: small ones are often 0 or equal, and then not generic."""
     return [[rng.randint(-size, size) for _ in range(cols)] for _ in range(rows)]
 
 
@@ -443,7 +443,7 @@ def dataset(examples: list[Example], m: int = 1) -> Dataset:
 
 
 def plain(layer: Layer) -> list[Head]:
-    """The layer's integers, as the oracle has them."""
+    """The layer's integers in the oracle's form."""
 
     def table(matrix: fmpq_mat) -> list[list[int]]:
         return [[int(x.p) for x in row] for row in matrix.tolist()]

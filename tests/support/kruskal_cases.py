@@ -63,7 +63,7 @@ def truth(vectors: Vectors) -> int:
 
 
 def is_sound(bound: RankBound, vectors: Vectors, true: int) -> bool:
-    """Whether a bound is true, and a witness what it says it is."""
+    """Whether a bound is true and its witness is valid."""
     if bound.end == "lower":
         return bound.value <= true and bound.dependency is None
     if bound.dependency is None or bound.dependency.size != bound.value + 1:

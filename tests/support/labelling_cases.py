@@ -35,7 +35,7 @@ CASES = {
 
 
 def certificate_of(examples: list[Example], heads: list[Head], m: int = 1) -> Certificate:
-    """Whether or not it is true."""
+    """A file of the claim, true or not."""
 
     def text(table: Any) -> Any:
         return [text(x) for x in table] if isinstance(table, list | tuple) else str(table)
@@ -98,11 +98,11 @@ def _wide(rng: random.Random, sizes: tuple[int, ...], d: int) -> list[Head]:
 
 
 def case(name: str) -> Certificate:
-    """A fresh copy, to be changed at will."""
+    """A new copy, which a test may change."""
     return copy.deepcopy(_case(name))
 
 
 def with_small_prime(file: Certificate) -> Certificate:
-    """--fast has float64 alone."""
+    """The primes for --fast, which uses only float64."""
     file["rank"]["prime"] = str(PRIMES_FLOAT64[0])
     return sealed(file)

@@ -1,4 +1,5 @@
-"""Data sets that are hard for networks that memorize; and what plain fractions say of a network."""
+"""Data sets that are hard for networks that memorize; and the evaluation of a network in
+fractions."""
 
 from __future__ import annotations
 
@@ -92,8 +93,8 @@ def wrong(blocks: Sequence[Any], data: Dataset) -> list[int]:
 
 
 def inputs(data: Dataset, frequencies: bool = False) -> list[Any]:
-    """What there is of each example to tell it from others: its query, and its tokens in order or
-    by their frequencies."""
+    """The features that distinguish each example: its query, and its tokens in order or by their
+    frequencies."""
     parts = data.canonical()
     contexts = parts["contexts"] * (data.T if data.shared else 1)
     rows = [tuple(map(tuple, context)) for context in contexts]

@@ -1,7 +1,8 @@
-"""Small random models of transformers, one for each listed type, and what they are fed.
+"""Small random models of transformers, one for each listed type, and their inputs.
 
 A case is a model with random weights, a random batch with or without padding, and one of its
-layers: what that layer put out, against the layer as it is read, with the rows that it saw.
+layers: the recorded outputs of that layer, to compare with the layer as read, and the rows that it
+saw.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def model(name: str, kind: str = "float64", **options: Any) -> Any:
 
 
 def batch(found: Any, rng: Any) -> dict[str, Any]:
-    """Two inputs; of words some are hidden at the end of the second."""
+    """Two inputs; if they are words, some at the end of the second are hidden."""
     import torch
 
     def words() -> Any:
@@ -119,7 +120,7 @@ def _layers(names: Any) -> list[str]:
 
 
 def _stored(folder: Path, found: Any, prefix: str) -> StoredLayer:
-    """From the file, where its name may be another: they are in the same order."""
+    """The layer from the file, where its name may differ: the order is the same."""
     from safetensors import safe_open
 
     with safe_open(folder / "model.safetensors", framework="numpy") as file:

@@ -33,7 +33,7 @@ def _case(name: str) -> Certificate:
 
 
 def case(name: str) -> Certificate:
-    """A fresh copy, to be changed at will."""
+    """A new copy, which a test may change."""
     import copy
 
     return copy.deepcopy(_case(name))

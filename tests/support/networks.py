@@ -23,7 +23,7 @@ Vector = list[Fraction]
 
 
 class Irrational(Exception):
-    """Or powers of two that no test waits for."""
+    """The outputs are irrational, or powers of two would be too large for a test."""
 
 
 def vector(texts: Any) -> Vector:
@@ -43,7 +43,7 @@ def plus(x: Vector, y: Vector) -> Vector:
 
 
 def shares(block: Any, logits: Vector, exact: bool = True) -> Vector:
-    """Not exact: softmax of logits / ln 2 or of logits to 2^-300, by mpmath."""
+    """An inexact softmax of logits / ln 2 or of logits, to 2^-300, by mpmath."""
     if block["rule"] == "linear":
         return logits
     if block["rule"] == "hardmax":
@@ -95,7 +95,7 @@ def fed(block: Any, x: Vector) -> Vector:
 
 
 def output(blocks: Any, tokens: list[Vector], query: Vector, exact: bool = True) -> Vector:
-    """What the blocks make of one example. Raises Irrational."""
+    """The output of the blocks for one example. Raises Irrational."""
     for block in blocks:
         n, mask = len(tokens), block.get("mask")
         if mask is None or mask == "causal":
@@ -123,7 +123,7 @@ def dataset(data: Any, labels: Any = None) -> Dataset:
 
 
 def outputs(blocks: Any, data: Any, exact: bool = True) -> list[Vector]:
-    """Of all examples of a certificate's `data`."""
+    """The outputs for all examples of a certificate's `data`."""
     contexts = [[vector(row) for row in context] for context in data["contexts"]]
     queries = [vector(row) for row in data["queries"]]
     contexts = contexts * (len(queries) if len(contexts) == 1 else 1)
@@ -221,8 +221,8 @@ def certificate(seed: int, exact: bool = True) -> Certificate:
 
 
 def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate]:
-    """So many true ones, of the seeds from `first` on that make rational networks (if not exact:
-    any with moderate logits)."""
+    """`count` true certificates, from the seeds from `first` on that give rational networks (if not
+    exact: any with moderate logits)."""
     certificates = []
     while len(certificates) < count:
         with suppress(Irrational):
@@ -253,9 +253,9 @@ def nearest(certificate: Certificate, margin: Any) -> Certificate:
 
 
 def behind(certificate: Certificate, seed: int) -> Certificate:
-    """The same claim about a layer, behind two blocks: their input is chosen so that its data come
-    out. The first adds a mean of the tokens to the query, the second makes 2 x + b of each vector;
-    of odd seeds another one before them leaves out a coordinate.
+    """The same claim about a layer after two blocks: their input is chosen so that their outputs
+    are its data. The first adds a mean of the tokens to the query, the second makes 2 x + b of each
+    vector; of odd seeds another one before them leaves out a coordinate.
     """
     draw = random.Random(seed)
     data, d = certificate["data"], certificate["dims"]["width"]
@@ -324,7 +324,7 @@ def at(part: Any, place: tuple[Any, ...]) -> Any:
 
 
 def mutant(certificate: Certificate, draw: random.Random, changes: int = 1) -> Certificate:
-    """With changes somewhere: of a leaf, of a list, of a key, of one part for another."""
+    """A copy with random changes: of a leaf, of a list, of a key, or of one part for another."""
     certificate = copy.deepcopy(certificate)
     for _ in range(changes):
         name = draw.choice(_PARTS)

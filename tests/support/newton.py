@@ -1,7 +1,7 @@
 """Newton's method from the weights of a certificate to 200 digits, by mpmath: an oracle.
 
-Nothing is shared with what makes or checks certificates: outputs come straight from the definition
-of attention, with the true exponential, and derivatives from differences.
+No code is shared with the makers or checkers of certificates: outputs come straight from the
+definition of attention, with the true exponential, and derivatives from differences.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ PARTS = ("key", "query", "value")
 
 
 def outputs(certificate: Certificate, weights: list[Any]) -> list[Any]:
-    """Example by example, label by label; straight from the definition of attention."""
+    """The outputs by example and label, straight from the definition of attention."""
     dims, data, rest = certificate["dims"], certificate["data"], list(weights)
     d, widths = dims["width"], (dims["head_width"], dims["head_width"], dims["value_width"])
     heads = [[_take(rest, d, width) for width in widths] for _ in range(dims["heads"])]

@@ -1,7 +1,7 @@
 """Independent answers for the tests: plain Python integers and Fractions, enumeration, no FLINT.
 
-Slow and obvious on purpose. Forward passes in Fractions are in small_layers; here is what says
-whether the hypotheses hold, and whether a witness shows what it claims to show.
+Slow and obvious on purpose. Forward passes in Fractions are in small_layers; the functions here
+decide whether the hypotheses hold, and whether a witness is valid.
 """
 
 from __future__ import annotations
@@ -166,7 +166,8 @@ def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
 
 
 def repeated(data: Dataset) -> Dataset:
-    """Contexts of one length that are the same to every head: all tokens of each equally often."""
+    """Contexts of one length that are equivalent for every head: all tokens of a context are
+    repeated equally often."""
     n = math.lcm(*(data.tokens(t) for t in range(data.T)))
     tables = [data.rows(t).fractions() for t in range(data.T)]
     tables = [[row for row in table for _ in range(n // len(table))] for table in tables]

@@ -1,4 +1,4 @@
-"""What the machine must have: a test is skipped without it, or fails where it is required.
+"""Software that tests need: without it a test is skipped, or fails if it is required.
 
 ATTNCERT_REQUIRE names what must be there, with commas between: coq, chromium, latex, site, cuda.
 """
@@ -18,7 +18,8 @@ from support.paths import ROOT
 
 
 def require(name: str, found: bool, missing: str) -> None:
-    """Skip the test with one line, `missing`, unless it was `found`; fail where it is required."""
+    """Skip the test with one line, `missing`, unless the software was `found`; fail if it is
+    required."""
     if found:
         return
     if required(name):
@@ -36,7 +37,7 @@ WIDER = "() => document.documentElement.scrollWidth - document.documentElement.c
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The test is skipped, or fails, where there is none."""
+    """The test is skipped, or fails, if there is none."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = importlib.util.find_spec("playwright") is not None
     missing = "playwright is missing (pip: the extra 'browser')" if path else "chromium is missing"
@@ -55,7 +56,7 @@ VERDICTS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
 
 
 def needed() -> None:
-    """Skip the test where the executable is not built."""
+    """Skip the test if the executable is not built."""
     built = shutil.which("coqc") is not None
     packages = "coqc is missing; verify/kernel/Makefile names the packages"
     require(

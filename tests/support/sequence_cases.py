@@ -78,7 +78,7 @@ def every_labelling(positions: Any = None) -> Certificate:
 
 
 def impossible(positions: Any = None) -> Certificate:
-    """The first example is there twice."""
+    """The first example occurs twice."""
     contexts, queries = prefixes(positions)
     contexts[6], queries[6] = contexts[0], queries[0]
     return impossible_certificate(contexts, queries, LABELS, [1, 0, 0, 0, 0, 0, -1])
@@ -107,7 +107,7 @@ BUILDERS: dict[str, Callable[..., Certificate]] = {
 
 
 def twice(certificate: Certificate) -> Certificate:
-    """The last example is the first once more."""
+    """The last example repeats the first."""
     return changed(certificate, "data.examples.6", EXAMPLES[0])
 
 

@@ -1,4 +1,4 @@
-"""Tests over a long list of cases: a share of them by default, every one where slow tests run."""
+"""Tests over a long list of cases: some of them by default, all of them if slow tests run."""
 
 from collections.abc import Iterable
 from typing import Any

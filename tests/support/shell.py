@@ -1,4 +1,4 @@
-"""`attncert` as a user types it: what it answers, and the one line with which it refuses."""
+"""`attncert` as a user runs it: its answer, or the one line with which it refuses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Shell:
         self.capture = capture
 
     def runs(self, *words: str | Path, status: int = 0) -> Any:
-        """What goes to stdout (`out`) and stderr (`err`)."""
+        """The text on stdout (`out`) and stderr (`err`)."""
         self.capture.readouterr()
         assert attncert.main([*map(str, words)]) == status
         return self.capture.readouterr()
 
     def refuses(self, *words: str | Path) -> str:
-        """The line: status 2, and nothing else is said."""
+        """The line of a refusal: the status is 2, and nothing else is printed."""
         printed = self.runs(*words, status=2)
         assert printed.out == "" and printed.err.count("\n") == 1
         assert printed.err[:-1].isprintable()

@@ -1,4 +1,5 @@
-"""Shards whose work is a digest: what is lost, repeated or misplaced shows; and a Dask cluster."""
+"""Shards whose work is a digest, so that lost, repeated or misplaced items show; and a Dask
+cluster."""
 
 from __future__ import annotations
 
@@ -56,13 +57,13 @@ def logged(log: Log, work: Any = digests, **how: Any) -> dict[Shard, Record]:
 
 
 def united(records: Mapping[Shard, Record]) -> bytes:
-    """What a run reports: every item, in order."""
+    """The expected result of a run: every item, in order."""
     return json.dumps([item for record in records.values() for item in record["items"]]).encode()
 
 
 @contextmanager
 def two_workers(folder: Path, processes: bool = False, workers: int = 2) -> Iterator[str]:
-    """The address of a scheduler with workers of one thread; skips where there is no Dask."""
+    """The address of a scheduler with workers of one thread; skips if Dask is missing."""
     distributed = pytest.importorskip("distributed")
     import dask
 

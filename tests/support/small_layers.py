@@ -63,7 +63,7 @@ def planted(shape: Shape, seed: int = 0) -> Planted:
 
 
 def draws(shape: Shape, seed: int) -> Iterator[Planted | None]:
-    """One random draw after another; None where the features have rank below T."""
+    """One random draw after another; None if the features have rank below T."""
     rng = random.Random(seed)
     while True:
         yield _draw(shape, rng)
@@ -103,7 +103,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
     d_v = shape.m + shape.padding
     output = [[Fraction(i == j) for j in range(shape.m)] for _ in heads for i in range(d_v)]
     padded = [row + [Fraction(0)] * shape.padding for row in v]
-    if shape.padding:  # let the padding matter: one more value column, sent to the first label
+    if shape.padding:  # makes the padding matter: one more value column, added to the first label
         for h in range(shape.H):
             padded[h * shape.d][shape.m] = Fraction(3)
             padded[h * shape.d][0] -= Fraction(3, 5)

@@ -1,7 +1,7 @@
 """Random attention layers as libraries store them, and what they output, in plain NumPy.
 
-Written from the definitions of these libraries, apart from the code under test: W (out, in) maps x
-to Wx + b; heads one after the other; 1/√d_h.
+Written from the definitions of these libraries, independently of the code under test: W (out, in)
+maps x to Wx + b; heads one after the other; 1/√d_h.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ThirdParty:
 
 
 def gaps(weights: StoredLayer, data: Dataset, **options: Any) -> Any:
-    """Output less label, (T, m), float64, as the audit has it."""
+    """Output minus label, (T, m), float64, as in the audit."""
     attention = Attention.of(weights, data, **options)
     outputs = [[float(x.mid()) for x in row] for row in attention.outputs().tolist()]
     labels = attention.data.label_matrix.tolist()

@@ -1,4 +1,4 @@
-"""What the tests about all weights share; weights that a careless statement might forget."""
+"""Shared code of the tests about all weights; weights that a careless statement might forget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EYE = [[int(i == j) for j in range(6)] for i in range(6)]
 
 
 def found(claims: Sequence[Claim]) -> dict[str, Claim]:
-    """By id; they form a proof, and are JSON."""
+    """The claims by id; they form a proof and are JSON-able."""
     trace = ProofTrace(claims)
     json.dumps(trace.as_dict(), allow_nan=False)
     return {claim.id: claim for claim in claims}
@@ -69,7 +69,7 @@ def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[s
 
 
 def feature_matrix(data: Dataset, layer: Layer) -> fmpq_mat | None:
-    """Z over ℚ, T×(H·d); None where its numbers would be too long."""
+    """Z over ℚ, T×(H·d); None if its numbers would be too long."""
     tables = [features.logits(head, data) for head in layer.heads]
     spans = (int(x) for table in tables for x in table.max(axis=1) - table.min(axis=1))
     if sum(spans) > _EXACT_BITS:

@@ -166,7 +166,7 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
 
 
 def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
-    """What c multiplies is a head's formula; which row is meant, its step on saturation."""
+    """A head's formula gives the factor of c; its step on saturation gives the row."""
     step = "weights" if claim.id == ids.SATURATION_LEAST else "saturation"
     whole = (
         () if claim.id == ids.SATURATION_LEAST else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST)

@@ -44,7 +44,8 @@ def layers(claim: str) -> list[Certificate]:
 
 
 def of_a_network(draw: random.Random) -> tuple[Certificate, bool | None]:
-    """Of one of its claims, about small numbers, which tie; its bound is met, or missed by 2^-k."""
+    """A file of one of the claims about small numbers that tie; its bound is met, or missed by
+    2^-k."""
     data, contexts, queries = sequences(draw)
     lengths, d = {len(context) for context in contexts}, len(queries[0])
     n = lengths.pop() if len(lengths) == 1 else 0
@@ -113,7 +114,7 @@ def sequences(draw: random.Random) -> tuple[Any, list[Any], list[Any]]:
 
 
 def least_margin(outputs: Any, labels: Any) -> Fraction | None:
-    """None if there is one label alone."""
+    """None if there is only one label."""
     margins = [
         sum((a - b) * x - (a * a - b * b) / 2 for a, b, x in zip(y, other, o, strict=True))
         for o, y in zip(outputs, labels, strict=True)

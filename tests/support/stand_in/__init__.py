@@ -1,4 +1,5 @@
-"""A stand-in for CuPy: its names over NumPy, our kernels on the host. No GPU, and no speed."""
+"""A stand-in for CuPy: its names over NumPy, our kernels on the host. It is slow and needs no
+GPU."""
 
 from __future__ import annotations
 

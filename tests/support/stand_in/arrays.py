@@ -1,4 +1,4 @@
-"""Arrays that behave as CuPy's where NumPy's are more lenient, over NumPy: nothing runs on a GPU.
+"""NumPy arrays that are as strict as CuPy's; nothing runs on a GPU.
 
 Only names and parameters that CuPy has can be used (names.json), host and device arrays do not mix,
 nothing becomes a host array but through `get`, a singular system gives NaN and not an exception,

@@ -2,10 +2,11 @@
 
 `build` compiles the kernel's source with the host compiler behind a few macros. A thread runs until
 it waits at a barrier, of its block or of its warp (4 lanes here); a barrier opens when all threads
-of the block, or warp, wait at the same line of the source, and a launch in which nobody can go on
-ends with BarrierError. Every launch runs three times, with the threads in order, backwards, and
-with the warps shuffled: what depends on their order ends with OrderError. A missing barrier shows
-as one or the other. This tests arithmetic, synchronisation, strides and offsets; not speed.
+of the block, or warp, wait at the same line of the source, and a launch in which no thread can
+continue ends with BarrierError. Every launch runs three times, with the threads in order,
+backwards, and with the warps shuffled: what depends on their order ends with OrderError. A missing
+barrier shows as one or the other. This tests arithmetic, synchronisation, strides and offsets; not
+speed.
 """
 
 from __future__ import annotations
