@@ -24,7 +24,7 @@ from attncert.terminal.output import Interrupted, say
 from attncert.terminal.progress import quiet
 
 _STDOUT = 1
-_parsed = cache(typer.main.get_command)  # takes longer than a short command does
+_parsed = cache(typer.main.get_command)  # takes longer than a short command
 _MOST = 500  # characters of an error message
 
 app = typer.Typer(

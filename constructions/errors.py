@@ -14,7 +14,7 @@ _MOST = 120  # characters of the argument, and of the value
 
 
 class InputError(ValueError):
-    """Unusable input: one printable line that names the argument, what it must be, what it is.
+    """Unusable input: one printable line that names the argument, its required form and its value.
 
     sentence: what follows the argument instead. Source: ours, docs/commands.md (exit status 2).
 

@@ -2,7 +2,7 @@
 
 Every proof ends with a layer. Head after head, the examples that become independent with the
 features of this head, and were not before, are its group; the feature columns that show it are its
-pivots. The readout needs no more (ours).
+pivots. The readout needs only these (ours).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A maximal minor of Z is a real-analytic function of the weights. If it is nonzero for some weights,
 it is nonzero for almost all: then almost every choice of weights memorizes the data universally, at
 any width d_h ≥ 1. Under A1 and A2 some minor is nonzero (constructions/width_one/theorem.py); on
-other data one may be nonzero, too. No bound on the weights is known, so the smallest are tried
+other data one may be nonzero as well. No bound on the weights is known, so the smallest are tried
 first and the rank decides. If H heads of any width can memorize universally, so can almost all
 weights of width one, and almost every ray of integers leaves the zeros of a minor after finitely
 many steps (docs/width-one.md, Theorem 3). Each head's share can be placed, too: the ranks R_1, R_2,

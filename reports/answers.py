@@ -165,7 +165,7 @@ def _why(answer: Answer, line: str) -> list[str]:
 
 
 def proof_lines(answer: Answer) -> tuple[str, ...]:
-    """For a terminal: that the proof stands, or its first statement that does not hold, with the
+    """A line for a terminal: the proof stands, or the first statement that does not hold, with the
     witness. Nothing if no proof was given."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:

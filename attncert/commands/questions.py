@@ -124,7 +124,7 @@ def _run(
     from attncert.reports.report import Report
 
     require_memory()
-    arguments, name = dict[str, Any](sources), question.command  # in the function's order
+    arguments, name = dict[str, Any](sources), question.command  # arguments in the function's order
     if path := sources.get("data"):  # weights and folders are read by the function
         options = {option: getattr(question, option) for option in entry.loads_by}
         arguments["data"] = entry.load()(path, **options)

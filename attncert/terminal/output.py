@@ -57,7 +57,7 @@ def deliver(
 ) -> int:
     """Make a report, write it to `folder` and print the verdict; returns the exit status.
 
-    A folder that may not be written is refused before the work. A Ctrl-C with a message about kept
+    A folder that cannot be written is refused before the work. A Ctrl-C with a message about kept
     work becomes an Interrupted.
     """
     from attncert.reports.folder import check_folder, command_of, write

@@ -163,7 +163,7 @@ def _header(member: IO[bytes], key: str) -> _Header:
             shape, fortran, dtype = _HEADERS[npy.read_magic(start)](start)
         if any(size < 0 for size in shape):
             raise ValueError("a negative size")
-    except Exception:  # NumPy raises many types for a malformed header
+    except Exception:  # NumPy raises many exception types for a malformed header
         raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it") from None
     if dtype.kind not in "iufb" or dtype.itemsize > 8:
         raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {dtype.str!r}")

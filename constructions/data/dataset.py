@@ -98,8 +98,8 @@ class Dataset:
               they first occur, and determine `counts`. None: each row is one token, in this order.
               Tokens of sequences are stored so; `rows(t)` has them all in their order, `repeats`
               counts the tokens of each row, and `expanded` has a row for each token.
-    origin:   where they come from. Derived data are as given, unless `of_origin` says more.
-    Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
+    origin: where they come from. Derived data count as given data, unless `of_origin` states their
+    origin. Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
     Source: docs/mathematics.md, section 1.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
@@ -167,7 +167,7 @@ class Dataset:
         return Dataset, numbers, {"origin": self.origin}
 
     def of_origin(self, origin: Origin) -> Dataset:
-        """The same data, known to come from there."""
+        """The same data with this origin."""
         same = replace(self)
         object.__setattr__(same, "origin", origin)
         return same
@@ -244,7 +244,7 @@ class Dataset:
 
     @property
     def token_counts(self) -> list[int] | None:
-        """`tokens` of a certificate, if they differ and the data are no sequences."""
+        """`tokens` of a certificate, if they differ and the data are not sequences."""
         counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
@@ -365,7 +365,7 @@ class Dataset:
         return (array[i] for i in range(len(array)))
 
     def _count(self, order: Order) -> None:
-        """Set `counts` by the order, and drop an order in which no row is repeated."""
+        """Set `counts` from the order, and drop an order in which no row is repeated."""
         repeats = order.counts(self.n)
         kinds = tuple((repeats > 0).sum(axis=1).tolist())
         if len(kinds) != self.T or not all(repeats[t, :k].all() for t, k in enumerate(kinds)):

@@ -56,8 +56,8 @@ def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m): exact, decimals in JSON as
     written, floats in an .npz as the rationals they are. A certificate is read as the data that it
     holds. unlabelled: whether labels may be missing. The data set is named after the file, unless
-    JSON names it. Raises InputError, and nothing else, if the file is no data set; its claims are
-    checked before memory is allocated. Source: docs/commands.md.
+    JSON names it. Raises InputError, and nothing else, if the file is not a data set; its claims
+    are checked before memory is allocated. Source: docs/commands.md.
 
     >>> load("digits").T
     1782

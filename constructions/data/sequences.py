@@ -114,7 +114,7 @@ def of_sequences(
     first: another symbol, put before every sequence.
     examples: pairs of a sequence and a place in it; None: all that have a next token.
     labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m). None: there are none.
-    Strings are numbered as the embedding has them, else by code points, `first` last.
+    Strings are numbered in the order of the embedding, else by code points, with `first` last.
     Source: docs/next-token.md.
 
     >>> data = of_sequences(["abab"], {"a": [1, 0], "b": [0, 1]})
@@ -171,7 +171,7 @@ def _require_own(first: Any, texts: list[list[Any]]) -> None:
         raise InputError("first", f"a symbol, as {texts[0][0]!r} is", describe(first))
     for s, text in enumerate(texts):
         if first in text:
-            raise InputError("first", "a symbol that stands nowhere else", f"one of sequences[{s}]")
+            raise InputError("first", "a symbol that occurs nowhere else", f"one of sequences[{s}]")
 
 
 def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Sequence[Any], Any]:
@@ -206,7 +206,7 @@ def _is_drawn(table: Any) -> bool:
 
 
 def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactArray:
-    """A matrix of this size, where given; positions may have more rows."""
+    """The given matrix, of this size; positions may have more rows."""
     if _is_drawn(table):
         return _drawn(table, argument, rows, width)
     if isinstance(table, Mapping):

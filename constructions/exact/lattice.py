@@ -57,7 +57,7 @@ def image_lattice(rows: ExactArray) -> Coordinates:
 
 
 def kernel_and_preimages(rows: fmpz_mat) -> tuple[fmpz_mat, fmpz_mat, fmpz_mat]:
-    """Kernel lattice K of independent integer rows (r×k), and what the map reaches.
+    """The kernel lattice K of independent integer rows (r×k), and the image lattice of the map.
 
     Returns (K, X, L) with rows·K = 0 and rows·X = L: the columns of K (k×(k-r)) are a basis of all
     integer x with rows·x = 0, those of L (r×r, nonsingular) a basis of the image lattice rows·Z^k.

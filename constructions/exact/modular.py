@@ -22,7 +22,7 @@ _PANEL = 32  # rows brought to echelon form together
 
 
 class UnluckyPrime(ArithmeticError):
-    """Nothing was independent mod p although something must be over Q: take another prime."""
+    """No row was independent mod p although some row is over Q: take another prime."""
 
 
 class SumVanishes(UnluckyPrime):

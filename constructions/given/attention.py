@@ -111,8 +111,8 @@ def chain(
 ) -> tuple[Array, Array]:
     """Outputs and derivatives (1) from softmax weights p (T, n, H) and q (T, H, d_h).
 
-    matrices: K, V and O, one for each head. product, reduced: the matrix product, and what makes a
-    sum of products an operand again: for arithmetic modulo a prime.
+    matrices: K, V and O, one for each head. product, reduced: the matrix product, and the reduction
+    of a sum of products, for arithmetic modulo a prime.
     """
     key, value, output = matrices
     xp, (T, _, H), m = array_namespace(queries), p.shape, output.shape[2]

@@ -1,4 +1,5 @@
-"""The most labels that H heads can fit: the dimension count N for these contexts (ours).
+"""The maximum number of labels that H heads can fit: the dimension count N for these contexts
+(ours).
 
 Softmax depends on tokens only by their differences. Let a be the dimension of the span of all
 differences of tokens of one context, b the rank of all tokens less a, d' the rank of the queries,
@@ -13,9 +14,9 @@ with e = b r + c (m - r), r = min(m, H d_v), c = min(b, H max(d_v - a, 0)): the 
 row spaces of dimension r together, and c of the b dimensions depend on what P maps to 0
 (docs/given-labels.md, Theorem 9). Hence, whatever the data: for T·m > N the labels that some
 weights output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another
-question, which `fit` tries. The same holds for every set S of examples, with its own N(S): so all
-examples together have at most min_S N(S) + m (T - |S|) labels. `Law` takes the set of all examples,
-and the sets that share one context (Theorem 7 of the page has all sets).
+question, which `fit` tests by a search. The same holds for every set S of examples, with its own
+N(S): so all examples together have at most min_S N(S) + m (T - |S|) labels. `Law` takes the set of
+all examples, and the sets that share one context (Theorem 7 of the page has all sets).
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def descend(
     patience: int = _PATIENCE,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
-    """Weights whose outputs are the labels up to rounding, or the last ones tried.
+    """Weights whose outputs are the labels up to rounding, or the last weights tried.
 
     contexts (T or 1, n, d), queries (T, d), labels (T, m), times (`attention.py`): finite float64
     arrays of one library, which does all the work. begin: a seed for small random weights, or the
@@ -158,7 +158,7 @@ def minimise(
             break
         if len(steps) > max_steps or slow > patience:
             why = f"no progress in the last {patience} steps"
-            why = why if slow > patience else f"not by step {max_steps}"
+            why = why if slow > patience else f"not reached by step {max_steps}"
             break
         J = slopes(x)
         products = smaller(J)
@@ -222,7 +222,7 @@ def direction(J: Array, products: Array, f: Array, damping: float) -> Array:
 
 def _solve(xp: Any, system: Array, right: Array) -> Array:
     """The solution; NaN, as in CuPy, if the damping is lost in the rounding of a singular system:
-    such a step does not lower the error, and more damping is tried."""
+    such a step does not lower the error, so more damping is tried."""
     try:
         return xp.linalg.solve(system, right[:, None])[:, 0]
     except np.linalg.LinAlgError:

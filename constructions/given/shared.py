@@ -2,7 +2,7 @@
 
 Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
 and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
-examples (docs/shared-contexts.md). It needs heads whose g has turning points, and numbers of one
+examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data of similar
 size. Heads on fewer than four independent tokens hardly turn, and begin with small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
@@ -55,7 +55,7 @@ def whitening(rows: FloatArray) -> FloatArray:
 
 
 def unwhitened(weights: Array, shape: Shape, by_context: Array, by_query: Array) -> Array:
-    """The weights that have the same outputs on the data, up to rounding."""
+    """Weights for the data with the same outputs, up to rounding."""
     xp = array_namespace(weights)
     key, query, value, output = shape.split(weights)
     parts = by_context @ key, by_query @ query, by_context @ value

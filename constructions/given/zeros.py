@@ -9,7 +9,7 @@ k such heads of width w are worth G(k) examples (m = 1, Theorem 14): with j = mi
 
     G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2,
 
-proved for almost all data with distinct contexts, and for one shared context with affinely
+this is proved for almost all data with distinct contexts, and for one shared context with affinely
 independent rows. On given data, a set is worth its rank there.
 """
 

@@ -2,7 +2,7 @@
 
 A block consists of products and four functions, which are here. A softmax does not change when all
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
-over their sum), or not at all (equal weights). Balls go further and enclose the true numbers. If a
+over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
 ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
 """
 

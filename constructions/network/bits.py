@@ -3,9 +3,9 @@ Vardi, Yehudai, Shamir 2022 and Park, Lee, Yun, Shin 2021; the code in base 4 is
 and Sontag 1995).
 
 *Stored numbers.* Positions s on a line, the first at 0, scaled by a power of two so that their gaps
-are 3 or more: ⌊s⌋ has B bits. Labels less their minima, over their common denominator: m whole
-numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the string of
-these N = L(B + mβ) bits, input after input and padded with zeros, read in base 4: b_1 4^(N-1) +
+are 3 or more: ⌊s⌋ has B bits. Labels minus their minima, times their common denominator, are m
+whole numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the string
+of these N = L(B + mβ) bits, input after input and padded with zeros, read in base 4: b_1 4^(N-1) +
 b_2 4^(N-2) + ... + b_N.
 
 *The tape of an input's group.* relu(1 - relu(k + 1 - s)) with k = ⌊s_last⌋ + 1 is 0 up to the last

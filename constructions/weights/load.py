@@ -36,8 +36,8 @@ class Selection:
     """Which layer of a file is meant, and how it is read.
 
     format: one of FORMATS. prefix: of the layer, if there are several. heads: H, if the file does
-    not state it. config: the model's configuration; None: what the layer computes is assumed.
-    source: the name of the configuration in errors; way_out: how to do without it, for errors."""
+    not state it. config: the model's configuration; None: the layer's computation is assumed.
+    source: the name of the configuration in errors; way_out: an alternative to it, for errors."""
 
     format: str = "auto"
     prefix: str | None = None

@@ -1,4 +1,4 @@
-"""Whether outputs are what is asked for: errors, exact or enclosed, and margins.
+"""Whether outputs meet a requirement: errors, exact or enclosed, and margins.
 
 An output may be asked to be near its label, or nearer to it than to any other label.
 """

@@ -2,7 +2,8 @@
 
 Nothing here knows that the weights of the softmax are powers of two: ln 2 is an interval, the
 logits are real, and the softmax is a quotient of exponentials. Intervals carry every rounding
-error, so both answers are theorems about the true numbers. Equality itself is out of their reach.
+error, so both answers are theorems about the true numbers. Equality itself cannot be shown by
+intervals.
 """
 
 from __future__ import annotations

@@ -123,7 +123,8 @@ def certified(
 
 
 def products(network: Network, data: Dataset) -> int:
-    """About how many products the checker's evaluation takes; an exponential counts as 200."""
+    """The approximate number of products in the checker's evaluation; an exponential counts as
+    200."""
     T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
     for block in network.blocks:
         attends, every = isinstance(block, Attention), block.of == "all"
@@ -137,7 +138,7 @@ def products(network: Network, data: Dataset) -> int:
 def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
     """The verdict of the checker: refuted if it rejects, undecided if its limits are exceeded."""
     limits, witness = Limits(math.inf, math.inf), None
-    level, sentence = Level.PROVED if exact else Level.ENCLOSED, "it comes to the same"
+    level, sentence = Level.PROVED if exact else Level.ENCLOSED, "the bounds are equivalent"
     try:
         sentence = judge(with_prefixes(body, limits), limits)
         if limits.long and body["claim"] != "network":  # long numbers may be in balls

@@ -44,8 +44,8 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     """Build the weights of a proof, check every step, and return what is known.
 
     A false hypothesis or claim raises nothing: it comes back as a claim with its witness. progress:
-    called as progress(stage, done, of); `attncert.Stages` shows bars. Raises InputError for
-    arguments that make no sense, and if the data have no labels unless the claim is full-rank.
+    called as progress(stage, done, of); `attncert.Stages` shows bars. Raises InputError for invalid
+    arguments, and for data without labels unless the claim is full-rank.
 
     data: contexts (T, n, d), queries (T, d), labels (T, m). Arithmetic: exact over ℚ, or modulo a
     prime that lifts; each claim names its own. Source: paper, Theorem 1, its steps numbered as in

@@ -5,7 +5,8 @@
 - Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
   choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys
   and queries for all labels. If they do not, random weights may show it.
-- And for the *given* labels? Weights that depend on them can do more: only relations between rows,
+- Can any weights output the *given* labels? Weights that depend on them can do more: only relations
+between rows,
   and labels of too large a rank, exclude these.
 """
 

@@ -1,4 +1,4 @@
-"""Each head in numbers, for the report's tables and figures; these are no evidence."""
+"""Figures for each head, for the report's tables and plots; they are not evidence."""
 
 from __future__ import annotations
 

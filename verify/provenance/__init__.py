@@ -1,1 +1,1 @@
-"""Where data come from: rounded numbers, token sequences, domains, blocks before a layer."""
+"""The origin of data: rounded numbers, token sequences, domains, blocks before a layer."""

@@ -62,8 +62,8 @@ class Rounded(Origin):
         return rounded_up(self.largest_change, 5)
 
     def _claim(self, data: Dataset) -> Claim:
-        """Every number of `data` is the nearest multiple of the grid, of two as near the even one;
-        labels are unchanged. Compared in fractions."""
+        """Every number of `data` is the nearest multiple of the grid, the even one in a tie; labels
+        are unchanged. Compared in fractions."""
         wrong, changes = self._compared(data)
         return Claim.checked(
             ids.ROUNDING,

@@ -1,1 +1,1 @@
-"""What can be asked: one frozen record for each question. Imports nothing heavy."""
+"""The questions of the commands: one frozen record for each. Imports nothing heavy."""

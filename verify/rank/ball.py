@@ -13,9 +13,9 @@ in the enclosure Z. R need not be accurate: it is Z^T (Z Z^T)^{-1} in approximat
 
     (1 - delta) / ||R||_F  <=  sigma_min(Z)  <=  ||wZ||_2 / ||w||_2   for every w != 0.
 
-The lower end is short of sigma_min by a factor of sqrt(T) at most if R is close to the
-pseudoinverse, and hardly short if the other singular values are much larger. The upper end is sharp
-if w is close to the left singular vector.
+If R is close to the pseudoinverse, the lower end is below sigma_min by a factor of at most sqrt(T),
+and nearly sharp if the other singular values are much larger. The upper end is sharp if w is close
+to the left singular vector.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables of vectors, and their exact image modulo p.
 
-A table is a matrix whose rows are the vectors in question. Its entries are taken exactly: a float
+A table is a matrix whose rows are the vectors. Its entries are taken exactly: a float
 is the dyadic rational m * 2^e, and 2 is invertible modulo an odd prime, so every finite float has
 a residue; integers of any size are reduced directly; a row of fractions is first multiplied by the
 least common multiple of its denominators, which changes neither independence nor rank.

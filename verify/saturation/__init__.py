@@ -6,8 +6,8 @@
 | `symbolic.symbolic` | exact, SymPy, a symbol c | as c grows all weight goes to the row; the rate |
 
 As for interpolation, each route computes its own logits and softmax, from the data and the weights.
-`least.least` shows that no smaller c suffices, and `claims.conclusion` concludes. This module holds
-what they share: the heads that move examples, and the pairs that the statement is about.
+`least.least` shows that no smaller c suffices, and `claims.conclusion` concludes. This module has
+their common parts: the heads that move examples, and the pairs that the statement is about.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def least(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
 
 
 def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
-    """How far the rows of the earlier examples of this head are behind L_s, as functions of c."""
+    """The distances of the rows of this head's earlier examples behind L_s, as functions of c."""
     grows = dense(lead(data, record))
     if any(type(x) is not int for x in grows.ravel().tolist()):
         raise ValueError("c multiplies something that is not whole")

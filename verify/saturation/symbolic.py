@@ -1,7 +1,7 @@
-"""What a head's attention tends to as c grows: SymPy, with c a symbol.
+"""The limit of a head's attention as c grows: SymPy, with c a symbol.
 
-Derivation (ours). Only the term c·u vᵀ of a head contains c: with R what the layer's M has beside
-it, example s has the logits log(2)·(c·a_i + b_i), a = (v·e_s) E⁽ˢ⁾u and b = E⁽ˢ⁾R e_s, and weights
+Derivation (ours). Only the term c·u vᵀ of a head contains c: with R the rest of the layer's M,
+example s has the logits log(2)·(c·a_i + b_i), a = (v·e_s) E⁽ˢ⁾u and b = E⁽ˢ⁾R e_s, and weights
 
     w_i(c) = exp(log(2)·(c·(a_i - a_L) + b_i - b_L)) / Σ_j exp(log(2)·(c·(a_j - a_L) + b_j - b_L)).
 

@@ -1,11 +1,11 @@
 """Running shards: on threads, or on a Dask cluster.
 
-A shard's record depends on the shard alone: where it runs and when its record arrives changes
-nothing but the time. Records are taken, and kept, in the order of the shards.
+A shard's record depends on the shard alone: the place where it runs and the time when its record
+arrives do not matter. Records are taken, and kept, in the order of the shards.
 
-A cluster loses workers. Dask runs the shards of a lost worker elsewhere, and gives a shard up that
-ended too many workers (`allowed-failures`): that ends the run with an error of one line. A worker
-may also be of another version, or lie: it returns a text, which is checked as a record of a log is
+A cluster loses workers. Dask runs the shards of a lost worker elsewhere, and gives up a shard that
+ended too many workers (`allowed-failures`): the run then ends with a one-line error. A worker may
+also have another version, or return false records: its text is checked like a record of a log
 (`fits`).
 """
 
@@ -29,7 +29,7 @@ from attncert.verify.sharding.shards import Record, Shard
 from attncert.verify.sharding.threads import in_order, parallel_map
 
 Work = Callable[..., Record]
-"""work(shard, *shared), which begins no threads of its own."""
+"""work(shard, *shared), which starts no threads."""
 
 Cluster = Any
 """A `distributed.Client`, from `dask`."""
@@ -59,7 +59,7 @@ def run(
 
     shared:  what every shard needs, e.g. the table of vectors.
     threads: all cores unless given. cluster: see `dask`; `threads` does not matter then.
-    fits:    of what a cluster returns: InputError if it does not fit.
+    fits: checks a record from a cluster; InputError if it does not fit.
     keep:    called in this thread with each shard and its record, once those before it are done.
     """
     known, records = finished or {}, dict[Shard, Record]()
@@ -119,10 +119,10 @@ def dask(address: str) -> Iterator[Cluster]:
 def _on_cluster(
     shards: Sequence[Shard], work: Work, shared: Sequence[Any], cluster: Cluster, fits: Fits
 ) -> Generator[Record]:
-    """At most two shards for each thread of the workers, so that little is lost with one.
+    """At most two shards for each thread of the workers, so that little is lost with a worker.
 
-    What every shard needs is itself a task, not data scattered to a worker, which would be lost
-    with it: a task is done again.
+    The data that every shard needs are the result of a task, not scattered to a worker: scattered
+    data are lost with the worker, while a task is repeated.
     """
     try:
         with warnings.catch_warnings():
@@ -149,7 +149,8 @@ def _same(table: Any) -> Any:
 
 
 def one(work: Work, shard: Shard, *shared: Any) -> Record:
-    """The record as JSON gives it back, so that it is the same whether it was logged or not."""
+    """The record after a round trip through JSON, so that it is the same whether it was logged or
+    not."""
     record: Record = json.loads(json.dumps(work(shard, *shared)))
     return record
 

@@ -1,8 +1,8 @@
 """Finished shards in one SQLite file, which survives a kill, so that a run can resume.
 
-Only the process that hands out the shards writes. A shard is on the disk when `add` returns, so
-that a kill costs only the shards that are running. SQLite's journal ensures this, and keeps two
-simultaneous runs from harming the file.
+Only the process that distributes the shards writes to it. A shard is on the disk when `add`
+returns, so that a kill costs only the shards that are running. SQLite's journal ensures this, and
+keeps two simultaneous runs from harming the file.
 
 A record is stored under its shard and its *subject*, a text with everything else that it depends on
 (version, vectors, settings). So one file serves any number of runs: each reads its own shards only.

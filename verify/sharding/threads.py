@@ -21,7 +21,8 @@ def available_threads() -> int:
 def parallel_map(
     job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int | None = None
 ) -> Generator[_Result]:
-    """Like map(job, items); only a few items ahead are begun, so leaving early wastes little.
+    """Like map(job, items), but only a few items ahead are started, so that stopping early wastes
+    little.
 
     threads: all cores of the process unless given.
 

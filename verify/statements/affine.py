@@ -32,7 +32,7 @@ from attncert.verify.statements.steps.heads import Relations, entries, lead, log
 from attncert.verify.statements.steps.shared import EXAMPLE
 
 _SOURCE = "docs/width-one.md, section 8"
-_ALONE = float("inf")  # the lead of a row that has no other beside it
+_ALONE = float("inf")  # the lead of the only row of a context
 
 
 def _dimensions(at: View, head: WidthOneHead, number: int) -> Relations:
@@ -67,7 +67,8 @@ def _distinguished(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -
 
 
 def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
-    """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows, repeated or not."""
+    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows, repeated or
+    not."""
     ahead = _leads(at.data, head, lead(at.data, head))
     yield [by > 0 for by in ahead], "==", True, head.earlier
     now = _leads(at.data, head, logits(at, number)[list(head.earlier)])

@@ -205,7 +205,7 @@ class Task:
 
 
 def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
-    """Each fault: the field, what it must be, and what it is."""
+    """The faults, each with the field, its required form and its value."""
     if not (isinstance(construction.name, str) and _NAME.fullmatch(construction.name)):
         yield "name", "in lower case, like my-heads", construction.name
     if not callable(construction.build):

@@ -1,4 +1,4 @@
-"""Blocks that act on no example, and hidden units that are never on: read off the states.
+"""Blocks that act on no example, and hidden units that are never on, found from the states.
 
 Nothing is wrong with such a network, but its proof hardly needs them. States are compared as far as
 they are rational: nothing is known to be idle after an irrational softmax.
@@ -48,7 +48,7 @@ def idle(views: Views) -> list[Claim]:
 
 
 def _changes(block: Block, before: States, after: States) -> Iterator[tuple[Any, Any]]:
-    """What the block is applied to, and its result: a vector in each row."""
+    """The vectors to which the block is applied, and its results, as rows."""
     yield before.queries, after.queries
     if block.of == "all":
         yield from zip(before.contexts, after.contexts, strict=True)

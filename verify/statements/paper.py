@@ -65,7 +65,7 @@ def _steering(at: View, head: PaperHead, number: int) -> Relations:
 def _weights(at: View, head: PaperHead, number: int) -> Relations:
     """Step 5: key·queryᵀ is c·u vᵀ + Σ w_t ê_tᵀ, of rank at most r ≤ d_h.
 
-    That the group's logits are then g_t, free of c, is steps 2 and 3, on which this one rests.
+    By steps 2 and 3, on which this one rests, the group's logits are then g_t, free of c.
     """
     weights = weights_of(at, number)
     built = weights.key * weights.query.transpose()
@@ -83,8 +83,8 @@ def _weights(at: View, head: PaperHead, number: int) -> Relations:
 def _saturation(at: View, head: PaperHead, number: int) -> Relations:
     """Steps 6 and 8: every earlier s attends to L_s, with 1 - p ≤ (n-1)·2^-B.
 
-    L_s is where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits or more:
-    each other weight is then at most 2^-B of the target's.
+    L_s is the row where (v·e_s)·E⁽ˢ⁾u is largest, and the layer's own logits lead there by B bits
+    or more: each other weight is then at most 2^-B of the target's.
     """
     limit, rows = leads(lead(at.data, head), head.targets), logits(at, number)[list(head.earlier)]
     bits = min(leads(rows, head.targets), default=None)

@@ -66,7 +66,7 @@ def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
 def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
     """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, if d_h = 1).
 
-    That the group's logits are then α_t·E⁽ᵗ⁾u, free of c, is what this rests on.
+    It follows that the group's logits are α_t·E⁽ᵗ⁾u, free of c.
     """
     weights, query = weights_of(at, number), head.v1
     if head.selector is not None:
@@ -83,10 +83,10 @@ def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
-    """L_s is where (v0·e_s)·E⁽ˢ⁾u is largest: what s attends to as c grows.
+    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows.
 
     c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
-    gap, negative if some do not, is checked as it is.
+    gap, negative if some do not, is checked unchanged.
     """
     yield leads(lead(at.data, head), head.targets), ">", 0, head.earlier
     least = min(leads(logits(at, number)[list(head.earlier)], head.targets), default=None)

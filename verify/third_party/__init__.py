@@ -1,1 +1,1 @@
-"""Other people's models: trained layers, embeddings of models, and whether the assumptions hold."""
+"""Third-party models: trained layers, embeddings of models, and whether the assumptions hold."""

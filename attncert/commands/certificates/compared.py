@@ -172,7 +172,7 @@ def _words(command: str) -> list[str]:
 
 
 def _require_whole(command: str, certificate: Mapping[str, Any], folder: Path) -> None:
-    """Raises _Apart if the certificate does not hold all that the report is about."""
+    """Raises _Apart if the certificate does not hold everything that the report is about."""
     if command == Assume.command:
         raise _Apart("its certificate holds vectors, but it is also about contexts")
     if command == LayerQuestion.command and certificate["construction"] != "given-network":

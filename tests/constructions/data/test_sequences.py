@@ -151,7 +151,7 @@ REFUSED = {
     "positions: must be rows, or made of bound, seed, not with 'width'": {
         "positions": {"width": 2}
     },
-    "first: must be a symbol that stands nowhere else, not one of sequences[0]": {"first": "a"},
+    "first: must be a symbol that occurs nowhere else, not one of sequences[0]": {"first": "a"},
     "first: must be a symbol, as 'a' is, not an integer": {"first": 0},
     "examples: must be pairs of a sequence and a place in it, not empty": {"examples": []},
     "examples[1]: must be a sequence and a place in it, counted from 0, not [0, 2]": {

@@ -70,10 +70,10 @@ class Failure:
 class AttackAnswer(Answer):
     """What was tried: the cases 0 to `stop` - 1.
 
-    built:   by kind, the cases that were owed and came out right.
+    built:   by kind, the cases in which a result was owed and was correct.
     outside: the other cases, by what happened: nothing was owed ("refused"), or the result is
              undecided.
-    failure: the first case that was owed and came out wrong.
+    failure: the first case in which a result was owed and was wrong.
     """
 
     question: Attack

@@ -2,8 +2,8 @@
 logged, resumed, on many cores. Sizes that take less than a second are not cut into shards.
 
 Records of a log or a cluster are judged by their form and counts, and one of them is computed
-again: which one depends on all of them, so that equal runs end alike. Bounds that rest on the
-others are assumed, and say so.
+again: which one depends on all of them, so that equal runs end alike. Bounds that rest on
+unverified records are marked as assumed.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _conclusion(law: Jacobian) -> Claim:
 
 
 def _bounds(law: Jacobian) -> Iterator[Claim]:
-    """The rank of the Jacobian from both sides, and what twice the heads do."""
+    """The rank of the Jacobian from both sides, and the labels that twice as many heads serve."""
     least, labels = law.uppers[0], law.rank.rows
     trivial = least.bound == labels
     yield Claim(
@@ -107,7 +107,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
 
 
 def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
-    """What the best weights with outputs 0 serve, if that is not all."""
+    """The labels that the best weights with outputs 0 serve, if these are not all."""
     if at_zero is None or at_zero.rank.full:
         return
     rank = at_zero.rank

@@ -23,7 +23,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Notion:
-    """What H heads do: of the T·m labels they serve at least `below` and at most `above`.
+    """The capacity of H heads: of the T·m labels they serve at least `below` and at most `above`.
 
     claim: whether they serve all. needed: fewer heads do not serve all labels; None: no number of
     heads does. enough: this many heads do; None: not known.

@@ -28,7 +28,7 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 @dataclass(frozen=True)
 class Universal:
-    """How many examples H heads serve with one choice of keys and queries: least and most.
+    """Bounds on the number of examples that H heads serve with one choice of keys and queries.
 
     below, above: the claims that show the two. needed: fewer heads do not serve all T; None: no
     number of heads does. full: weights that serve all, None if none are known. enough: the number
@@ -91,8 +91,8 @@ def universal(
 
 
 def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLayer]:
-    """Weights with rank Z = T, of as many heads as are needed, as the question asks for, and as are
-    promised under A1 and A2."""
+    """Weights with rank Z = T; the numbers of heads tried are the needed one, the question's, and
+    the one promised under A1 and A2."""
     for heads in sorted({needed, wide, generic.promised_heads(data)}):
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             layer = best_rank(data, heads, data.T, seed=seed)

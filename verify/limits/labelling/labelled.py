@@ -91,8 +91,8 @@ def label_all(
     """Weights that prove every labelling of these examples, or the best of those that were tried.
 
     heads: None for the fewest found. value_width: default m. Only the width of the labels of `data`
-    matters. Exact: ranks modulo primes, all else over ℚ. Raises InputError if a Jacobian is too
-    large.
+    matters. Exact: ranks modulo primes, everything else over ℚ. Raises InputError if a Jacobian is
+    too large.
     """
     search = _Search(data, heads, head_width, value_width or data.m, seed, progress)
     zero = search.run()
@@ -142,7 +142,7 @@ class _Search:
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
-                return None  # as many as such sets can serve
+                return None  # the number that such sets can serve
         return None
 
     def _rank(self, zero: Zero) -> JacobianRank:

@@ -49,7 +49,7 @@ class Part:
 def upper_bound(data: Dataset, examples: Sequence[int], sizes: Sizes) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
 
-    The parts are the sets of parallel queries, or all examples if that says more. Exact.
+    The parts are the sets of parallel queries, or all examples if that bound is lower. Exact.
     """
     parts = _parallel(data, examples)
     rank = int(data.queries[list(examples)].integer_matrix().rank()) if examples else 0
@@ -61,7 +61,7 @@ def upper_bound(data: Dataset, examples: Sequence[int], sizes: Sizes) -> tuple[P
 
 
 def _parallel(data: Dataset, examples: Sequence[int]) -> tuple[Part, ...]:
-    """Zero queries, of which none can be placed, and each set of parallel ones."""
+    """The zero queries, none of which can be placed, and each set of parallel ones."""
     classes: dict[Hashed | None, list[int]] = {}
     for t in examples:
         classes.setdefault(direction(data.queries.numerators[t].tolist())[0], []).append(t)

@@ -49,7 +49,7 @@ def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, see
 
 
 class _Attempt:
-    """Groups that meet the condition at every moment.
+    """Groups that always meet the condition.
 
     outside[h][t]: query t is proved to lie outside the span of group h.
     """

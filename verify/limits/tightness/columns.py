@@ -4,10 +4,10 @@ For every set S of examples and all weights of H heads, of any width (in Coq: `u
 
     rank Z ≤ H a(S) + b(S) + T - |S|,
 
-with a(S) the dimension of all differences of tokens within contexts of S, and b(S) what their
-tokens add to it. For almost all queries the least of these is reached (docs/given-labels.md, (4)).
-There are 2ᵀ sets, but one elimination finds the least. By Lemma 2 of the page it is the rank of T
-general vectors, one in each of the spaces
+with a(S) the dimension of all differences of tokens within contexts of S, and b(S) the dimension
+that their tokens add to it. For almost all queries the least of these is reached
+(docs/given-labels.md, (4)). There are 2ᵀ sets, but one elimination finds the least. By Lemma 2 of
+the page it is the rank of T general vectors, one in each of the spaces
 
     R_t = { (c E_1 + δ_1, ..., c E_1 + δ_H) : δ_h in the span of the differences of context t }.
 

@@ -2,7 +2,7 @@
 
 The least of the bounds as one number is in universal.py. The claims that show it are here, if they
 exclude something: a bound below T, or relations between rows. If nothing excludes universal
-memorization, weights that serve all labels are looked for.
+memorization, weights that serve all labels are sought.
 
 Labels that no weights give have rank Y above H·d_v (ours; docs/tightness.md, 5). A layer's outputs
 on T examples are Y = C W_O, with C the T×(H·d_v) matrix of concatenated values: rank Y ≤ H·d_v,

@@ -127,8 +127,8 @@ def inverse(x: Any, p: int) -> Any:
 def random_projection(table: Any, width: int, p: int, rng: np.random.Generator) -> Any:
     """table @ R modulo p for a random (d, width) matrix R; `table` (N, d) float64 residues, any xp.
 
-    Rows that are independent after it are independent. k independent rows stay so, width >= k,
-    unless a nonzero polynomial of degree k in the entries of R vanishes: about once in
+    Rows whose images are independent are independent. k independent rows have independent images,
+    width >= k, unless a nonzero polynomial of degree k in the entries of R vanishes: about once in
     p^(width - k + 1).
 
     >>> import numpy as np

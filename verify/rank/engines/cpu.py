@@ -84,7 +84,7 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
 
 
 def _compiled() -> ModuleType:
-    """The compiled code; loading the compiler takes half a second, which a small proof saves."""
+    """The compiled code, imported when needed: loading the compiler takes half a second."""
     from attncert.verify.rank.engines import cpu_compiled
 
     return cpu_compiled

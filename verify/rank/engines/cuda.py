@@ -49,7 +49,7 @@ def launch_bound(threads: int) -> int:
 
 
 def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
-    """Options for NVRTC, besides the architecture."""
+    """Options of NVRTC other than the architecture."""
     return f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}", f"-DTHREADS={bound}"
 
 

@@ -7,9 +7,9 @@ weights K and Q' = ln 2 · Q they are E K Q'ᵀ e. The derivatives are (1) in
 *How ln 2 is removed.* Q' occurs only in the derivatives by K. So J = J₀ D, where D is diagonal,
 ln 2 in the columns of keys and 1 elsewhere, and J₀ is rational if the logits are integral. D is
 invertible: rank J = rank J₀. Here contexts and queries are multiplied by their denominators, and
-each matrix of weights is made integral without a common factor: this multiplies every column of J₀
-by a nonzero number of its own. The softmax sums are then the only denominators, and none is 0
-modulo p: a minor that is not 0 modulo p is not 0, so the rank modulo p is at most rank J.
+each matrix of weights is made integral without a common factor: this multiplies each column of J₀
+by a nonzero number. The softmax sums are then the only denominators, and none is 0 modulo p: a
+minor that is not 0 modulo p is not 0, so the rank modulo p is at most rank J.
 """
 
 from __future__ import annotations
@@ -188,7 +188,8 @@ class Rows(Protocol):
 
 
 def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
-    """The rank modulo p; count: of all rows. Raises what making the rows raises."""
+    """The rank modulo p; count: of all rows. Errors of the function that makes the rows pass
+    through."""
     T, step = table.data.T, table.at_once
     if count <= _SMALL:  # by FLINT, which has nothing to compile first
         blocks = [to_host(table.rows(t, min(t + step, T))) for t in range(0, T, step)]

@@ -6,8 +6,8 @@ after a deficit, a second attempt takes all columns of Z, then further primes ar
 
 **Columns.** c = max(n, (T + 64)/H) random combinations of each head's d columns are enough if every
 head does its share, as in the constructions, where a head has at most n - 1 examples of its own. If
-one head carries more than c examples, c is too small, and the second attempt takes as many columns
-as the budget allows, up to all d.
+one head carries more than c examples, c is too small, and the second attempt uses all d columns, or
+as many as the budget allows.
 
 **Primes.** A softmax sum vanishes modulo p about once in p/(TH) layers; then the next prime is
 taken. The certificate states the prime that succeeded, and any checker can use it: it divides no
@@ -62,8 +62,8 @@ def layer_rank(
 
     data, layer: T examples and H heads; Z is T × H·d. device: auto, cpu or cuda. memory: bytes.
     primes: below 11.8·10^6, each with 2 of order p - 1. progress: called with the number of rows
-    done, and of all rows. The rank is never too large, and too small only by bad luck of the random
-    columns. Raises InputError if the budget is too small, and features.NotIntegral.
+    done, and of all rows. The rank is never too large; it is too small only if the random columns
+    are unlucky. Raises InputError if the budget is too small, and features.NotIntegral.
 
     >>> from attncert.constructions import width_one
     >>> from attncert.constructions.data import generators

@@ -1,7 +1,7 @@
 """Claims about the whole layer: whether the theorem applies, the rank, and the answer.
 
-That the layer outputs the labels rests on its weights and the data alone. That *Theorem 1* applies
-rests on all its hypotheses, A1 included.
+The claim that the layer outputs the labels rests on its weights and the data alone. The claim that
+*Theorem 1* applies rests on all its hypotheses, including A1.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ entrywise, hence |X - X'| <= u/(1-u) |X| + s entrywise, and
     ||X - X'||_2 <= ||X - X'||_F <= u/(1-u) ||X||_F + s sqrt(mn) =: rho.
 
 If sigma_min(X) > rho then, by Weyl, X' has full rank whatever it was: *robust*. If not, the bound
-cannot exclude that the numbers before rounding were dependent: *within rounding*. Level of both:
-numerical, with the error of the computed singular values allowed for (a backward-stable SVD moves
-no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
+cannot exclude that the numbers before rounding were dependent: *within rounding*. The level of both
+is numerical, and accounts for the error of the computed singular values (a backward-stable SVD
+moves no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def exact_rank(table: AnyArray) -> int:
 
 
 def _rounding(table: AnyArray, floats: FloatArray) -> float:
-    """rho of the module's derivation, with the float error of the norm itself allowed for."""
+    """rho of the module's derivation, including the float error of the norm."""
     if table.dtype.kind != "f":
         return 0.0
     info = np.finfo(table.dtype)

@@ -32,7 +32,7 @@ LEAD = 2 * (1 - arb(1) / 2**20)  # ratio to any other weight: a bit of logit, up
 
 @dataclass(frozen=True)
 class HeadView:
-    """One head in numbers. rank: of M_h, exactly.
+    """The numbers of one head. rank: of M_h, exactly.
 
     peaks: for each example the row with the largest weight, and two decimals that enclose that
     weight. saturated: examples with all but 2^-10 of the attention on one row (proved). led: for
@@ -106,8 +106,8 @@ def _rank(head: Head) -> int:
 
 
 def theorem_claims(attention: Attention, heads: Sequence[HeadView]) -> list[Claim]:
-    """How far the layer is as in Theorem 1, if the group of a head is the examples to which it
-    contributes most; "refuted" only means that it is different."""
+    """How closely the layer resembles that of Theorem 1, if the group of a head is the examples to
+    which it contributes most; "refuted" only means that it differs."""
     data, H = attention.data, len(heads)
     r = min(*(data.counts or (data.n,)), attention.layer.head_width)
     most, sizes = places(H, r), [len(head.gives) for head in heads]

@@ -2,7 +2,7 @@
 
 The questions asked of any weights, constructed or trained, rounded or not:
 
-    error       |A(E, e) - y| of each example, enclosed, or exact if all is rational
+    error       |A(E, e) - y| of each example, enclosed, or exact if all numbers are rational
     rank        Z = T? If so, the keys and queries memorize *every* labelling (universally), and
                 only the readout is to blame for an error
     saturation  the largest softmax weight of each head and example, enclosed

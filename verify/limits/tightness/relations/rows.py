@@ -1,8 +1,8 @@
 """The rows of Z: relations that hold for every choice of weights (ours; docs/tightness.md, 3).
 
-Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_t. Softmax does not see a
-shift of all logits, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x) C_i.
-φ depends on the rows of C and not on their order, vanishes if e = 0 or C = 0, and
+Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_t. Softmax does not change
+if all logits are shifted, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x)
+C_i. φ depends on the rows of C and not on their order, vanishes if e = 0 or C = 0, and
 
     φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, negative ones too, and all weights:
 
@@ -44,7 +44,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.rational import Relation
 
-MOST_ROWS = 600  # tied examples above which no relations are looked for
+MOST_ROWS = 600  # tied examples above which no relations are sought
 _SOURCE = "ours; docs/tightness.md, section 3"
 _LISTED = 20  # relations in a witness, at most
 _Class = tuple[Hashed, Hashed]  # the line of the query, and the centred rows scaled to it
