@@ -1,4 +1,4 @@
-"""Counterexamples that fix the wording of statements in docs/: each is asked of the code."""
+"""Counterexamples that fix the wording of statements in docs/: each is evaluated by the code."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def table(*shape: int, entry: str = "1") -> Any:
 def layer(
     claim: str, *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, **parts: Any
 ) -> Certificate:
-    """Zeros and ones of these shapes; `parts` are put in place of them."""
+    """Zeros and ones of these shapes, replaced by `parts` if given."""
     value = claim == "interpolation"
     head = {"key": table(d, 1), "query": table(d, 1), "value": table(d, 1) if value else None}
     output = table(H, m) if value else None
@@ -184,7 +184,7 @@ def near(
     *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, d_h: int = 1, d_v: int = 1,
     **parts: Any,
 ) -> Certificate:  # fmt: skip
-    """Ones of these shapes, and an inverse of zeros; `parts` are put in place of them."""
+    """Ones of these shapes, and an inverse of zeros, replaced by `parts` if given."""
     head = {"key": table(d, d_h), "query": table(d, d_h), "value": table(d, d_v)}
     numbers = {"contexts": [table(n, d)], "queries": table(T, d), "labels": table(T, m)}
     claim = {"radius": "1/1000", "unknowns": list(range(T * m))}

@@ -257,7 +257,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
             queries, examples = data.queries.fractions(), claim.witness["examples"]
             rows = [queries[t] for t in examples]
             if not 0 < len(rows) == len(set(examples)) <= _strength(claim.id, proof):
-                yield f"{claim.id}: {examples} are not so many distinct examples"
+                yield f"{claim.id}: {examples} are not that many distinct examples"
         else:
             continue
         factors = [fraction(x) for x in claim.witness["coefficients"]]

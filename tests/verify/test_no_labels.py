@@ -30,7 +30,7 @@ def test_no_labels_are_needed_for_the_rank(tmp_path: Path, shell: Shell) -> None
     assert "| labels | none are given |" in report and "and no label," in report
     shell.runs("capacity", path, "--out", tmp_path / "t")
     assert "Given labels:" not in (tmp_path / "t" / "report.md").read_text()
-    for source in (path, certificate):  # zeros stand in the file, and are no labels
+    for source in (path, certificate):  # the file has zeros, which are not labels
         shell.runs("explain", source)
         assert "needs no labels" in shell.refuses("fit", source, *out)
     none = {"contexts": EYE, "queries": QUERIES, "labels": None}
@@ -55,7 +55,7 @@ def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
 
 
 def test_nothing_is_said_of_them_where_nothing_is_built() -> None:
-    """Two examples of one input: no labelling is free, and which one is asked for is not known."""
+    """Two examples of one input: not every labelling is possible, and the labels are not known."""
     data = Dataset.of(EYE, [[1, 2], [1, 2]])
     proof = attncert.prove(data, attncert.Prove(heads=2, claim="full-rank"))
     assert proof.standing.value == "refuted" and proof.certificate is None

@@ -122,7 +122,7 @@ def test_the_three_routes_and_what_they_carry() -> None:
     assert "rank" in trace.ancestors("universal")
 
 
-# Where no exact readout is written down.
+# Proofs without a written readout.
 
 
 @pytest.mark.parametrize("data", [FLOATS, gaussian(5, 3, 4, seed=2, shared=True)])
@@ -137,7 +137,8 @@ def test_floats_are_proved_by_rank(data: Dataset, tmp_path: Path) -> None:
 
 
 def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
-    """Asked for, and not to be had: about 2^60 bits. Not an error, and not called proved."""
+    """A requested readout of about 2^60 bits is impossible: this is not an error, and is not called
+    proved."""
     proof = prove(FLOATS, Prove(claim="interpolation"))
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
     assert proof.certificate is None
@@ -154,7 +155,7 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
     assert verdict(proof, tmp_path) == "holds"
 
 
-# What the theorem says, and what was proved without it.
+# The theorem's statement, and what was proved without it.
 
 
 def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,8 @@ DATA = Dataset.of([[1]], [[0], [1], [2]], [0, 2, 5])
 
 
 def times(factor: int) -> Construction:
-    """The outputs are so many times the first number of the query. Claimed: that they are nearest,
-    or for 0 that they are exact."""
+    """The outputs are a multiple of the first number of the query. The claim is that they are
+    nearest, or for 0 that they are exact."""
 
     def build(data: Dataset, request: Request) -> Network:
         weights = [[factor * (i == 0)] * data.m for i in range(data.d)]

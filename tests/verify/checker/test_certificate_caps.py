@@ -46,7 +46,7 @@ def test_writer_and_checker_agree_on_the_caps(name: str) -> None:
     assert getattr(certificate, name) == getattr(limits if name in LIMITS else reading, name)
 
 
-# Where `prove` meets one.
+# Caps that `prove` reaches.
 
 
 def test_a_readout_with_too_many_digits_gives_way_to_the_rank(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_asked_for_by_name_the_verdict_says_that_there_is_no_certificate() -> No
 def test_whatever_the_caps_no_certificate_is_above_them(
     cap: str, construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both sides with lower caps, lower and lower: what prove hands over always holds."""
+    """Writer and checker with lower and lower caps: the certificates of prove always hold."""
     seen = set()
     for settings in (Prove(construction), Prove(construction, claim="interpolation")):
         for value in (10**9, 3000, 1500, 900, 200, 60, 8, 3, 1):
@@ -105,7 +105,7 @@ PRICED = {
 
 @pytest.mark.parametrize("name", PRICED)
 def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None:
-    """Time and memory that the check takes are not far above what the writer expects."""
+    """The time and memory of the check are not far above the writer's estimate."""
     data, settings = PRICED[name]
     proof = prove(data, replace(settings, claim="interpolation"))
     assert proof.certificate is not None and proof.layer is not None

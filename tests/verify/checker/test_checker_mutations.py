@@ -63,7 +63,7 @@ def other_numbers(text: str) -> list[str]:
 
 
 def other_values(place: Place, value: Any) -> list[Any]:
-    """Changes of one leaf: well-formed numbers first, then what is no number."""
+    """Changes of one leaf: well-formed numbers first, then other values."""
     if value is None:
         return [0, "", {}]
     if place[0] == "data" or (
@@ -82,7 +82,7 @@ def other_values(place: Place, value: Any) -> list[Any]:
 
 
 def changes(certificate: Certificate) -> list[tuple[Place, Any]]:
-    """Every leaf with every other value."""
+    """Every leaf is replaced by every other value."""
     return [
         (place, other)
         for place, value in leaves(certificate)
@@ -109,11 +109,11 @@ def test_a_changed_leaf_under_a_fresh_digest_is_judged(
     assert accepted > 0 and rejected > accepted, "free text may change, numbers rarely"
 
 
-# Structure, changed at random, and certificates of random shapes.
+# Random changes of structure, and certificates of random shapes.
 
 
 def judged(certificate: Any, tmp_path: Path) -> str:
-    """The status; whatever is accepted is true, and its digests are right."""
+    """The status; accepted files are true, with correct digests."""
     verdict = check_file(written(certificate, tmp_path))
     assert verdict.status in ("holds", "wrong", "unusable", "over limit")
     assert "\n" not in verdict.message

@@ -115,7 +115,7 @@ MUTATIONS: dict[str, tuple[Callable[[Certificate, Path], object], str, str]] = {
     "other data": (other_content, "wrong", f"{JSON} has another SHA-256"),
     "another size": (
         changed(lambda told: told.update(bytes=told["bytes"] + 1)), "wrong", "has another size"),
-    "a size that is no integer": (
+    "a size that is not an integer": (
         changed(lambda told: told.update(bytes=True)), "unusable", "bytes must be of type int"),
     "no file": (lambda _, f: (f / JSON).unlink(), "unusable", f"{JSON} is missing"),
     "a folder": (

@@ -50,7 +50,7 @@ def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", share(MAKERS, 5))
 def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
-    """By four times the limit on what is held at once."""
+    """Four times the limit on numbers held at once."""
     path = written(MAKERS[name](SIZES.get(name, 60) // 2), tmp_path)
     tracemalloc.start()
     checker.check_file(path, limit_seconds=2.0, limit_mib=16)
@@ -87,7 +87,7 @@ SHAPES = [
 def test_memory_of_the_fast_check(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it asks room for is no less than a third of what it takes."""
+    """The memory that the checker allows for is at least a third of the memory that it uses."""
     monkeypatch.setattr(full_rank, "ENTRIES", 2**16)
     path = written(shaped(*shape), tmp_path)
     tracemalloc.start()

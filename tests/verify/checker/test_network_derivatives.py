@@ -1,4 +1,4 @@
-"""The claims about derivatives of networks: two checkers agree, planted defects are refused."""
+"""The claims about derivatives of networks: two checkers agree, and planted defects are refused."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def texts(rows: Any) -> list[list[str]]:
 
 @cache
 def cases(kind: str, exact: bool, count: int) -> list[tuple[Certificate, list[Any], list[Any]]]:
-    """Where there is an order to see, those whose outputs depend on it."""
+    """If the order is visible, the networks whose outputs depend on it."""
 
     def found() -> Iterator[tuple[Certificate, list[Any], list[Any]]]:
         for seed in range(10**4):
@@ -143,7 +143,8 @@ def test_the_route_in_balls(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("exact", [True, False], ids=["rational", "balls"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_checker(kind: str, exact: bool, tmp_path: Path) -> None:
-    """What is true of the sequence holds; what is true of the merged tokens alone does not."""
+    """Claims that are true of the sequence hold; claims that are true only of the merged tokens do
+    not."""
     for certificate, outputs, merged in cases(kind, exact, 3):
         labels = {"true": outputs, **({} if outputs == merged else {"merged": merged})}
         for name, rows in labels.items():

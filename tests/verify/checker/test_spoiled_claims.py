@@ -75,7 +75,7 @@ WRONG: dict[str, dict[str, Spoil]] = {
         "query of one of the pair": put("network", 0, "heads", 1, "query", 0, 0, to=plus_one),
         "values 0": cut_heads,
         "two examples alike": copied,
-        "a logit that is no integer": put("data", "queries", 0, 0, to="1/7"),
+        "a logit that is not an integer": put("data", "queries", 0, 0, to="1/7"),
         "rank too low": put("rank", "value", to=7),
         "rank too high": put("rank", "value", to=9),
         "prime 3": put("rank", "prime", to="3"),

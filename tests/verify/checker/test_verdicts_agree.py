@@ -42,8 +42,8 @@ from attncert.verify.checking.fast import check as fast
 
 
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
-    """Of all that judge the file; explain says "unusable" by an error. Each has limits of its
-    own."""
+    """The verdicts of all judges of the file; explain reports "unusable" by an error. Each has
+    limits of its own."""
     path = written(content, folder)
     found = {checker.check_file(path).status, fast.check_file(path).status}
     try:
@@ -84,7 +84,7 @@ def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", OF_CLAIM)
 def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
-    """So many files as ATTNCERT_FILES says; what holds is true by plain formulas."""
+    """As many files as ATTNCERT_FILES states; those that hold are true by plain formulas."""
     count = int(os.environ.get("ATTNCERT_FILES", 2000))
     draw, true, seen = random.Random(count), true_files(claim), Counter[str]()
     for k in range(count):
@@ -100,7 +100,8 @@ def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_on_files_of_every_claim(tmp_path: Path) -> None:
-    """So many as ATTNCERT_FILES says. What is known to be true holds, and what is not is wrong."""
+    """As many files as ATTNCERT_FILES states. Files known to be true hold, and the others are
+    wrong."""
     count = int(os.environ.get("ATTNCERT_FILES", 300))
     draw, seen = random.Random(count), Counter[str]()
     for _ in range(count):
@@ -170,7 +171,7 @@ def test_nested_free_text(depth: int, tmp_path: Path) -> None:
 
 
 def test_two_defects_are_seen_in_one_order(tmp_path: Path) -> None:
-    """What is wrong in the rounding comes before what cannot be read, in the prime after it."""
+    """An error in the rounding is reported before an unreadable prime, which follows it."""
     true = CASES["interpolation, steered"]()
     assert verdicts(true, tmp_path) == {"holds"}
     content = changed(true, "origin.largest_change", "7")

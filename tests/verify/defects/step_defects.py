@@ -1,7 +1,7 @@
 """Errors in the steps of the four constructions, each with the check of its own step.
 
-A defect in `STEPS` is planted in every construction whose outline has the step. What one has alone
-stands beside it.
+A defect in `STEPS` is planted in every construction whose outline has the step. Defects of one
+construction alone are listed with it.
 """
 
 from __future__ import annotations

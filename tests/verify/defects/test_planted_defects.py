@@ -1,8 +1,9 @@
 """Planted defects: each is caught by the check of its own step, and every check is needed.
 
-The families stand beside this file. What has no steps is shown to fire where it is tested:
-hypotheses by the edge cases, readout, float weights and the three routes in `interpolation/`, each
-rejection of a checker in `checker/`. Beside that, it is shown here that the test can fail.
+The families are in the files of this folder. Checks without steps are shown to fire in their own
+tests: hypotheses by the edge cases, readout, float weights and the three routes in
+`interpolation/`, each rejection of a checker in `checker/`. It is also shown here that the test can
+fail.
 """
 
 from __future__ import annotations

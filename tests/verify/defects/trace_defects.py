@@ -104,7 +104,7 @@ def with_edge(claim_id: ClaimId, premise: ClaimId) -> Account:
 
 
 def left_out(claim_id: ClaimId, on: str = FULL) -> Account:
-    """Together with the edges to it, so that no premise is missing."""
+    """Remove a claim together with the edges to it, so that no premise is missing."""
     run = edited(claim_id, lambda claim: None, on)
     claims = (
         replace(claim, rests_on=tuple(p for p in claim.rests_on if p != claim_id))
@@ -147,7 +147,7 @@ def all_zero(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def a1_at_n_minus_one() -> Account:
-    """On data of Kruskal rank n - 1 it would be found true."""
+    """A defect that would be true on data of Kruskal rank n - 1."""
     data = account().proof.data
     claim = hypotheses.kruskal_at_least(data, data.n - 1, ids.A1, 0)
     return edited(ids.A1, lambda _: claim)

@@ -52,7 +52,7 @@ def network(kind: str, rng: np.random.Generator, d: int = 3, m: int = 2) -> list
 
 
 def flat(blocks: list[Block]) -> np.ndarray:
-    """In the order that `derivatives` has."""
+    """The weights in the order of `derivatives`."""
     parts = []
     for block in blocks:
         if isinstance(block, FeedForward):
@@ -65,7 +65,7 @@ def flat(blocks: list[Block]) -> np.ndarray:
 
 
 def moved(blocks: list[Block], k: int, step: float) -> list[Block]:
-    """With weight k of `flat` changed by the step."""
+    """The blocks with weight k of `flat` changed by the step."""
     changed = []
     for block in blocks:
         names = ("matrix", "bias") if isinstance(block, FeedForward) else (
@@ -114,7 +114,7 @@ def test_derivatives_are_limits_of_differences(kind: str, shared: bool) -> None:
 
 @pytest.mark.parametrize("sizes", [(1, 2, 3, 1, 2), (2, 1, 3, 2, 1), (3, 2, 2, 1, 2)])
 def test_a_tower_gives_the_derivatives_of_forward_mode(sizes: tuple[int, ...]) -> None:
-    """Entry by entry, modulo the first prime: another program, another mode."""
+    """Entry by entry, modulo the first prime, against another program in forward mode."""
     layers, _, d, *_ = sizes
     rng, primes = np.random.default_rng(layers), tower.chains(layers)[0]
     tokens, net = rng.integers(-50, 51, (4, 3, d)), oracle.weights(rng, sizes)
@@ -128,7 +128,7 @@ def test_a_tower_gives_the_derivatives_of_forward_mode(sizes: tuple[int, ...]) -
         each = [np.arange(a, b) for a, b in pairwise(ends)]
         order += [x for k, x in enumerate(each) if k % 4 < 3] + each[3::4]
         start = ends[-1]
-    slope = 12345  # as the oracle has
+    slope = 12345  # in the oracle's order
     done = engine.run(
         blocks, tower.tower_array(tokens, primes), tower.tower_array(tokens[:, -1], primes),
         tower.arithmetic(slope),

@@ -73,7 +73,7 @@ def test_the_law_is_that_of_another_program(sizes: tuple[int, int, int, int, int
 
 
 def real_rank(data: Dataset, network: Network) -> int:
-    """Of the Jacobian in float64, with weights 2^ℓ, by its singular values."""
+    """The rank of the Jacobian in float64, with weights 2^ℓ, by its singular values."""
 
     def shares(logits: np.ndarray, times: object) -> np.ndarray:
         powers = np.exp2(logits - logits.max(axis=-1, keepdims=True))
@@ -93,7 +93,7 @@ def real_rank(data: Dataset, network: Network) -> int:
 
 
 def test_two_layers_with_their_own_keys_have_that_rank_in_floats() -> None:
-    """The second reading of tower.py, against singular values."""
+    """The second interpretation in tower.py, against singular values."""
     tenth = [[f"{x}/20" for x in row] for row in np.random.default_rng(3).integers(-9, 10, (30, 3))]
     contexts = np.random.default_rng(4).integers(-9, 10, (30, 3, 3))
     data = Dataset.of(contexts.tolist(), tenth, [0] * 30)

@@ -53,7 +53,7 @@ def test_a_theorem_is_named_with_its_file_and_hash() -> None:
 
 
 def test_a_wheel_has_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that make needs is listed: a copy elsewhere has every file of the build."""
+    """Every file that make needs is listed: a copy elsewhere has the whole build."""
     monkeypatch.setattr(executable.os, "access", lambda *_: False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert executable.home().parent == tmp_path / "attncert"
@@ -85,7 +85,7 @@ def test_a_build_without_tools_names_the_packages(
 
 
 def test_a_build_counts_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Minutes of work say how far they are, and what fails is said with the last lines of make."""
+    """Minutes of work show progress, and a failure is reported with the last lines of make."""
     make = tmp_path / "make"
     make.write_text("#!/bin/sh\necho COQC a.v\necho COQC b.v\necho no more memory >&2\nexit 2\n")
     make.chmod(0o755)

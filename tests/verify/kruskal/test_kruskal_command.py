@@ -233,7 +233,8 @@ def refused(folder: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_what_workers_say_is_assumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
-    """True as it may be. The sentence says so, and the claims rest on one that does."""
+    """Records from elsewhere may be true, but the sentence says where they came from, and the
+    claims rest on an assumption."""
     monkeypatch.setattr("attncert.verify.kruskal.shards.jobs._QUICK", 0.0)
     np.save(tmp_path / "v.npy", GENERAL)
     words = ["kruskal", tmp_path / "v.npy", "--k", "4", "--device", "cpu", "--subsets", "200"]

@@ -127,7 +127,7 @@ def test_interrupted_between_shards_it_ends_with_the_same_bounds(
 
 
 def interrupted_after(number: int) -> Callable[..., None]:
-    """`Log.add` that a signal ends after so many shards."""
+    """`Log.add` that a signal ends after this many shards."""
     add, left = Log.add, iter(range(number))
 
     def adding(log: Log, *row: Any) -> None:
@@ -139,7 +139,7 @@ def interrupted_after(number: int) -> Callable[..., None]:
 
 
 def contents(log: Path) -> list[Any]:
-    """What a log says before the first witness, but for its subject."""
+    """The content of a log before the first witness, without its subject."""
     with sqlite3.connect(log) as file:
         rows = file.execute("SELECT kind, start, stop, record FROM finished ORDER BY 1, 2")
         return list(takewhile(lambda row: row[3].endswith('"circuit": null}'), rows))

@@ -120,7 +120,7 @@ def test_shards_prove_what_one_search_does(
         )
 
 
-# What all sets of six of the digits' queries showed: 674 shards, 13 minutes of one core.
+# The result for all sets of six of the digits' queries: 674 shards, 13 minutes of one core.
 
 
 SIX = Path(__file__).parents[3] / "benchmarks" / "results" / "kruskal-digits-6.csv"

@@ -101,7 +101,7 @@ DEFECTS = {
     "a slope of another plane": [("derivative-pairs", 1, swapped(0, 1, ahead=False), "planes")],
     "a unit left out": [("derivative-pairs", 1, entry("weights", 2, 0, lambda w: 0), "planes")],
     "a tape with digit 2": [("bits", 3, entry("bias", 0, -1, lambda b: b * 2), "tapes")],
-    "a tape that is no whole number": [
+    "a tape that is not a whole number": [
         ("bits", 3, entry("bias", 0, -1, lambda b: b + fmpq(1, 2)), "tapes")
     ],
     "a tape below 0": [("bits", 3, entry("bias", 0, -1, lambda b: -b), "tapes")],

@@ -23,7 +23,7 @@ Check = Callable[[str], Verdict]
 
 @both
 def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_path: Path) -> None:
-    """Not by rounding: what is 10^-9 away has no weights within 10^-14."""
+    """Labels that are 10^-9 away have no weights within 10^-14."""
     file = case("shared")
     p, _, q = file["data"]["labels"][0][0].partition("/")
     file["data"]["labels"][0][0] = f"{int(p) * 10**9 + 1}/{int(q or 1) * 10**9}"
@@ -52,7 +52,7 @@ def test_long_numbers_are_judged_in_time(
     assert verdict.status == status or floats
 
 
-# What is beyond float64.
+# Numbers beyond float64.
 
 
 @pytest.mark.parametrize("power", [300, 309, 400, 4000])

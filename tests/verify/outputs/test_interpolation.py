@@ -1,5 +1,5 @@
-"""Three routes to interpolation: each finds what is planted, none leans on another; what a route
-cannot decide, it says."""
+"""Three routes to interpolation: each finds planted errors independently of the others, and reports
+what it cannot decide."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> Non
 def test_the_report_says_which_data_the_certificate_holds(
     labels: list[int | str], tmp_path: Path
 ) -> None:
-    """Weights are certified from the given data; a relation is between the changed data only."""
+    """Weights are certified from the given data; a relation holds only for the changed data."""
     data = Dataset.of([[[1, 0], [0, 3]], [[1, 0], [0, 3]], [[1, 1], [0, 2]]], [[1, 1]] * 3, labels)
     if labels[0] != labels[1]:
         assert prove(data, BEFORE).standing is Level.REFUTED

@@ -51,7 +51,7 @@ def random_layer(
 
 
 def by_head(rows: Any, heads: int) -> np.ndarray:
-    """Columns as verify/features/features.py has them: one head after the other."""
+    """Columns in the order of verify/features/features.py: one head after the other."""
     table = np.asarray(rows)
     count = len(table)
     return table.reshape(count, -1, heads).transpose(0, 2, 1).reshape(count, -1)
@@ -118,7 +118,7 @@ def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
         layer_rank(data, third)
 
 
-# What goes wrong, and is noticed.
+# Failures that are detected.
 
 
 def test_a_planted_dependence_is_never_certified() -> None:
@@ -153,7 +153,7 @@ def test_one_head_that_carries_all_examples_is_found_with_all_columns() -> None:
 
 
 def test_a_denominator_that_vanishes_costs_a_prime() -> None:
-    """2^((p-1)/2) + 1 = 0 mod p, because 2 is no square there."""
+    """2^((p-1)/2) + 1 = 0 mod p, because 2 is not a square there."""
     data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [0, 1])
     layer = Layer((Head(fmpq_mat(2, 1, [(P - 1) // 2, 0]), fmpq_mat(2, 1, [1, 2])),))
     with pytest.raises(SumVanishes):
@@ -210,7 +210,7 @@ def test_the_peak_stays_below_the_bound(shared: bool, monkeypatch: pytest.Monkey
         layer_rank(data, layer, memory=bound - 1)
 
 
-# As a claim, a proof and a certificate.
+# The rank as a claim, in a proof and in a certificate.
 
 DATA = generators.random(25, 4, 6, seed=4)
 

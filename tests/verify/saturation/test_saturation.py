@@ -184,7 +184,7 @@ def drawn(bits: int, seed: int) -> Drops:
 
 
 def off_peak(drops: Drops, c: int) -> Fraction:
-    """The worst 1 - p at c; drops above 400 bits change nothing that is looked at here."""
+    """The worst 1 - p at c; drops above 400 bits change nothing that is tested here."""
     rows = (c * drops.gaps + drops.rests).tolist()
     sums = [sum(Fraction(1, 2) ** min(400, max(-400, drop)) for drop in row) for row in rows]
     return max(total / (1 + total) for total in sums)

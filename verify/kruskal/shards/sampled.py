@@ -5,10 +5,10 @@ independent. If a fraction q of *all* k-subsets is dependent, at most f failures
 at most P(Binomial(S, q) <= f); so with 95 % confidence q is at most the one-sided Clopper-Pearson
 bound, 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure only raises it.
 
-**What they do not show.** q < 0.001 is no bound on the Kruskal rank, which falls to s - 1 with one
-dependent s-set. That set lies in the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the k-subsets:
-so few subsets are likely to meet it. Only a subset that *is* dependent
-bounds the Kruskal rank: its relation is an exact witness.
+**What they do not show.** q < 0.001 is not a bound on the Kruskal rank, which falls to s - 1 with
+one dependent s-set. That set lies in the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the
+k-subsets: so few subsets are likely to meet it. Only a subset that *is* dependent bounds the
+Kruskal rank: its relation is an exact witness.
 """
 
 from __future__ import annotations

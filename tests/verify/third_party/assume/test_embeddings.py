@@ -98,7 +98,7 @@ BASES = [10_000.0, 2.0, 1 + 2.0**-52, 1.0, 1 - 2.0**-53, 0.5, 1 / 9, 2.0**-40]
 
 
 def rank(width: int, base: float) -> int:
-    """docs/models-and-layers.md: of so many positions, the first are independent."""
+    """docs/models-and-layers.md: of this many positions, the first are independent."""
     return 0 if width == 1 else min(width, 2) if base == 1 else width
 
 
@@ -112,7 +112,8 @@ def encodings(positions: int, width: int, base: float) -> list[list[arb]]:
 
 
 def independent(rows: list[list[arb]]) -> bool:
-    """Some minor is not 0, by Laplace along the rows. None told from 0: all are below 2^-1000."""
+    """Some minor is not 0, by Laplace expansion along the rows. No minor is distinguished from 0:
+    all are below 2^-1000."""
     minors = {(): arb(1)}
     for k, row in enumerate(rows, start=1):
         minors = {

@@ -41,7 +41,7 @@ def run(source: str, folder: Path, **settings: Any) -> dict[str, Any]:
 
 
 def killed(source: str, folder: Path, after: int) -> None:
-    """A run that ends when it has looked at so many inputs, rounded up to a shard."""
+    """A run that ends after this many inputs, rounded up to a shard."""
 
     def stop(stage: str, done: int, of: int) -> None:
         if done >= after:
