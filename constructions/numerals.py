@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq, fmpz
 
-_SHORT_BITS = 600  # of a number that a sentence writes in full
+_SHORT_BITS = 600  # of a number that is written in full in a sentence
 _INTEGER = re.compile("-?[0-9]+", re.ASCII)
 
 # Bits of an integer that every Python reads and writes in JSON: under 640 digits.

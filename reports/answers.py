@@ -95,7 +95,7 @@ def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
 
 
 def parts_of(answer: Answer) -> PageParts:
-    """What the page of this answer says. Each page is imported when it is written."""
+    """The content of this answer's page. Each page is imported when it is written."""
     page_parts: Callable[[Any], PageParts]
     match answer.report_page or answer.question.command:
         case "assume":

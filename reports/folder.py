@@ -1,4 +1,4 @@
-"""Write a report's folder: all of it or nothing, and never over files of anybody else.
+"""Write a report's folder: all of it or nothing, and never over other files.
 
 The files are written to a new folder beside the target, which then replaces the target in one
 rename; signals that would end the process (Ctrl-C, SIGTERM, SIGHUP) wait until that is done. A

@@ -3,9 +3,9 @@ r"""A report's page as one HTML file, made from its Markdown: the same text, not
 Mathematics is MathML, figures are embedded, and the proof graph is part of the page, so that its
 boxes are links. There are no scripts.
 
-Foreign text in the Markdown is text there, and stays text here. Only the HTML tags that our
+Foreign text in the Markdown remains text. Only the HTML tags that our
 templates write are kept (`_TAGS`), and only the MathML of `_MATHML`; links lead into the page or to
-a file beside it; and the browser is told to load nothing.
+a file in its folder; and the browser is told to load nothing.
 
 >>> b'<msup><mi>x</mi><mn>2</mn></msup>' in html_page(b"# A page\n\n$x^2$\n", {})
 True

@@ -29,7 +29,7 @@ class Plots:
 
     def __getattr__(self, name: str) -> Callable[[], Picture]:
         if name.startswith("_") or name not in self._figures:
-            raise AttributeError(f"no plot {name}: there are {', '.join(dir(self))}")
+            raise AttributeError(f"no plot {name}; the plots are {', '.join(dir(self))}")
         return lambda: self._figures[name]
 
     def __dir__(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""What the commands share: lines, JSON, progress and standard input."""
+"""Code that the commands share: lines, JSON, progress and standard input."""

@@ -1,8 +1,8 @@
 """Integer lattices: short integer logits come from short vectors.
 
 A weight vector x matters only through its products with the data. So LLL reduces the lattice of the
-*images* {R x : R x integer}, R the rows of the data, not that of the weights: this keeps the
-exponents of two small, and hence every later number.
+*images* {R x : R x integer}, with R the rows of the data, instead of the lattice of the weights:
+this keeps the exponents of two small, and hence every later number.
 """
 
 from __future__ import annotations

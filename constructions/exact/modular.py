@@ -158,7 +158,7 @@ def features_float(
 
 
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n); each `times` over."""
+    """2^k / Σ 2^k in float64, (T, n), with each token counted `times` times."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
     if times is not None:

@@ -31,7 +31,7 @@ _DRAWS = 8  # of each size of integers
 class Inputs:
     """K distinct vectors with their labels, over ℚ.
 
-    of:       "query" or "row", as for a block that reads them.
+    of: "query" or "row", as for the block that reads them.
     examples: the first example of each input, in order.
     vectors:  K×p. labels: K×m.
     scale:    an integer; weights times it have short products with the vectors: the data's common

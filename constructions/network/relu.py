@@ -9,7 +9,8 @@ agree from there on. No system is solved.
 
 *The network.* Let s_1 < ... < s_K be the positions of the inputs on a line. The function that is 0
 at s_1 - 1 and the label y_j at s_j, linear in between, has the knots s_1 - 1, s_1, ..., s_(K-1): K
-hidden units, for labels of any width. The knots are positions of inputs: others would be longer.
+hidden units, for labels of any width. The knots are positions of inputs, because other numbers
+would be longer.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class States:
 
 
 def stacked(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
-    """One matrix of the rows of all, in order."""
+    """One matrix of the rows of all matrices, in order."""
     if len(parts) == 1:
         return parts[0]
     rows = sum(int(part.nrows()) for part in parts)
@@ -59,5 +59,5 @@ def stacked(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
 
 
 def beside(parts: Sequence[Any], arithmetic: Arithmetic) -> Any:
-    """One matrix with the columns of all, in order."""
+    """One matrix with the columns of all matrices, in order."""
     return stacked([part.transpose() for part in parts], arithmetic).transpose()

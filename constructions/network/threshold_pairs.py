@@ -1,4 +1,4 @@
-"""Threshold units in pairs (after Baum 1988, who has dichotomies; here any labels).
+"""Threshold units in pairs (after Baum 1988, for dichotomies; here for any labels).
 
 Inputs with one label are of one kind, and each plane (constructions/network/planes.py) has members
 of one kind: with θ(z) = 1 for z ≥ 0, else 0, and z = a·x + c, which is 0 at the members and at

@@ -3,8 +3,8 @@ docs/audit-of-theorem-1.md.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
 
-Everything here is integral: contexts and queries by their numerators, vectors by their coordinates
-in the image lattices, so that "short" means short logits.
+Everything here is integral: contexts and queries are given by their numerators, vectors by their
+coordinates in the image lattices, so that "short" means short logits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PAIRS = 8  # pairs (u, v) for which the whole head is computed
 
 @dataclass(frozen=True)
 class Dual:
-    """f·ê_t by its coordinates, its products with all queries (T,), and f ≥ 1."""
+    """f·ê_t: its coordinates, its products with all queries (T,), and f ≥ 1."""
 
     vector: IntegerArray
     products: IntegerArray
@@ -43,7 +43,7 @@ class Dual:
 
 @dataclass(frozen=True)
 class Direction:
-    """u and v by their coordinates, E⁽ˢ⁾u (T or 1, n), and v·e_s (T,)."""
+    """u and v: their coordinates, E⁽ˢ⁾u (T or 1, n), and v·e_s (T,)."""
 
     u: IntArray
     v: IntegerArray
@@ -77,7 +77,7 @@ class PaperDraft:
 
 
 class PaperBuilder:
-    """Builds the heads in order; holds the lattices and what was placed."""
+    """Builds the heads in order; holds the lattices and the placed examples."""
 
     def __init__(
         self,

@@ -164,8 +164,8 @@ def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
 
 
 def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[System, int] | None:
-    """The system before the first digit, and by how many bits both sides of a row, times Π_h S_th,
-    may exceed x; None if the prime or the sizes do not allow this method."""
+    """The system before the first digit, and the number of bits by which both sides of a row, times
+    Π_h S_th, may exceed x; None if the prime or the sizes do not allow this method."""
     p = PRIME
     T, n, heads = data.T, data.n, construction.heads
     numerators = data.contexts.numerators

@@ -21,7 +21,7 @@ _TERMS = 128  # products of residues added up before they are reduced
 def lift(digits: DigitArray, system: System) -> bool:
     """Fill `digits` (K, T) with the next K digits of x; the state in `system` is updated in place.
 
-    False if a carry was wider than its room: then the digits are not valid.
+    False if a carry did not fit its limbs: then the digits are not valid.
     """
     inverse, contexts, heads, columns, shifts, powers, sum_inverses = system[:7]
     offsets, limbs, limb_powers, carries_mod, residuals = system[7:]

@@ -113,9 +113,9 @@ def readout(
 ) -> fmpq_mat:
     """The T×k solution X of Z[:, C] X = right. Exact.
 
-    FLINT solves the cleared system, whose entries are long; for large systems the lifting, which
-    never clears denominators, is many times as fast (constructions/readout/lifting.py), if it
-    applies. FLINT also solves small systems with long logits.
+    FLINT solves the cleared system, whose entries are long; for large systems the lifting, if it
+    applies, never clears denominators and is many times as fast (constructions/readout/lifting.py).
+    FLINT also solves small systems with long logits.
     """
     bits = predicted_bits(construction, data)
     if lifting_is_shorter(bits, data.T):

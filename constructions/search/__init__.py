@@ -1,1 +1,1 @@
-"""What constructions look for: groups, selectors and separators, steering vectors, targets."""
+"""The searches of constructions: groups, selectors and separators, steering vectors, targets."""

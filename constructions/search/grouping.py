@@ -170,8 +170,8 @@ class QuerySpans:
 
 
 def _modulo(rows: IntArray, row: IntArray) -> IntArray:
-    """The residues mod _P of these rows less multiples of one that is not 0: 0 where it is
-    largest."""
+    """The residues mod _P of these rows minus multiples of a nonzero one: 0 at its largest
+    entry."""
     column = int(row.argmax())
     unit = row * pow(int(row[column]), -1, _P) % _P
     reduced: IntArray = (rows - rows[:, column, None] * unit) % _P

@@ -134,7 +134,7 @@ class Placement:
     def remainder(self, examples: list[int], block: Block) -> Block:
         """The residuals of these examples for a new head with features `block` (T, d): (g, d).
 
-        The same as `residual`, by way of L[S]⁻¹ X_S: fast for many examples.
+        The same as `residual`, computed from L[S]⁻¹ X_S: fast for many examples.
         """
         placed = slice(len(self.rows))
         upper = self._product(self._inverse[placed, placed], block[self.rows])

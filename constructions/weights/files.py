@@ -103,7 +103,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
         code = "unsupported global" in message or "unrecognized" in message
         why = "one with code in it, which is not run" if code else "a pickle of another kind"
         raise InputError(source, must, why) from None
-    except Exception as error:  # a foreign file leads PyTorch's reader anywhere
+    except Exception as error:  # an untrusted file can make PyTorch's reader raise anything
         raise InputError(source, must, f"unreadable ({type(error).__name__})") from None
 
 

@@ -28,7 +28,7 @@ _OF_PARTS = (
 
 @dataclass(frozen=True)
 class ModelType:
-    """names: as `model_type` in config.json has them. divided: the option without which logits are
+    """names: values of `model_type` in config.json. divided: the option without which logits are
     not divided; "no": they never are. plain: further options that change attention, and the values
     at which they do not.
     """
@@ -38,7 +38,7 @@ class ModelType:
     plain: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def scale(self, config: Mapping[str, Any]) -> str:
-        """The scale of the logits, as `StoredLayer` has it."""
+        """The scale of the logits, in the words of `StoredLayer`."""
         switched = bool(self.divided) and config.get(self.divided) is False
         return "none" if self.divided == "no" or switched else "sqrt-d"
 

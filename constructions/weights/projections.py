@@ -1,9 +1,9 @@
 """From the projections of a layer, as libraries store them, to exact weights head by head.
 
 Stored: W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of query,
-key and value lie head by head, d_h for each; as many heads for keys and values as for queries. A
-fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and
-(H, d_v, m), are brought to that form first.
+key and value are ordered by head, d_h for each; keys and values have as many heads as queries. A
+fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H, d_v,
+m), are brought to that form first.
 """
 
 from __future__ import annotations

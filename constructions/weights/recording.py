@@ -270,7 +270,7 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
 
 
 def _visible_rows(arguments: dict[str, Any]) -> BoolArray | None:
-    """The rows that PyTorch's two masks show; True, or far below 0, hides a row."""
+    """The rows that PyTorch's two masks show; True, or a number far below 0, hides a row."""
     masks = []
     attn, padding = arguments.get("attn_mask"), arguments.get("key_padding_mask")
     if attn is not None:
@@ -292,7 +292,7 @@ def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any
     names = [weight.removesuffix(".weight") for weight in place.naming.weights]
     parts = dict(module.named_modules(remove_duplicate=False))
     if absent := [name for name in names if name not in parts]:
-        raise current.another(f"one whose {absent[0]} is no module")
+        raise current.another(f"one whose {absent[0]} is not a module")
     first, *others, last = (parts[name] for name in names)
     second = others[0] if others else first
 

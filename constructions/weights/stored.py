@@ -39,7 +39,7 @@ class StoredLayer:
     unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
     √d). offset: b_O, 1×m, or None. format,
     prefix: where the weights were found, the prefix made safe. type: of the model, if its
-    configuration was read (`model_types.py`); "": what the layer computes is assumed.
+    configuration was read (`model_types.py`); "": the layer's computation is assumed.
     """
 
     layer: Layer

@@ -19,7 +19,7 @@ _WAY_OUT = 'format="hf"'
 
 
 class Weights(StoredLayer):
-    """An attention layer from elsewhere, exactly as it is stored (`StoredLayer`).
+    """A third-party attention layer, exactly as stored (`StoredLayer`).
 
     Arithmetic: exact, floats as the rationals they are; `unit` and `scale` are of the logits.
     Raises InputError. Source: docs/models-and-layers.md.
@@ -76,8 +76,9 @@ class Weights(StoredLayer):
 
 
 def _configuration(module: Any) -> dict[str, Any] | None:
-    """What says how torch.nn.MultiheadAttention, or a module of transformers, computes; None for a
-    module that is, or contains, a class of another origin: that may compute otherwise."""
+    """The object that states how torch.nn.MultiheadAttention, or a module of transformers,
+    computes; None for a module that is, or contains, a class of another origin, which may compute
+    differently."""
     kind = type(module)
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}

@@ -2,8 +2,8 @@
 
     M_h = u (c v0 + v1)ᵀ
 
-Everything here is integral: contexts and queries by their numerators, u and v by their coefficients
-in the bases of constructions/width_one/coordinates.py.
+Everything here is integral: contexts and queries are given by their numerators, u and v by their
+coefficients in the bases of constructions/width_one/coordinates.py.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class WidthOneDraft:
 
 
 class WidthOneBuilder:
-    """Builds the heads in order; holds the coordinates and what was placed."""
+    """Builds the heads in order; holds the coordinates and the placed examples."""
 
     def __init__(
         self, data: Dataset, *, seed: int, prime: int, saturation: int | None = None
@@ -95,7 +95,7 @@ class WidthOneBuilder:
         for u, v0 in () if best else self._directions(group, solver.kernel):
             draft = self._work_out(group, solver, eliminators, u, v0)
             best = draft if best is None or draft.bits < best.bits else best
-        assert best is not None, "the first is worked out whatever its bits"
+        assert best is not None, "the first is computed whatever its bits"
         self.placed.extend(list(group), best.features, best.pivots)
         return best
 

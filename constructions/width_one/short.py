@@ -33,7 +33,7 @@ from attncert.constructions.search.separation import (
 from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 
 _KEEP = 256  # shortest vectors u, and v, that are paired
-_MOST = 4096  # combinations looked at
+_MOST = 4096  # combinations examined
 _CELLS = 2**28  # products of entries of that; large data get fewer
 _TRIES = 16  # pairs worked out for one head
 

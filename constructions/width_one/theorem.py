@@ -113,7 +113,7 @@ def build(
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is
     sought from there on).
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
-    HypothesisFails with a witness where A2, the capacity or the partition condition fails.
+    HypothesisFails with a witness if A2, the capacity or the partition condition fails.
     """
     require_positive(heads=1 if heads is None else heads)
     require_independent_rows(data)

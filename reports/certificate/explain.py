@@ -71,7 +71,7 @@ def explain(
     """The certificate at `path`. name: of the file in messages, if `path` is a copy. check: run the
     checker; otherwise only the digests are compared.
 
-    The status is the checker's. Raises InputError if the file is no certificate.
+    The status is the checker's. Raises InputError if the file is not a certificate.
     """
     name = name or path
     try:

@@ -25,7 +25,7 @@ def exhibits(answer: AttackAnswer) -> dict[str, Any]:
 
 
 def _sentences(answer: AttackAnswer) -> Iterator[str]:
-    """For a terminal: the counts, and the smallest case that fails."""
+    """Lines for a terminal: the counts, and the smallest case that fails."""
     yield f"{answer.counts}."
     if answer.failure is not None:
         yield ", ".join(f"{key} {x}" for key, x in answer.failure.smallest.as_dict().items())

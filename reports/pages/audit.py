@@ -76,7 +76,8 @@ def _sentence(examined: Examination) -> str:
 
 
 def _outcome(proof: Answer) -> str:
-    """The standing in a word; with the claim and its margin or error, if it is not equality."""
+    """The standing in one word, with the claim and its margin or error if the claim is not
+    equality."""
     word = _WORDS.get(proof.standing, proof.standing.value)
     if proof.conclusion == ids.MEMORIZATION:
         return word

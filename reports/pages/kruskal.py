@@ -1,4 +1,4 @@
-"""The report of `attncert kruskal`: the interval with its witness, and the sample apart."""
+"""The report of `attncert kruskal`: the interval with its witness, and the separate sample."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _rows(answer: KruskalRank) -> list[int] | None:
 
 
 def _sampled_line(sampled: Samples) -> str:
-    """The sample in one sentence, which claims no more."""
+    """The sample in one sentence, which claims only what was sampled."""
     k, bound, independent = sampled.k, sampled.failing_at_most, sampled.independent
     rest = sampled.drawn - independent
     start = "Sampled elsewhere" if sampled.assumed else "Sampled"

@@ -94,7 +94,7 @@ def _judged(audit: LayerAudit) -> dict[str, Any]:
 
 
 def _sentences(answer: LayerAnswer) -> Iterator[str]:
-    """For a terminal: the rank, and the assumption."""
+    """Lines for a terminal: the rank, and the assumption."""
     audit, reading = answer.audit, answer.reading
     if audit is None:
         return
@@ -114,7 +114,7 @@ def _rank(answer: LayerAnswer) -> str:
 
 
 def _tolerance(audit: LayerAudit) -> str:
-    """What is required of each output, and who requires it."""
+    """The requirement for each output, and its origin."""
     limit = audit.limit
     bound = "nearer to its own label" if limit.bound is None else short(limit.bound)
     source = "by default (--tolerance sets another)" if limit.default else "by --tolerance"

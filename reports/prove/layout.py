@@ -1,4 +1,5 @@
-"""Where the boxes of a directed acyclic graph go: a small version of Sugiyama's layered drawing.
+"""The places of the boxes of a directed acyclic graph: a small version of Sugiyama's layered
+drawing.
 
 Rows from premises down to conclusions, at most `MOST_WIDE` boxes in each (Coffman and Graham's
 bound on the width). An edge that skips rows is threaded through stand-ins, one in each row, so that

@@ -70,7 +70,7 @@ def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
 
 
 def _saturation(proof: Proof) -> str:
-    """What `--saturate` asked for, and whether it holds; "" if it was not given."""
+    """The saturation requested by `--saturate`, and whether it holds; "" if it was not given."""
     asked = proof.trace.get(ids.SATURATION_ASKED)
     if asked is None:
         return ""

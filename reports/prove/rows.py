@@ -35,7 +35,7 @@ Row = tuple[str, ...]
 
 
 def hypotheses(proof: Answer, built: bool) -> list[Row]:
-    """Name, statement, what is asked, what was found, level, and the steps that use it."""
+    """Name, statement, requirement, result, level, and the steps that use the hypothesis."""
     return [
         (
             title(name),
@@ -144,8 +144,8 @@ def heads(proof: Proof) -> tuple[Row, list[Row]]:
 
 
 def gaps(proof: Answer) -> list[Row]:
-    """Name, statement, level and reason of all that is not proved. Steps of several heads that lack
-    the same are one row."""
+    """Name, statement, level and reason of all that is not proved. Steps of several heads with the
+    same gap are one row."""
     lines: dict[tuple[object, ...], list[Claim]] = {}
     for c in not_proved(proof):
         head = head_and_step(c.id)

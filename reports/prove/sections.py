@@ -29,7 +29,7 @@ _PAPER = "{mahdavi2024memorization,"
 
 
 def sections(proof: Proof) -> dict[str, object]:
-    """What the templates of these sections use."""
+    """The names that the templates of these sections use."""
     built = proof.layer is not None or proof.network is not None
     trace, command = proof.trace, printable(proof.command)
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
@@ -67,7 +67,7 @@ def sections(proof: Proof) -> dict[str, object]:
 
 
 def _steps(proof: Answer) -> dict[str, object]:
-    """The claims in order; those of the heads stand together, at the first of them."""
+    """The claims in order; those of the heads are together, at the first of them."""
     trace, heads = proof.trace, head_steps(proof.trace)
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     view, anchor = diagram(trace), anchors(trace)
@@ -119,7 +119,7 @@ def _cites_paper(proof: Answer) -> bool:
 
 
 def _arithmetic(claims: Iterable[Claim]) -> list[str]:
-    """What computed these claims, shortest first."""
+    """The software that computed these claims, shortest first."""
     kinds = {printable(c.arithmetic) for c in claims if c.arithmetic}
     return sorted(kinds, key=lambda a: (len(a), a))
 

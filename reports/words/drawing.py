@@ -38,7 +38,7 @@ Picture = Figure | Drawing
 
 
 def svgs(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
-    """Each as SVG, by the same name."""
+    """Each figure as SVG, by the same name."""
     return {name: picture._repr_svg_().encode() for name, picture in pictures.items()}
 
 

@@ -1,6 +1,6 @@
 """How each evidence level is worded and coloured: one table for report, terminal and figures.
 
-No entry calls evidence proved that is not; a test reads every entry for that.
+No entry calls unproved evidence proved; a test checks every entry.
 """
 
 from __future__ import annotations

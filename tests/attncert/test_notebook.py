@@ -95,7 +95,7 @@ def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
         with figures.drawn():
             assert isinstance(figure, matplotlib.figure.Figure) == (name != "graph")
             assert "</svg>" in figure._repr_svg_()
-    with pytest.raises(AttributeError, match=r"no plot saturation: there are graph$"):
+    with pytest.raises(AttributeError, match=r"no plot saturation; the plots are graph$"):
         prove(DATA, Prove(heads=1)).plot.saturation()
 
 

@@ -143,7 +143,7 @@ def hostile() -> Proof:
 
     proof = changed(paper_proof(), change)
     data = replace(proof.data)
-    object.__setattr__(data, "name", HOSTILE)  # which `Dataset` itself would not let through
+    object.__setattr__(data, "name", HOSTILE)  # which `Dataset` itself would refuse
     return replace(proof, data=data)
 
 

@@ -1,1 +1,1 @@
-"""Certificates: what is written, with which versions, and what Coq proves of them."""
+"""Certificates: their content, the versions in them, and the theorems of Coq about them."""

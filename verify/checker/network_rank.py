@@ -7,9 +7,9 @@
     "jacobian at zero"  the same, and all outputs are 0, whatever the data: heads of the last block
                         with equal key and query have products value @ output that add up to 0.
                         Then weights of this shape memorize every labelling: by the ranks the
-                        outputs map a neighbourhood of the weights onto one of 0, and for labels y
-                        and some c > 0 it has y / c; multiplying the values of the last block by c
-                        multiplies the outputs by c;
+                        outputs map a neighbourhood of the weights onto one of 0, which contains y /
+                        c for any labels y and some c > 0; multiplying the values of the last block
+                        by c multiplies the outputs by c;
     "features"          the features of the last block (its heads' means of the tokens): one choice
                         of keys, queries and earlier blocks serves all labels.
 

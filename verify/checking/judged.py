@@ -59,7 +59,8 @@ def contradiction(file: Mapping[str, Any], judge: str) -> str:
 
 
 def judge_of(file: Mapping[str, Any], answer: Answer) -> str:
-    """ "plain checker", "fast check", or "" if the file is too large for both, or judged before."""
+    """ "plain checker", "fast check", or "" if the file is too large for both, or was judged
+    before."""
     if file["claim"] in _RELATIONS:
         return "plain checker"
     if file["claim"] == "interpolation":

@@ -1,1 +1,1 @@
-"""What several layers of attention memorize: the law of their parameters, from both sides."""
+"""The capacity of several layers of attention: the law of their parameters, from both sides."""

@@ -1,1 +1,1 @@
-"""What heads and layers can memorize: bounds for all weights, and weights that reach them."""
+"""The capacity of heads and layers: bounds for all weights, and weights that reach them."""

@@ -1,4 +1,4 @@
-"""What a network outputs: equality with the labels, errors, nearest labels.
+"""The outputs of a network: equality with the labels, errors, nearest labels.
 
 | route to equality | arithmetic | what it confirms |
 | --- | --- | --- |

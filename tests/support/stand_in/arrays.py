@@ -207,7 +207,7 @@ def bare_or_none(value: Any) -> Any:
 
 
 def namespace(name: str, numpy: Any) -> types.ModuleType:
-    """A module with the names of one of CuPy's, and what NumPy does under them."""
+    """A module with the names of a CuPy module, which call NumPy's functions."""
     names, module = NAMES[name], types.ModuleType(name)
 
     def missing(*_: Any, **__: Any) -> Any:

@@ -50,9 +50,9 @@ def best_partition(
     """The largest set of examples found for which some grouping meets (P), with its certificate.
 
     The given order is tried first, then others (`search.py`). Examples whose context
-    has rank below n are left out. That no more can be placed is proved by the upper bound, or left
-    undecided. values: d_v of the layer; None: no narrower than the labels. Exact; deterministic for
-    a seed.
+    has rank below n are left out. The claim that no more can be placed is proved by the upper
+    bound, or left undecided. values: d_v of the layer; None: no narrower than the labels. Exact;
+    deterministic for a seed.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
@@ -78,7 +78,7 @@ def best_partition(
 def _maximum(
     data: Dataset, groups: Groups, usable: Sequence[int], sizes: Sizes, parts: Sequence[Part]
 ) -> Claim:
-    """That no more can be placed: proved if the upper bound says so."""
+    """The claim that no more can be placed: proved if the upper bound says so."""
     placed = {t for group in groups for t in group}
     most = sum(part.most for part in parts)
     if len(placed) == len(usable):

@@ -53,9 +53,10 @@ _NO_OUTPUTS = "a certificate is about outputs and labels"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LayerAnswer(Answer):
-    """data: with the rows that each query sees. weights: as stored. attention: the weights on the
-    data, with their conventions. masked: whether the question or the caller gives a mask. audit:
-    errors, heads and the rest; None if the layer does not reproduce recorded outputs."""
+    """data: its contexts are the rows that each query sees. weights: as stored. attention: the
+    weights on the data, with their conventions. masked: whether the question or the caller gives a
+    mask. audit: errors, heads and the rest; None if the layer does not reproduce recorded
+    outputs."""
 
     question: LayerQuestion
     data: Dataset
@@ -182,7 +183,7 @@ def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
 def _certified(
     audit: LayerAudit, network: Network, data: Dataset, command: str
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """As `within.certified`; without a certificate if the checker cannot judge it quickly."""
+    """Like `within.certified`, but without a certificate if the checker cannot judge it quickly."""
     attention, error = audit.attention, audit[ids.LAYER_ERROR]
     if attention.block.root != 1:
         return [], {"uncertified": f"no block divides logits by the root of {attention.block.root}"}
@@ -218,7 +219,7 @@ def _claims(audit: LayerAudit, width: Fraction) -> list[Claim]:
 
 
 def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
-    """These claims after, and resting on, the claim that the layer was read correctly, if it
+    """The claim that the layer was read correctly, then these claims, which rest on it if it
     holds."""
     if reading is None:
         return tuple(claims)

@@ -3,12 +3,11 @@
 The questions asked of any weights, constructed or trained, rounded or not:
 
     error       |A(E, e) - y| of each example, enclosed, or exact if all numbers are rational
-    rank        Z = T? If so, the keys and queries memorize *every* labelling (universally), and
-                only the readout is to blame for an error
-    saturation  the largest softmax weight of each head and example, enclosed
-    groups      which head carries which example (heads.py)
-    ablation    the error without each head, and the examples to which it gives most (heads.py)
-    Theorem 1   capacity, rank of M_h, the partition condition for these groups, and saturation of
+    rank Z = T? If so, the keys and queries memorize *every* labelling (universally), and an error
+    is due to the readout alone saturation the largest softmax weight of each head and example,
+    enclosed groups which head carries which example (heads.py) ablation the error without each
+    head, and the examples to which it gives most (heads.py) Theorem 1 capacity, rank of M_h, the
+    partition condition for these groups, and saturation of
                 the examples of earlier heads
 
 A layer need not do what Theorem 1 does: that part only describes the layer.
@@ -48,8 +47,8 @@ BITS = 256  # of the balls for weights, features and singular values
 
 @dataclass(frozen=True)
 class LayerAudit:
-    """claims: error, memorization, rank, and what of Theorem 1 the layer realises. off_peak: H×T,
-    softmax weight outside the largest, enclosed."""
+    """claims: error, memorization, rank, and the properties of Theorem 1 that the layer has.
+    off_peak: H×T, softmax weight outside the largest, enclosed."""
 
     attention: Attention
     limit: Limit

@@ -37,9 +37,9 @@ _SOURCE = "ours; docs/models-and-layers.md"
 def read_claim(
     stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
-    """The audited layer is the one that was stored: by its outputs, by its type, or assumed. None
-    for this project's format, which says it. Refuted if the layer as read does not reproduce the
-    recorded outputs.
+    """The claim that the audited layer is the stored one: shown by its outputs, by its type, or
+    assumed. None for this project's format, which says it. Refuted if the layer as read does not
+    reproduce the recorded outputs.
     """
     if recorded is not None:
         return _reproduced(stored, attention, recorded)
@@ -102,7 +102,7 @@ def _lost(attention: Attention, unit: float) -> float:
 
 
 def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -> FloatArray:
-    """Outputs (T, m) in arithmetic of this kind, each step rounded to the unit roundoff."""
+    """Outputs (T, m) in arithmetic of this kind, with each step rounded to the unit roundoff."""
 
     def step(x: FloatArray) -> FloatArray:
         if not unit:

@@ -35,8 +35,8 @@ def embed(
     """Write queries of all inputs and contexts of some, as the folder that `embeddings` describes.
 
     Returns a summary, with the number of shards that an earlier run had finished. Deterministic for
-    one machine and its libraries. Raises InputError, before anything is written if possible; a bad
-    input later on leaves the shards before it.
+    one machine and its libraries. Raises InputError, before anything is written if possible; after
+    a later bad input the shards before it remain.
     """
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)

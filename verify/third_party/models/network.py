@@ -30,9 +30,8 @@ _KERNEL = re.compile(r'implementation": "[^"]*/')
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A model on the CPU, in the arithmetic of its weights, and its layer k.
-
-    absent: weights that are in no file; they are NaN here.
+    """A model on the CPU, in the arithmetic of its weights, and its layer k. absent: weights that
+    no file contains; they are NaN here.
     """
 
     model: Any
@@ -149,7 +148,7 @@ def _tensors_sha256(model: Any) -> str:
 
 
 def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
-    """The model, and the names of its weights that are in no file. transformers draws those at
+    """The model, and the names of its weights that no file contains. transformers draws those at
     random; here they are NaN, so that a state that depends on them is noticed."""
     torch, transformers = libraries()
     index = Path(name) / "model.safetensors.index.json"
@@ -158,7 +157,7 @@ def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
         if any(os.path.isabs(file) or ".." in Path(file).parts for file in files):
             raise InputError(index.name, "one of files in its folder", "one of files outside it")
         warnings.simplefilter("ignore")
-        warnings.filterwarnings("error", "Casting complex")  # takes half of the numbers away
+        warnings.filterwarnings("error", "Casting complex")  # removes half of the numbers
         model, loading = transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype=torch.float32,
             trust_remote_code=False, output_loading_info=True,
