@@ -227,7 +227,8 @@ def _proof(answer: Answer) -> dict[str, Any] | None:
 
 
 def in_notebook(answer: Answer) -> str:
-    """For Jupyter: the text for a terminal, with mathematics between dollars, and the table.
+    """The Markdown for Jupyter: the text for a terminal, with mathematics between dollars, and the
+    table.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -171,7 +171,7 @@ def level_words(proof: Answer, claim: Claim) -> str:
 
 
 def held_down(proof: Answer, claim: Claim) -> str:
-    """Why the standing is below the level: a clause, or nothing."""
+    """The reason why the standing is below the level: a clause, or nothing."""
     names = causes(proof.trace, claim)
     if not names:
         return ""

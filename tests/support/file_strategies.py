@@ -76,7 +76,7 @@ def certificates(draw: st.DrawFn) -> Certificate:
 
 
 def mutants() -> st.SearchStrategy[Any]:
-    """Small true certificates, mutated; digests as they were."""
+    """Small true certificates, mutated; the digests are not changed."""
     return st.sampled_from(_SMALL).flatmap(mutated)
 
 

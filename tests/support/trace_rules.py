@@ -188,7 +188,7 @@ def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
     method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
     that method can show.
 
-    The rank shows it of all T alone.
+    The rank shows it only for all T vectors together.
     """
     told = claim.numbers
     if f"{words.counted(math.comb(T, k), 'subset', 'all')} " in str(told.get("found")):

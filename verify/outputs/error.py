@@ -62,9 +62,9 @@ def at_least(margin: Fraction) -> Limit:
 
 
 def default_limit(data: Dataset) -> Limit:
-    """Whole labels count as classes: each output must be nearer to its own than to any other. Real
-    ones must be met to within a hundredth of their spread. Raises InputError if all labels are
-    equal, or there are too many to compare.
+    """Whole labels count as classes: each output must be nearer to its own than to any other.
+    Outputs must be within a hundredth of the spread of real labels. Raises InputError if all labels
+    are equal, or there are too many to compare.
 
     >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, 1, 5])).must
     'is nearer to its own label than to any other'

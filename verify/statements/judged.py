@@ -1,6 +1,6 @@
 """A construction on data, judged up to its outputs: hypotheses, what the builder returns, steps and
-promises, and whether the proof holds. An error in a third party's code is one line that names the
-part.
+promises, and whether the proof holds. An error in a third party's code becomes one line that names
+the part.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """An attack on a construction: small degenerate data of every kind, searched for a failure.
 
 Case number k of a seed is drawn from (seed, k) alone, so it can be drawn again without the others.
-The construction owes a result if all its hypotheses about the data hold, or if its theorem says so
-by other code than the builder's. Then `prove` builds, decides every step and judges the outputs, or
+The construction owes a result if all its hypotheses about the data hold, or if its theorem says so,
+by code other than the builder's. Then `prove` builds, decides every step and judges the outputs, or
 for a layer the rank. A refusal, a false step and a false claim are failures. A failure is shrunk to
 a data set from which nothing can be removed.
 

@@ -1,1 +1,2 @@
-"""The theorems in Coq and the verified checker, from Python: what they are is in verify/kernel."""
+"""The theorems in Coq and the verified checker, used from Python; their sources are in
+verify/kernel."""

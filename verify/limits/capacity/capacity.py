@@ -1,10 +1,10 @@
 """`attncert capacity` as a function: what H heads can do, for three notions of memorizing.
 
 *All labels at once* (universal): one choice of key and query weights. *Each labelling*: for each
-some weights. *Some labellings*: those that some weights output contain an open set. Each implies
-the next, and none says which labellings they are (docs/paper.md, section 1).
-For each notion: how many labels H heads serve, and how many heads all labels of these examples
-need, from both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
+labelling some weights. *Some labellings*: those that some weights output contain an open set. Each
+implies the next, and none says which labellings they are (docs/paper.md, section 1). For each
+notion: how many labels H heads serve, and how many heads all labels of these examples need, from
+both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
 """
 
 from __future__ import annotations
