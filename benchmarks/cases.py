@@ -60,7 +60,7 @@ def command(script: str) -> str:
 
 
 def write(result: dict[str, Any], out: str) -> None:
-    """Sorted JSON, moved into place."""
+    """Write sorted JSON to a temporary file, and move it into place."""
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")

@@ -145,7 +145,8 @@ def _bits_of_features(built: Any, data: Any) -> int:
 
 
 def _check(built: Any, data: Any, x: Any) -> list[int]:
-    """Z V = Y modulo each of CHECKS, features and all; the primes, or an error."""
+    """Check Z V = Y modulo each of CHECKS, with recomputed features; returns the primes, or raises
+    an error."""
     from attncert.verify.features import features
 
     for p in CHECKS:

@@ -39,7 +39,7 @@ MOST_TWICE = 10_000  # examples up to which that is tried, and a file written
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=1800, help="seconds for one case")
-    parser.add_argument("--only", type=int, help="this one of the cases, from 0; others stay")
+    parser.add_argument("--only", type=int, help="the only case to run, from 0; default: all")
     parser.add_argument("--quick", action="store_true", help="one small case only")
     arguments = asked(parser, OUT, _run, markdown)
     from machine import machine

@@ -137,7 +137,7 @@ def share_near(point: Point, rows: list[dict[str, Any]]) -> float:
 
 
 def certified(point: Point, T: int, best: Descent, row: dict[str, Any]) -> bool:
-    """Whether these weights have a certificate that checks; what there is to say goes into row."""
+    """Whether these weights have a valid certificate; the details are added to the row."""
     start, data = time.process_time(), data_of(point, T)
     near = certify(data, np.asarray(best.weights), point.shape())
     shown = checked(near) if near.holds else {"status": "none", "why": near.why}
@@ -220,7 +220,7 @@ def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
 
 
 def not_run(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for every point without one, with what it would cost."""
+    """A row for every point without one, with its estimated cost."""
     known = {key(row) for row in rows}
     return [
         asdict(point) | {"bounds": point.bounds(), "outcome": "not run", **estimate(point)}

@@ -39,7 +39,7 @@ def study(seed: int = 0) -> Study:
 
 
 def claims(study: Study) -> tuple[Claim, Claim]:
-    """That everything came out as it must, in two sentences."""
+    """The result that every case has the required outcome, in two sentences."""
     return _steps(study), _remark(study)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 from hypotheses.instance import Instance, affine_rank, every_subset_independent, rank
 
-_DRAWS = 20_000  # instances looked at for one that meets the condition
+_DRAWS = 20_000  # instances drawn to find one that meets the condition
 
 
 @dataclass(frozen=True)
