@@ -103,6 +103,8 @@ def _by_layers(answer: DepthCapacity) -> str:
     heads = counted(answer.shape.heads, "head")
     if need is None:
         return f"No number of layers of {heads} that was looked at is enough for some labellings."
+    if need == enough == 1:
+        return f"With {heads}, 1 layer is enough for some labellings."
     if need == enough:
         return f"With {heads} in each, {counted(need, 'layer')} are the fewest for some labellings."
     return f"With {heads} in each, some labellings need {counted(need, 'layer')} or more."

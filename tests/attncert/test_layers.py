@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.shell import Shell
 
-from attncert import Capacity, Fit, capacity, fit
+from attncert import Capacity, Dataset, Fit, capacity, fit
 from attncert.constructions.data.generators import random
 from attncert.verify.depth.capacity import DepthCapacity
 
@@ -52,6 +52,19 @@ def test_two_layers_fit_what_one_does_not(tmp_path: Path, shell: Shell) -> None:
     assert shell.runs("check", tmp_path / "out" / "certificate.json").out.startswith("holds: ")
 
 
-@pytest.mark.parametrize("layers", [0, -1])
+@pytest.mark.parametrize("layers", [0, -1, 6, 10**9])
 def test_layers_are_counted_from_one(layers: int, shell: Shell) -> None:
     shell.refuses("capacity", "digits", "--layers", layers)
+
+
+def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:
+    """All vectors are 0, so is every rank."""
+    data = Dataset.of([[0, 0]], [[0, 0], [0, 0]], [1, 2])
+    answer = capacity(data, Capacity(layers=2))
+    assert answer.rows[-1].serves[0] == 0 and answer.standing.value == "undecided"
+
+
+def test_narrow_values_are_counted_for_some_labellings_alone() -> None:
+    data = random(T=4, n=2, d=3, seed=1, m=3)
+    answer = capacity(data, Capacity(layers=2, value_width=1))
+    assert [row.about.value for row in answer.rows] == ["some labellings"]

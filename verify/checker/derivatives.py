@@ -57,7 +57,11 @@ def turned(matrix: Any) -> Any:
 
 def product(rows: Any, columns: Any, on: Any) -> Any:
     """rows times the matrix with these columns."""
-    return [[on.dot(row, column) for column in columns] for row in rows]
+    made = []
+    for row in rows:
+        on.limits.on_time()
+        made.append([on.dot(row, column) for column in columns])
+    return made
 
 
 def added(one: Any, other: Any, on: Any) -> Any:
@@ -72,6 +76,8 @@ def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> 
     rows, tokens: for each field. often: for each row, how often each token counts.
     """
     made, saved, logits = list[Any](), list[Any](), list[Any]()
+    first = numbers.fields[0]
+    first.limits.hold(first.bytes * len(block.fields[0]) * len(rows[0]) * len(tokens[0]))
     for heads, on, asking, context in zip(block.fields, numbers.fields, rows, tokens, strict=False):
         by_head = []
         for (_, key), (_, query), *_ in heads:

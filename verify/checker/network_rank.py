@@ -152,9 +152,10 @@ class Field:
     """Integers modulo p; softmax: of logits modulo the next prime, which is the order of 2."""
 
     zero, one = 0, 1
+    bytes = 200  # of logits and softmax weights in all fields, for a token and a row
 
-    def __init__(self, p: int, slope: int) -> None:
-        self.p, self.slope = p, slope
+    def __init__(self, p: int, slope: int, limits: Limits) -> None:
+        self.p, self.slope, self.limits = p, slope % p, limits
 
     def dot(self, x: Any, y: Any) -> int:
         return dot_mod(x, y, self.p)
@@ -186,7 +187,7 @@ class Field:
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, m = dims(cert, "examples labels")
     p, pivots = parts.primes[0], list[tuple[int, list[int]]]()
-    numbers = Numbers([Field(p, parts.slope) for p in parts.primes], 1)
+    numbers = Numbers([Field(p, parts.slope, limits) for p in parts.primes], 1)
     contexts, queries = parts.contexts, parts.queries
     asks = residues(queries, parts.primes, limits)
     causal = any(type(one) is Softmax and one.causal for one in parts.blocks)

@@ -14,6 +14,7 @@ from itertools import count, islice
 from typing import ClassVar
 
 from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.errors import InputError
 from attncert.constructions.given.law import Spans
 from attncert.constructions.given.zeros import best_sizes, most_examples
 from attncert.constructions.network.network import Network
@@ -34,7 +35,7 @@ from attncert.verify.questions.fit import Capacity
 
 _DRAWS = 3  # maximum number of networks for one rank
 _TRIES = 4  # maximum number of head counts tried in the search for the fewest that are enough
-_MOST_LAYERS = 12
+MOST_LAYERS = 5  # a tower for more has no prime below 2^24
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
@@ -111,7 +112,8 @@ class DepthCapacity(Answer):
 def depth_capacity(
     data: Dataset, question: Capacity, progress: StageProgress = silent
 ) -> DepthCapacity:
-    """The answer for `question.layers` layers. Exact. Deterministic for a seed.
+    """The answer for `question.layers` layers. Exact. Deterministic for a seed. Raises InputError
+    for more than MOST_LAYERS.
 
     >>> from attncert.constructions.data.generators import random
     >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
@@ -119,6 +121,8 @@ def depth_capacity(
     [('universal', (3, 3), (6, 6)), ('every labelling', (3, 18), (1, 5)), \
 ('some labellings', (18, 18), (1, 1))]
     """
+    if question.layers > MOST_LAYERS:
+        raise InputError("layers", f"at most {MOST_LAYERS}", question.layers)
     data = by_class(question.of(data))
     seconds: dict[str, float] = {}
     search = _Search(data, DeepSpans.of(data), question, progress)
@@ -176,7 +180,7 @@ class _Search:
     def depths(self) -> Iterator[Depth]:
         """Results for one layer and more, until the rank equals the number of labels, and at least
         up to the question's number of layers."""
-        for layers in range(1, _MOST_LAYERS + 1):
+        for layers in range(1, MOST_LAYERS + 1):
             shape = self._shape(self.shape.heads, layers)
             bound = min(self.labels, self.spans.bound(shape))
             reached = self._best(shape, JACOBIAN, bound)

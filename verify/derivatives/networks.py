@@ -68,9 +68,36 @@ def _together(matrices: Any, entries: Entries) -> Array:
     return entries(table.reshape(shape), int(denominator))
 
 
-def tokens_of(data: Dataset, start: int, stop: int) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+def is_causal(network: Network) -> bool:
+    """Whether a block has a causal mask, so that the order of the tokens counts."""
+    return any(getattr(block, "mask", None) == "causal" for block in network.blocks)
+
+
+def tokens_of(
+    data: Dataset, start: int, stop: int, *, in_order: bool = False
+) -> tuple[AnyArray, AnyArray, AnyArray | None]:
     """Tokens (b or 1, n, d) and queries (b, d) as numerators, and how often each token stands in
-    its context, (b or 1, 1, 1, n) or None; of the examples from `start` to `stop`."""
+    its context, (b or 1, 1, 1, n) or None; of the examples from `start` to `stop`.
+
+    in_order: equal tokens stand one by one, in the order that they have in the context; the rows
+    that fill up a shorter context come last, with the count 0.
+    """
+    queries = data.queries.numerators[start:stop]
+    if in_order and data.order is not None:
+        tokens, once = _in_order(data, start, stop)
+        return tokens, queries, once
     rows = slice(0, 1) if data.shared else slice(start, stop)
     times = None if data.times is None else data.times[rows, None, None, :]
-    return data.contexts.numerators[rows], data.queries.numerators[start:stop], times
+    return data.contexts.numerators[rows], queries, times
+
+
+def _in_order(data: Dataset, start: int, stop: int) -> tuple[AnyArray, AnyArray]:
+    assert data.order is not None
+    places = [data.order[t] for t in range(start, stop)]
+    longest = max(map(len, places))
+    rows = np.zeros((len(places), longest), dtype=np.int64)
+    times = np.zeros((len(places), 1, 1, longest), dtype=np.int64)
+    for k, some in enumerate(places):
+        rows[k, : len(some)], times[k, ..., : len(some)] = some, 1
+    which = np.zeros(len(places), dtype=np.int64) if data.shared else np.arange(start, stop)
+    return data.contexts.numerators[which[:, None], rows], times

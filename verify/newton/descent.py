@@ -83,11 +83,11 @@ def descend_deep(
     def slopes(x: FloatArray) -> FloatArray:
         return np.concatenate([model.rows(model.run(x, *part(rows))) for rows in blocks])
 
-    found = minimise(
-        errors, slopes, _start(model, seed), max_steps=max_steps, patience=max_steps,
-        progress=progress,
-    )  # fmt: skip
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # numbers beyond float64 end the search
+        found = minimise(
+            errors, slopes, _start(model, seed), max_steps=max_steps, patience=max_steps,
+            progress=progress,
+        )  # fmt: skip
         weights = found.weights * _factors(model, E, y)
     finite = bool(np.isfinite(weights).all())
     why = found.why if finite else "the weights are beyond the range of float64"

@@ -46,7 +46,8 @@ def derivatives(
         parts = []
         for start in range(0, data.T, step):
             stop = min(start + step, data.T)
-            tokens, queries, times = networks.tokens_of(data, start, stop)
+            in_order = networks.is_causal(network)
+            tokens, queries, times = networks.tokens_of(data, start, stop, in_order=in_order)
             contexts = _balls(tokens, data.contexts.denominator)
             asking = _balls(queries, data.queries.denominator)
             done = engine.run(blocks, contexts, asking, _ARITHMETIC, times)

@@ -8,6 +8,7 @@ from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import DEVICES, SEED, SIZE, DeviceChoice, whole
 
 _MOST_STEPS = 10**9
+LAYERS = whole(1, 16)
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +29,7 @@ class Fit(Question):
     )
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
-    layers: int = option(1, SIZE, "number L of layers of H heads each; the last reads out")
+    layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
     steps: int | None = option(
         None,
         whole(1, _MOST_STEPS),
@@ -56,7 +57,7 @@ class Capacity(Question):
     )
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
-    layers: int = option(1, SIZE, "number L of layers of H heads each; the last reads out")
+    layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
     seed: int = option(0, SEED, "random seed of the weights")
 
     @property

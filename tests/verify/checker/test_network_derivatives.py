@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from copy import deepcopy
 from pathlib import Path
 
@@ -63,3 +64,43 @@ def test_a_chain_modulo_which_a_sum_vanishes_is_refused(tmp_path: Path) -> None:
         certificate["rank"]["primes"] = primes
         found |= statuses(sealed(certificate), tmp_path)
     assert found <= {"wrong"}
+
+
+def causal(of: str) -> dict[str, object]:
+    """Two sequences of equal tokens in another order, which a causal block tells apart.
+
+    Block 1 of AAB and BAB with keys 0 and the map -6/11: the features of both are equal.
+    """
+    certificate = deepcopy(deep_cases.case(of))
+    zero, one = [["0"], ["0"]], [["1", "0"], ["0", "1"]]
+    first = certificate["network"][0] | {
+        "mask": "causal",
+        "output": [["-6/11", "0"], ["0", "-6/11"]],
+    }
+    first["heads"] = [{"key": zero, "query": zero, "value": one}]
+    last = certificate["network"][1] | {"output": [["1"], ["0"]]}
+    last["heads"] = [{"key": zero, "query": zero, "value": one}]
+    certificate["network"] = [first, last]
+    data = {"embedding": one, "positions": None, "sequences": [[0, 0, 1], [1, 0, 1]]}
+    certificate["data"] = data | {"examples": [[0, 2], [1, 2]], "labels": [["0"], ["1"]]}
+    certificate["dims"] = {"examples": 2, "context": 3, "width": 2, "labels": 1}
+    certificate["rank"]["value"] = 2
+    return sealed(certificate)
+
+
+@pytest.mark.parametrize("of", ["features", "jacobian"])
+def test_the_order_of_equal_tokens_counts_behind_a_causal_block(of: str, tmp_path: Path) -> None:
+    found = statuses(causal(of), tmp_path)
+    assert len(found) == 1 and (found == {"wrong"} or of == "jacobian")
+
+
+def test_time_and_memory_are_counted(tmp_path: Path) -> None:
+    """1,500 tokens make tables of 1,500 times 1,500 numbers."""
+    certificate = deepcopy(deep_cases.case())
+    certificate["data"]["contexts"] = [[[str(k), "1", "2"] for k in range(1500)]]
+    certificate["dims"]["context"] = 1500
+    path = written(sealed(certificate), tmp_path)
+    start = time.monotonic()
+    assert check_file(path, 0.5).status == "over limit"
+    assert check_file(path, 60, 20).status == "over limit"
+    assert time.monotonic() - start < 20
