@@ -39,8 +39,15 @@ class Network:
     blocks: tuple[Block, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.blocks, (tuple, list)):
+            kind = type(self.blocks).__name__
+            raise InputError("network", "a tuple of blocks, such as Network((block,))", kind)
         if not self.blocks:
             raise InputError("network", "made of one block or more", "empty")
+        for block in self.blocks:
+            if not isinstance(block, (Attention, FeedForward)):
+                kind = type(block).__name__
+                raise InputError("network", "made of Attention and FeedForward", kind)
 
     def __repr__(self) -> str:
         return in_brief(self, depth=self.depth, units=self.units, parameters=self.parameters)

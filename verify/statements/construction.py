@@ -212,8 +212,10 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
         yield "build", "a function", type(construction.build).__name__
     yield from _statements("hypotheses", construction.hypotheses, Hypothesis)
     yield from _statements("steps", construction.steps, Step)
+    if isinstance(construction.options, str):
+        yield "options", f"a tuple, ({construction.options!r},)", "a string"
     if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
-        yield "claims", "one or more, such as Exact()", construction.claims
+        yield "claims", "one or more, such as Exact()", repr(construction.claims)
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
         yield "claims", "of different kinds", construction.claims
     yield from _premises(construction.hypotheses, construction.steps)
@@ -228,8 +230,13 @@ def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, ob
             yield part, "named by words joined by hyphens", name
         if not isinstance(statement, kind):
             yield f"{part}: {name}", f"a {kind.__name__}", type(statement).__name__
-        elif not (isinstance(statement.sentence, str) and callable(statement.relations)):
-            yield f"{part}: {name}", "a sentence and a function", statement.sentence
+        elif not isinstance(statement.sentence, str):
+            yield f"{part}: {name}: sentence", "a string", type(statement.sentence).__name__
+        elif not callable(statement.relations):
+            kind = type(statement.relations).__name__
+            yield f"{part}: {name}: relations", "a function", kind
+        elif isinstance(statement.where, str):
+            yield f"{part}: {name}: where", f"a tuple, ({statement.where!r},)", "a string"
         elif getattr(statement, "each", "") not in ("", "head", "group", "block"):
             yield f"{part}: {name}: each", "head, group or block", statement.each
 

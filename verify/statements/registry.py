@@ -106,7 +106,7 @@ def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
 
 def _line(error: BaseException) -> str:
     """The last line of third-party code in the traceback."""
-    ours = str(Path(__file__).parents[1])
+    ours = str(Path(__file__).parents[2])
     frames = traceback.extract_tb(error.__traceback__)
     foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
     return f" ({Path(foreign[-1].filename).name}, line {foreign[-1].lineno})" if foreign else ""
@@ -117,6 +117,8 @@ def _imported(place: str) -> Construction:
     module, _, attribute = place.partition(":")
     try:
         method = getattr(_module(module), attribute)
+    except InputError:  # it names the field of the record
+        raise
     except (Exception, SystemExit) as error:  # whatever a module can raise
         reason = f"{place} ({error_text(error)})"
         raise InputError("construction", "a module and a name in it", reason) from error
