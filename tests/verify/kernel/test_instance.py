@@ -48,7 +48,7 @@ def test_a_theorem_is_named_with_its_file_and_hash() -> None:
     two = in_coq("real.theorem_1", "reduction.reduction")
     assert two.startswith(f"{told}; theorem reduction of ") and names_a_theorem(two)
     assert not names_a_theorem(two[:-1]) and not names_a_theorem(f"{told}; ")
-    with pytest.raises(ValueError, match="no headline"):
+    with pytest.raises(ValueError, match="not a headline"):
         in_coq("real.theorem_2")
 
 
