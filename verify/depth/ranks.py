@@ -6,7 +6,6 @@ blocks of examples and pass through the same elimination as those of one layer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -129,9 +128,3 @@ def deep_rank(
             continue
         return DeepRank(rank, rows, primes, slope, tuple(tried))
     return DeepRank(0, rows, tried[0], slope, tuple(tried))
-
-
-def exact_chain(network: Network, chain: Sequence[int]) -> bool:
-    """Whether the chain is long enough for the network's softmax blocks."""
-    softmax = sum(isinstance(block, ExactAttention) for block in network.blocks)
-    return len(chain) == softmax + 1 and tower.is_chain(chain)

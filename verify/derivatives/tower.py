@@ -48,11 +48,12 @@ from flint import fmpz
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.exact.modular import SumVanishes
+from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.derivatives.engine import Arithmetic, Array
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
 
-LARGEST = 11_863_067  # sums of 256 products of residues stay exact in float64
+LARGEST = PRIMES_FLOAT64[0]  # sums of 256 products of residues stay exact in float64
 _LOW_BITS = 12  # of an exponent, in the first of two tables of powers
 
 
