@@ -18,8 +18,8 @@ def asked(
     run: Callable[[dict[str, Any]], dict[str, Any]],
     markdown: Callable[[dict[str, Any]], str],
 ) -> argparse.Namespace:
-    """The arguments; ends here where one case is to be run, or the table to be written."""
-    parser.add_argument("--table", action="store_true", help="write it into its page")
+    """The arguments; ends here if one case is to be run, or the table to be shown."""
+    parser.add_argument("--table", action="store_true", help="show the results as a table")
     parser.add_argument("--out", default=out)
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -28,7 +28,7 @@ def asked(
         raise SystemExit
     if arguments.table:
         name = Path(sys.argv[0]).name
-        into_document(name, markdown(json.loads(Path(arguments.out).read_text())))
+        show(name, markdown(json.loads(Path(arguments.out).read_text())))
         raise SystemExit
     return arguments
 
@@ -75,11 +75,13 @@ def table(headings: list[str], rows: list[list[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(x) for x in line) + " |" for line in lines)
 
 
-def into_document(name: str, text: str) -> None:
-    """Replace the text between the marks of `name`, in the page that has them."""
+def show(name: str, text: str) -> None:
+    """Print a table, and put it between the marks of `name` in a page that has them."""
+    print(text)
     root = Path(__file__).resolve().parent.parent
     begin, end = f"<!-- {name} -->\n", "<!-- end -->"
     pages = (root / "docs" / "performance.md", root / "benchmarks" / "README.md")
-    (path,) = (page for page in pages if begin in page.read_text())
-    before, rest = path.read_text().split(begin)
-    path.write_text(f"{before}{begin}{text}\n{end}{rest.split(end, 1)[1]}")
+    for path in pages:
+        before, found, rest = path.read_text().partition(begin)
+        if found:
+            path.write_text(f"{before}{begin}{text}\n{end}{rest.partition(end)[2]}")

@@ -1,7 +1,7 @@
 """Every labelling, by one certificate each: the largest T by sets of heads.
 
     python benchmarks/every_labelling.py [--quick] [--limit S] [--out RESULTS.json]
-    python benchmarks/every_labelling.py --table    writes the table of benchmarks/README.md
+    python benchmarks/every_labelling.py --table    shows the results as a table
 
 Random integers, distinct contexts, n = 32, d = 64, H = 12 heads of width one, in sets of k that
 share key and query: T is what Theorem 14 of docs/given-labels.md counts, and with eight examples

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import into_document, table
+from cases import show, table
 from machine import machine, peak_mebibytes
 from scipy.optimize import least_squares
 from threadpoolctl import threadpool_limits
@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, metavar="H")
     parser.add_argument("--adam-seeds", type=int, default=len(SEEDS))
     parser.add_argument("--adam-seconds", type=float, default=600.0)
-    parser.add_argument("--table", action="store_true", help="into benchmarks/README.md")
+    parser.add_argument("--table", action="store_true", help="show the results as a table")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--note", default="", help="what else the machine did")
@@ -243,7 +243,7 @@ def main() -> None:
     stamp = {"machine": machine("numpy", "scipy", "python-flint"), "threads": options.threads}
     stamp |= {"note": options.note} if options.note else {}
     if options.table:
-        into_document("fit.py", markdown(result))
+        show("fit.py", markdown(result))
         return
     if options.large:
         name = "large" if options.large == 10 else f"large_{options.large}_heads"

@@ -1,7 +1,7 @@
 """Cost against size of every part, and what the powers mean for a million examples.
 
     python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
-    python benchmarks/parts.py --table    writes the table of benchmarks/README.md, from that file
+    python benchmarks/parts.py --table    shows that file as a table
 
 Processor seconds of one thread at four sizes or more, and seconds = a size^b by least squares of
 the logarithms. Groups, heads, rank and the fast check: width one, n = 8, d = 16, T = 7H + 1

@@ -1,4 +1,4 @@
-"""The tables of ranks in benchmarks/README.md, from the committed results of rank.py.
+"""The tables of ranks, from the committed results of rank.py.
 
 python benchmarks/rank_tables.py
 """
@@ -9,13 +9,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cases import into_document, table
+from cases import show, table
 
 OUT = "benchmarks/results/rank.json"
 
 
 def main() -> None:
-    into_document("rank_tables.py", markdown(json.loads(Path(OUT).read_text())))
+    show("rank_tables.py", markdown(json.loads(Path(OUT).read_text())))
 
 
 def markdown(report: dict[str, Any]) -> str:

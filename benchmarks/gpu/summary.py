@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cases import into_document, table
+from cases import show, table
 
 from gpu.parts import PARTS
 from gpu.store import DRY
@@ -18,7 +18,7 @@ def write(folder: Path, dry: bool, document: bool) -> None:
     """Into benchmarks/README.md, or as table.md beside the files of results."""
     text = markdown(folder)
     if document:
-        into_document("gpu", text)
+        show("gpu", text)
     else:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "table.md").write_text((f"{DRY}\n\n" if dry else "") + text + "\n")
