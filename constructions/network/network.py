@@ -39,12 +39,13 @@ class Network:
     blocks: tuple[Block, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.blocks, (tuple, list)):
-            kind = type(self.blocks).__name__
+        blocks: Any = self.blocks  # as a user wrote it, of any type
+        if not isinstance(blocks, (tuple, list)):
+            kind = type(blocks).__name__
             raise InputError("network", "a tuple of blocks, such as Network((block,))", kind)
-        if not self.blocks:
+        if not blocks:
             raise InputError("network", "made of one block or more", "empty")
-        for block in self.blocks:
+        for block in blocks:
             if not isinstance(block, (Attention, FeedForward)):
                 kind = type(block).__name__
                 raise InputError("network", "made of Attention and FeedForward", kind)
