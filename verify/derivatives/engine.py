@@ -31,6 +31,8 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.arrays import IntArray
+
 Array = Any
 
 
@@ -188,6 +190,20 @@ def derivatives(done: Run, seed: Array) -> Array:
         columns.append(_in_order(block, weights, done.on))
     flat = [part for parts in reversed(columns) for part in parts]
     return done.on.concatenate(flat, 1)
+
+
+def jacobian(done: Run, array: Callable[[IntArray], Array]) -> Array:
+    """(b·m, P) derivatives of all m outputs, those of each example together.
+
+    array: integers as an array of the same kind as the weights.
+    """
+    count, m = done.outputs.shape
+    parts = []
+    for j in range(m):
+        seed = np.zeros((count, m), dtype=np.int64)
+        seed[:, j] = 1
+        parts.append(derivatives(done, array(seed))[:, None])
+    return done.on.concatenate(parts, 1).reshape(count * m, -1)
 
 
 def numbered(block: Block) -> list[Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from attncert.constructions.arrays import FloatArray, ObjectArray
+from attncert.constructions.arrays import IntArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Block as ExactBlock
 from attncert.constructions.network.network import Network
@@ -51,9 +51,7 @@ def derivatives(
             contexts = _balls(tokens, data.contexts.denominator)
             asking = _balls(queries, data.queries.denominator)
             done = engine.run(blocks, contexts, asking, _ARITHMETIC, times)
-            each = [engine.derivatives(done, _unit(stop - start, data.m, j)) for j in range(data.m)]
-            rows = BallArray.joined([part[:, None, list(unknowns)] for part in each], 1)
-            parts.append(rows.reshape((stop - start) * data.m, -1))
+            parts.append(engine.jacobian(done, _points)[:, list(unknowns)])
         return BallArray.joined(parts, 0)
 
 
@@ -63,10 +61,8 @@ def _balls(table: ObjectArray, denominator: int) -> BallArray:
     return BallArray.of(entries, table.shape)
 
 
-def _unit(count: int, m: int, j: int) -> BallArray:
-    mid: FloatArray = np.zeros((count, m))
-    mid[:, j] = 1
-    return BallArray(mid, np.zeros((count, m)))
+def _points(table: IntArray) -> BallArray:
+    return BallArray(table.astype(float), np.zeros(table.shape))
 
 
 def _natural(block: Block, written: ExactBlock) -> Block:
