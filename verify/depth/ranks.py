@@ -76,8 +76,7 @@ class NetworkRows:
 
     def rows(self, start: int, stop: int) -> Any:
         """(b·m, columns) balanced float64, the rows of each example together."""
-        in_order = networks.is_causal(self.network)
-        tokens, queries, times = networks.tokens_of(self.data, start, stop, in_order=in_order)
+        tokens, queries, times = networks.tokens_of(self.data, start, stop, self._blocks)
         contexts = self._entries(tokens, self.data.contexts.denominator)
         asking = self._entries(queries, self.data.queries.denominator)
         often = None if times is None else self._xp.asarray(times.astype(np.float64))

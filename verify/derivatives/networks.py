@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,22 +68,19 @@ def _together(matrices: Any, entries: Entries) -> Array:
     return entries(table.reshape(shape), int(denominator))
 
 
-def is_causal(network: Network) -> bool:
-    """Whether a block has a causal mask, so that the order of the tokens counts."""
-    return any(getattr(block, "mask", None) == "causal" for block in network.blocks)
-
-
 def tokens_of(
-    data: Dataset, start: int, stop: int, *, in_order: bool = False
+    data: Dataset, start: int, stop: int, blocks: Sequence[Block] = ()
 ) -> tuple[AnyArray, AnyArray, AnyArray | None]:
     """Tokens (b or 1, n, d) and queries (b, d) as numerators, and how often each token stands in
     its context, (b or 1, 1, 1, n) or None; of the examples from `start` to `stop`.
 
-    in_order: equal tokens stand one by one, in the order that they have in the context; the rows
-    that fill up a shorter context come last, with the count 0.
+    blocks: those that the tokens are for. If one is causal, equal tokens stand one by one, in the
+    order that they have in the context; the rows that fill up a shorter context come last, with the
+    count 0.
     """
     queries = data.queries.numerators[start:stop]
-    if in_order and data.order is not None:
+    causal = any(getattr(block, "causal", False) for block in blocks)
+    if causal and data.order is not None:
         tokens, once = _in_order(data, start, stop)
         return tokens, queries, once
     rows = slice(0, 1) if data.shared else slice(start, stop)

@@ -46,8 +46,7 @@ def derivatives(
         parts = []
         for start in range(0, data.T, step):
             stop = min(start + step, data.T)
-            in_order = networks.is_causal(network)
-            tokens, queries, times = networks.tokens_of(data, start, stop, in_order=in_order)
+            tokens, queries, times = networks.tokens_of(data, start, stop, blocks)
             contexts = _balls(tokens, data.contexts.denominator)
             asking = _balls(queries, data.queries.denominator)
             done = engine.run(blocks, contexts, asking, _ARITHMETIC, times)
