@@ -118,17 +118,43 @@ def _impossible(cert: Mapping[str, Any]) -> Words:
 
 
 def _near(cert: Mapping[str, Any]) -> Words:
-    radius = short(printable(cert["near"]["radius"], 200))
-    return Words(
-        f"Within {radius} of the weights in the file, in every single number, there are real "
-        "weights with which an attention layer outputs exactly the wanted label on each of "
-        f"{_examples(cert)}. The weights in the file only come close.",
-        f"{_inputs(cert)} {_layer(cert)} {_TRUE_EXP}",
-        _NEWTON.format(counted(len(cert["near"]["unknowns"]), "number")),
-        f"{_IRRATIONAL} {_silent('layer', 'other labels')}",
+    return _close(
+        cert,
+        "an attention layer",
+        _layer(cert),
+        "layer",
         "Banach's fixed point theorem for Newton's map (at the head of near.py in the checker; in "
         "Coq, docs/kernel.md: zero_in_box, accepted_interpolation_near)",
         _LAYER,
+    )
+
+
+def _network_near(cert: Mapping[str, Any]) -> Words:
+    return _close(
+        cert,
+        "the network",
+        _blocks(cert),
+        "network",
+        "Banach's fixed point theorem for Newton's map (at the head of near.py in the checker), "
+        "and the chain rule (derivatives.py)",
+        _BLOCKS,
+    )
+
+
+def _close(
+    cert: Mapping[str, Any], who: str, built: str, kind: str, theorem: str, assumed: str
+) -> Words:
+    """Weights exist close to those in the file. built: how `who` is computed."""
+    radius = short(printable(cert["near"]["radius"], 200))
+    return Words(
+        f"Within {radius} of the weights in the file, in every single number, there are real "
+        f"weights with which {who} outputs exactly the wanted label on each of "
+        f"{_examples(cert)}. The weights in the file only come close.",
+        f"{_inputs(cert)} {built} {_TRUE_EXP}",
+        _NEWTON.format(counted(len(cert["near"]["unknowns"]), "number")),
+        f"{_IRRATIONAL} {_silent(kind, 'other labels')}",
+        theorem,
+        assumed,
     )
 
 
@@ -195,21 +221,6 @@ def _nearest(cert: Mapping[str, Any]) -> Words:
         f"{_silent('network')}",
         f"the margin is half the difference of squared distances, and {_INTERVALS} (at the "
         "heads of nearest.py, near.py and arithmetic.py in the checker)",
-        _BLOCKS,
-    )
-
-
-def _network_near(cert: Mapping[str, Any]) -> Words:
-    radius = short(printable(cert["near"]["radius"], 200))
-    return Words(
-        f"Within {radius} of the weights in the file, in every single number, there are real "
-        f"weights with which the network outputs exactly the wanted label on each of "
-        f"{_examples(cert)}. The weights in the file only come close.",
-        f"{_inputs(cert)} {_blocks(cert)} {_TRUE_EXP}",
-        _NEWTON.format(counted(len(cert["near"]["unknowns"]), "number")),
-        f"{_IRRATIONAL} {_silent('network', 'other labels')}",
-        "Banach's fixed point theorem for Newton's map (at the head of near.py in the checker), "
-        "and the chain rule (derivatives.py)",
         _BLOCKS,
     )
 
