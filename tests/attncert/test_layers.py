@@ -54,7 +54,7 @@ def test_two_layers_fit_what_one_does_not(tmp_path: Path, shell: Shell) -> None:
 
 @pytest.mark.parametrize("layers", [0, -1, 6, 10**9])
 def test_layers_are_counted_from_one(layers: int, shell: Shell) -> None:
-    shell.refuses("capacity", "digits", "--layers", layers)
+    assert "--layers: must be " in shell.refuses("capacity", "digits", "--layers", layers)
 
 
 def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:

@@ -7,13 +7,16 @@ file is rounded to float64, which is harmless: the theorem holds for every matri
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from attncert.constructions.arrays import FloatArray
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.near import Parts
 from attncert.verify.checker.reading import all_of, dims
 from attncert.verify.checking.fast.reading import dataset, exact, layer
+from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.enclosure import derivatives, errors
 
@@ -27,18 +30,37 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     limits.hold(8.0 * (6 * N * N + 4 * N * weights / H) + 150.0 * T * H * d * (m + 2))
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
     built, inverse = layer(cert, parts.weights), exact(parts.inverse, N, N).floats()
-    longest = max(table.bits for table in parts.weights)
+    longest, radius = max(table.bits for table in parts.weights), Fraction(p, q)
 
     bits = min(MOST_BITS, 96 + 2 * (q // p).bit_length() + longest)
+    return contracted(
+        cert,
+        inverse,
+        radius,
+        lambda: errors(data, built, bits),
+        lambda: derivatives(data, built, parts.unknowns, radius),
+        limits,
+    )
+
+
+def contracted(
+    cert: dict[str, Any],
+    inverse: FloatArray,
+    radius: Fraction,
+    errors: Callable[[], BallArray],
+    derivatives: Callable[[], BallArray],
+    limits: Limits,
+) -> str:
+    """The claim that Newton's map with this inverse contracts the file's box, or Rejected."""
     limits.on_time()
-    eta = distances(inverse, errors(data, built, bits))
+    eta = distances(inverse, errors())
     limits.on_time()
-    kappa = contractions(inverse, derivatives(data, built, parts.unknowns, Fraction(p, q)))
-    contraction, radius = judged(eta, kappa, Fraction(p, q)), f"{cert['near']['radius']:.40}"
+    contraction = judged(eta, contractions(inverse, derivatives()), radius)
+    shown = f"{cert['near']['radius']:.40}"
     constants = f"kappa {contraction.kappa:.3g}, first step {contraction.eta:.3g}"
-    missed = f"{constants} in a radius of {radius}"
+    missed = f"{constants} in a radius of {shown}"
     need(contraction.inside, f"the map was not shown to contract the box: {missed}", "wrong")
     return (
-        f"weights within {radius} of these give the labels of {all_of(T)}, "
-        f"exactly (contraction by {contraction.kappa:.2g} in dimension {N})"
+        f"weights within {shown} of these give the labels of {all_of(cert['dims']['examples'])}, "
+        f"exactly (contraction by {contraction.kappa:.2g} in dimension {len(inverse)})"
     )
