@@ -7,18 +7,13 @@ from functools import partial
 from typing import Any
 
 from attncert.reports.page_parts import PageParts
+from attncert.reports.pages.capacity import NAMES
 from attncert.reports.words.claims import lines
 from attncert.reports.words.drawing import Figure
 from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.words import counted
 from attncert.verify.depth.capacity import DepthCapacity, Row
-
-NAMES = {
-    About.UNIVERSAL: "all labels at once",
-    About.EVERY_LABELLING: "each labelling",
-    About.SOME_LABELLINGS: "some labellings",
-}
 
 
 def page_parts(answer: DepthCapacity) -> PageParts:

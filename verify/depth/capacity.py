@@ -41,6 +41,28 @@ JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
 
 @dataclass(frozen=True)
+class _Notion:
+    """of: whose rank shows it. statement: of the claim, before the words for the heads."""
+
+    of: str
+    claim: ids.ClaimId
+    statement: str
+
+
+_NOTIONS = {  # the strongest first
+    About.UNIVERSAL: _Notion(
+        FEATURES,
+        ids.DEPTH_UNIVERSAL,
+        "One choice of all weights but the last values serves all labels, with",
+    ),
+    About.EVERY_LABELLING: _Notion(AT_ZERO, ids.DEPTH_EVERY, "Every labelling is memorized by"),
+    About.SOME_LABELLINGS: _Notion(
+        JACOBIAN, ids.DEPTH_SOME, "An open set of labellings is output by weights of"
+    ),
+}
+
+
+@dataclass(frozen=True)
 class Reached:
     """A network, and the rank of its Jacobian or of its features modulo a tower of primes."""
 
@@ -192,13 +214,12 @@ class _Search:
 
     def found(self) -> _Found:
         wide = self.shape.value_width >= self.data.m
-        kinds = {About.UNIVERSAL: FEATURES, About.EVERY_LABELLING: AT_ZERO}
-        kinds = (kinds if wide else {}) | {About.SOME_LABELLINGS: JACOBIAN}
+        notions = [about for about in _NOTIONS if wide or about is About.SOME_LABELLINGS]
         served = {
-            about: self._best(self.shape, of, self._most(about, self.shape))
-            for about, of in kinds.items()
+            about: self._best(self.shape, _NOTIONS[about].of, self._most(about, self.shape))
+            for about in notions
         }
-        enough = {about: self._enough(about, of) for about, of in kinds.items()}
+        enough = {about: self._enough(about, _NOTIONS[about].of) for about in notions}
         return _Found(served, {about: x for about, x in enough.items() if x is not None})
 
     def _enough(self, about: About, of: str) -> Reached | None:
@@ -248,12 +269,11 @@ class _Search:
         labels of several numbers, twice the lower bound on the heads."""
         if self.data.m > 1:
             return 2 * self._needed(About.EVERY_LABELLING)
-        for heads in count(1):
-            shape = self._shape(heads)
-            sizes, last = self._sizes(shape), self._last(shape)
-            if most_examples(sizes, shape.head_width, last) >= self.labels:
-                return heads
-        raise AssertionError
+
+        def worth(shape: Architecture) -> int:
+            return most_examples(self._sizes(shape), shape.head_width, self._last(shape))
+
+        return next(heads for heads in count(1) if worth(self._shape(heads)) >= self.labels)
 
     def _all(self, about: About) -> int:
         return self.data.T if about is About.UNIVERSAL else self.labels
@@ -273,14 +293,14 @@ class _Search:
     def rows(self, found: _Found) -> tuple[Row, ...]:
         """Labels served in a stronger notion are served in a weaker one too."""
         rows, least, enough = list[Row](), 0, None
-        for about, claim in _CLAIMS.items():
+        for about, notion in _NOTIONS.items():
             if about in found.served:
                 times = self.data.m if about is About.UNIVERSAL else 1
                 least = max(least, found.served[about].rank.rank * times)
                 most = self._most(about, self.shape) * times
                 known = [x.shape.heads for a, x in found.enough.items() if a is about]
                 enough = min([*known, *([] if enough is None else [enough])], default=None)
-                rows.append(Row(about, claim, (least, most), (self._needed(about), enough)))
+                rows.append(Row(about, notion.claim, (least, most), (self._needed(about), enough)))
         return tuple(rows)
 
     def claims(self, found: _Found, rows: Sequence[Row]) -> tuple[Claim, ...]:
@@ -332,7 +352,7 @@ class _Search:
             level = Level.PROVED
         elif most < all_labels:
             level = Level.REFUTED
-        statement = f"{_STATEMENTS[row.about]} {self.shape.words()}."
+        statement = f"{_NOTIONS[row.about].statement} {self.shape.words()}."
         witness = {"labels": all_labels, "at least": least, "at most": most}
         return Claim(
             row.claim,
@@ -346,31 +366,17 @@ class _Search:
         )
 
 
-_CLAIMS = {
-    About.UNIVERSAL: ids.DEPTH_UNIVERSAL,
-    About.EVERY_LABELLING: ids.DEPTH_EVERY,
-    About.SOME_LABELLINGS: ids.DEPTH_SOME,
-}
-_STATEMENTS = {
-    About.UNIVERSAL: "One choice of all weights but the last values serves all labels, with",
-    About.EVERY_LABELLING: "Every labelling is memorized by",
-    About.SOME_LABELLINGS: "An open set of labellings is output by weights of",
-}
-
-
 def _certificates(
     data: Dataset, found: _Found, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
     """Certificates by notion, the strongest first; and the reason if there is none."""
-    kinds = {About.UNIVERSAL: FEATURES, About.EVERY_LABELLING: AT_ZERO,
-             About.SOME_LABELLINGS: JACOBIAN}  # fmt: skip
     certificates: dict[About, Certificate] = {}
     why = "no weights were found that serve all labels"
     provenance = produced_by(question.line(), question.seed)
     for about, reached in found.enough.items():
         try:
             certificates[about] = rank_certificate(
-                data, reached.network, reached.rank, kinds[about],
+                data, reached.network, reached.rank, _NOTIONS[about].of,
                 construction="small random integers (docs/depth.md)", produced_by=provenance,
             )  # fmt: skip
         except TooLarge as reason:
