@@ -1,14 +1,17 @@
 """Layers against parameters: what is certified, and the bound, for docs/depth.md.
 
-    python benchmarks/depth.py
+    python benchmarks/depth.py [--quick] [--out FILE]
 
 The table: for each number of layers the fewest heads of width 1 whose N reaches all labels. The
-picture, docs/images/depth.svg: certified ranks on the digits against parameters.
+picture, docs/images/depth.svg: certified ranks on the digits against parameters. With --quick: the
+table of the text alone, and no picture.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +33,9 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00")
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def rows() -> list[dict[str, Any]]:
+def rows(names: Sequence[str]) -> list[dict[str, Any]]:
     found = []
-    for name in DATA:
+    for name in names:
         data = by_class(load(name))
         spans = DeepSpans.of(data)
         for layers in LAYERS:
@@ -95,8 +98,22 @@ def picture(points: list[dict[str, Any]]) -> None:
         (ROOT / "docs" / "images" / "depth.svg").write_bytes(to_svg(figure))
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", default="benchmarks/results/depth.json")
+    args = parser.parse_args()
+    points = [] if args.quick else curves()
+    result = {
+        "command": command(__file__),
+        "machine": machine(),
+        "rows": rows(DATA[1:] if args.quick else DATA),
+        "curves": points,
+    }
+    write(result, args.out)
+    if points:
+        picture(points)
+
+
 if __name__ == "__main__":
-    points = curves()
-    result = {"command": command(__file__), "machine": machine(), "rows": rows(), "curves": points}
-    write(result, "benchmarks/results/depth.json")
-    picture(points)
+    main()

@@ -11,11 +11,11 @@ from typing import Any
 
 from cases import show, table
 
-OUT = "benchmarks/results/rank.json"
+OUT = Path(__file__).parent / "results" / "rank.json"
 
 
 def main() -> None:
-    show("rank_tables.py", markdown(json.loads(Path(OUT).read_text())))
+    show("rank_tables.py", markdown(json.loads(OUT.read_text())))
 
 
 def markdown(report: dict[str, Any]) -> str:

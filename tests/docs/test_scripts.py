@@ -19,6 +19,7 @@ from attncert import Prove, load, prove
 pytestmark = pytest.mark.slow
 
 SMALLEST = {
+    "benchmarks/depth.py": "--quick --out OUT",
     "benchmarks/digits.py": "--up-to 25 --out OUT",
     "benchmarks/every_labelling.py": "--quick --out OUT",
     "benchmarks/experiments.py": "--series one-hot --budget 1 --resume OUT",
@@ -33,6 +34,7 @@ SMALLEST = {
     "benchmarks/parts.py": "--quick --out OUT",
     "benchmarks/prove.py": "--quick --out OUT",
     "benchmarks/rank.py": "--quick --out OUT",
+    "benchmarks/rank_tables.py": "",
     "benchmarks/rounded_layers.py": "4",
     "benchmarks/width_one.py": "--quick --out OUT",
     "examples/train_layer.py": "FOLDER",

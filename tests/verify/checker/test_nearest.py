@@ -80,7 +80,7 @@ def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
 def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
     """Irrational outputs, in balls; labels are the nearest whole numbers, or these over 3. Close to
     the margin balls may be too wide to decide."""
-    held = 0
+    held = undecided = 0
     for k, (certificate, outputs, labels) in enumerate(cases(count, to_integers, False)):
         if k % 2:
             labels = [[x / 3 for x in y] for y in labels]
@@ -88,14 +88,17 @@ def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
         margin = networks.margin(outputs, labels)
         if margin > HAIR:
             less, more = (networks.nearest(certificate, margin + x) for x in (-HAIR, HAIR))
-            if "decided in balls" in check_file(written(less, tmp_path)).message:
-                continue
-            held += 1
-            assert status(less, tmp_path) == "holds"
+            result = check_file(written(less, tmp_path))
+            if result.status == "over limit":
+                assert "balls" in result.message
+                undecided += 1
+            else:
+                assert result.status == "holds"
+                held += 1
         else:
             more = networks.nearest(certificate, HAIR)
         assert status(more, tmp_path) != "holds"
-    assert held > count / 8
+    assert held > count / 8 and undecided <= count / 100
 
 
 TWO = next(

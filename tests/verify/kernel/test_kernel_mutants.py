@@ -112,11 +112,12 @@ def within(certificate: Certificate, draw: random.Random) -> Certificate:
 
 @pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
+    """Balls leave few of them undecided: those that differ from the bound by 2^-140 of it."""
     draw, seen = random.Random(count), Counter[str]()
     certificates = networks.rational(min(count, 400), 40_000, exact=False)
     for _ in range(count):
         seen.update([compared(within(draw.choice(certificates), draw), tmp_path)])
-    assert set(seen) >= {"holds", "wrong"} and seen["over limit"] <= 1 + count // 100
+    assert set(seen) >= {"holds", "wrong"} and seen["over limit"] <= 1 + count // 50
 
 
 def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
