@@ -25,12 +25,12 @@ from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import deep_rank
 from attncert.verify.provenance.sequences import by_class
 
-DATA = ("digits", "examples/text.json")
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ("digits", str(ROOT / "examples" / "text.json"))
 LAYERS = (1, 2, 3, 4)
 HEADS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36)
 MOST_PARAMETERS = 1850
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00")
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def rows(names: Sequence[str]) -> list[dict[str, Any]]:
