@@ -38,7 +38,7 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-slow: setup # and the tests over random examples, of which `test` draws a third
+slow: setup # and the tests over random examples, of which `test` draws a fifth
 	ATTNCERT_EXAMPLES=all $(BIN)/python -m pytest -q -n 2 -m 'slow or hypothesis'
 
 gallery: setup

@@ -1,7 +1,7 @@
 """Default tests are kept short and slow tests run in full; every trace obeys the rules.
 
 Figures are blank unless a folder, a module or a test requests them. The number of random examples
-is a third of the number that a test requests, and at least ten; with ATTNCERT_EXAMPLES=all, as in
+is a fifth of the number that a test requests, and at least ten; with ATTNCERT_EXAMPLES=all, as in
 `make slow`, all are run.
 """
 
@@ -71,5 +71,5 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     asked = getattr(test, "_hypothesis_internal_use_settings", None)
     if asked is not None and not EVERY_EXAMPLE and not hasattr(test, "fewer"):
         test.fewer = True  # collected once for each case of its parameters
-        fewer = min(asked.max_examples, max(10, asked.max_examples // 3))
+        fewer = min(asked.max_examples, max(10, asked.max_examples // 5))
         test._hypothesis_internal_use_settings = settings(asked, max_examples=fewer)

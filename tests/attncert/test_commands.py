@@ -55,7 +55,9 @@ NOT_HERE = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=pytest.mark.slow if "audit" in x else ()) for x in CASES]
+)
 def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
     for name, content in FILES.items():
         (tmp_path / name).write_text(content)

@@ -27,6 +27,7 @@ def test_capacity_of_two_layers(tmp_path: Path, shell: Shell) -> None:
         assert shell.runs("check", out / name).out.startswith("holds: ")
 
 
+@pytest.mark.slow
 def test_a_law_that_is_not_reached_is_undecided() -> None:
     """Tokens are shared and the query is not one of them: tokens never depend on the example."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)

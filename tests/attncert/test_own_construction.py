@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import pytest
 from flint import fmpq_mat
 from support.paths import ROOT
+from support.shares import share
 from support.shell import Shell
 
 from attncert import (
@@ -394,7 +395,8 @@ def test_a_promise_that_is_broken_is_refuted() -> None:
     assert proof.exit_status == 1 and proof.trace["promise.heads"].level is Level.REFUTED
 
 
-@pytest.mark.parametrize("before", [[], ["paper", "--construction"]])  # the last one counts
+# The last --construction counts.
+@pytest.mark.parametrize("before", share([["paper", "--construction"], []], 2))
 def test_a_construction_that_ends_the_process_gives_no_answer(
     before: list[str], tmp_path: Path
 ) -> None:
@@ -489,6 +491,7 @@ def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
         registry.register(replace(PARITY, name="generic"))
 
 
+@pytest.mark.slow
 def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
     """And cases can be adapted to hypotheses that chance does not meet."""
 

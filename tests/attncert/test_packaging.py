@@ -28,6 +28,7 @@ def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
     """In a folder with files named like our packages, none of them is imported by mistake."""
     for name in CLASHING:

@@ -209,6 +209,7 @@ JUNK = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.sampled_from([*ARRAYS, "heads", "network", "logit_unit"]), JUNK) | JUNK)
 def test_no_json_gives_a_traceback(value: Any) -> None:

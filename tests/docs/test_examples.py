@@ -66,6 +66,7 @@ def printed(text: str) -> list[list[str]]:
     return [of_cell(cell["outputs"]) for cell in cells(text) if cell["cell_type"] == "code"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("proved_once")
 def test_the_script_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "export_weights.py"), run_name="__main__")

@@ -25,6 +25,7 @@ from support.given_oracle import (
     real_outputs,
     zero_groups,
 )  # fmt: skip
+from support.shares import share
 
 CONTEXTS = {
     "rank n": [[1, 0, 2, 1], [0, 1, 1, 0], [2, 1, 0, 1]],
@@ -138,7 +139,7 @@ def test_one_head_cannot_meet_two_signs() -> None:
     assert rank_mod(pair_jacobian(examples, [1, 0], [[1, 3]])) == 2
 
 
-@pytest.mark.parametrize("target", statements.TARGETS)
+@pytest.mark.parametrize("target", share(statements.TARGETS, 3))
 def test_random_small_cases(target: str) -> None:
     tried, failures = statements.attack(target, 12 if target == "pairs-shared" else 6)
     assert tried and not failures

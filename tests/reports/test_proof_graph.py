@@ -103,7 +103,16 @@ def test_heads_that_stand_alike_share_a_box() -> None:
     assert labels == {"hypothesis: A2", "heads 1–4, 6–8", "head 5"}
 
 
-@pytest.mark.parametrize("kind", ["small", "full-rank", "refused-context", "hostile", "large"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "small",
+        "full-rank",
+        "refused-context",
+        "hostile",
+        pytest.param("large", marks=pytest.mark.slow),
+    ],
+)
 def test_every_box_links_to_its_step_and_the_answer_is_marked(kind: str) -> None:
     proof, files = rendered(kind)
     svg, markdown = files["figures/graph.svg"].decode(), files["report.md"].decode()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support import proof_fixtures as fixtures
 from support.every_claim import TRUE
+from support.shares import share
 
 from attncert.constructions.errors import InputError
 from attncert.reports import folder
@@ -156,7 +157,7 @@ def test_whatever_stops_it_the_old_folder_stays(
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("rename", [1, 2])
+@pytest.mark.parametrize("rename", share([1, 2], 2))
 def test_what_ends_the_process_between_the_renames_waits(
     tmp_path: Path, sign: signal.Signals, rename: int
 ) -> None:

@@ -87,7 +87,9 @@ def test_the_text_is_the_same(kind: str) -> None:
     assert formulas == len(MATHS.findall(markdown)) > 5
 
 
-@pytest.mark.parametrize("kind", [*SEVERAL, "hostile", "large"])
+@pytest.mark.parametrize(
+    "kind", [*SEVERAL, "hostile", pytest.param("large", marks=pytest.mark.slow)]
+)
 def test_only_our_tags_and_nothing_to_load(kind: str) -> None:
     made = page(kind)
     assert made.startswith(HTML_MARK.encode()) and MARK in HTML_MARK

@@ -18,7 +18,9 @@ from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Claim, Level
 
 PARSER = MarkdownIt("commonmark").enable("table")
-every_kind = pytest.mark.parametrize("kind", [*KINDS, "large"])
+every_kind = pytest.mark.parametrize(
+    "kind", [*KINDS, pytest.param("large", marks=pytest.mark.slow)]
+)
 
 
 def page(kind: str) -> str:

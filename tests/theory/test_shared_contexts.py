@@ -7,6 +7,7 @@ from math import factorial
 import pytest
 import shared_contexts
 from shared_contexts import chance, orders, refuted_from
+from support.shares import share
 
 CASES = {
     **{"sector": 10000, "near": 10000, "taylor": 500},
@@ -15,7 +16,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("most", [5, pytest.param(10**4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("target", shared_contexts.TARGETS)
+@pytest.mark.parametrize("target", share(shared_contexts.TARGETS, 2))
 def test_random_small_cases(target: str, most: int) -> None:
     """The slow test runs the number of cases that the page states."""
     tried, failures = shared_contexts.attack(target, min(most, CASES[target]))
@@ -37,6 +38,7 @@ def test_chances_at_N_for_two_tokens() -> None:
     assert chance(6, 2, 3) > 1
 
 
+@pytest.mark.slow
 def test_growth_alone_is_bounded_at_such_sizes() -> None:
     """H = 1, n = d, R = M = 1000: below 3d only between d = 10^4 and 10^5."""
     assert refuted_from(10**4, 1, 10**4, 1e3, 1e3) > 3 * 10**4

@@ -196,6 +196,7 @@ def test_what_is_refused_of_rows(line: str) -> None:
     assert str(refusal.value) == line
 
 
+@pytest.mark.slow
 def test_large_texts_are_refused_before_memory_is_taken() -> None:
     for file in (
         {"sequences": ["ab" * 2**20], "embedding": {"width": 1}},

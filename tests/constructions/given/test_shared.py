@@ -82,6 +82,7 @@ def test_the_nearest_solutions_are_the_planted_ones() -> None:
                 assert np.sum((R @ changed) ** 2) > least - 1e-8
 
 
+@pytest.mark.slow
 def test_one_head_reaches_as_many_as_it_has_parameters() -> None:
     """T = N = d + 2(n - 1) random labels, where small weights do not; and none above N."""
     for seed in range(4):
@@ -91,6 +92,7 @@ def test_one_head_reaches_as_many_as_it_has_parameters() -> None:
     assert not shared.search(*uniform(34, 4, 24), one(24), 0).converged
 
 
+@pytest.mark.slow
 def test_more_heads_reach_more() -> None:
     data, shape = uniform(92, 8, 16), one(16, 4)
     tried = shared.search(*data, shape, 0)

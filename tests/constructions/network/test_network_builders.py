@@ -165,6 +165,7 @@ def test_two_layers_have_few_units() -> None:
         assert record.network.units <= 4 * (T * m) ** 0.5 + 2 * m + 1
 
 
+@pytest.mark.slow
 def test_bits_come_off_the_tape() -> None:
     data = Dataset.of([[0]], [[t] for t in range(400)], [t * t % 7 for t in range(400)])
     record = bits.build(data)
@@ -181,6 +182,7 @@ def test_bits_come_off_the_tape() -> None:
     assert [row for row in states[-1]] == data.label_matrix.tolist()
 
 
+@pytest.mark.slow
 def test_bits_overtake_the_hidden_layer() -> None:
     data = Dataset.of([[0]], [[t] for t in range(3000)], [t * t % 3 for t in range(3000)])
     long, flat = bits.build(data).network, relu.build(data).network

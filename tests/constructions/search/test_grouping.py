@@ -111,6 +111,7 @@ def test_every_three_coplanar(T: int) -> None:
     assert [len(g) for g in groups] == [2] + [1] * (T - 2)
 
 
+@pytest.mark.slow
 def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. After three
     steps the condition is undecided, not refuted; without a limit the search decides it."""
@@ -124,6 +125,7 @@ def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(find(with_queries(planes), 4, 3, 5, 0)) == 5
 
 
+@pytest.mark.slow
 def test_many_queries_in_two_planes_take_no_time() -> None:
     planes = [[1, k, 0, 0] for k in range(400)] + [[0, 0, 1, k] for k in range(400)]
     data = Dataset.of([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 1, 2]], planes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.shares import share
 
 from attncert.constructions.search.separation import Pair, apart, separating_pairs, separators
 
@@ -70,7 +71,7 @@ def test_repeated_rows_stay_together_and_all_others_come_apart() -> None:
     )
 
 
-@pytest.mark.parametrize("n", [60, 72])
+@pytest.mark.parametrize("n", share([60, 72], 2))
 def test_unit_vectors_come_apart_however_many(n: int) -> None:
     """n unit vectors are told apart by n - 1 coefficients or more, distinct and not 0: from n = 55
     on beyond float64, from n = 67 on more terms than there are boxes."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from edge_case_runs import line
+from support.shares import share
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
@@ -208,7 +209,7 @@ CASES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", share(CASES, 3), ids=lambda case: case.name)
 def test_every_run_says_its_line(case: Case) -> None:
     for spec, expected in case.lines.items():
         run, *words = spec.split()
@@ -224,6 +225,7 @@ def tried(*methods: Construction, quick: bool = True) -> tuple[CaseVerdict, ...]
     return run(methods, quick, 0, silent)
 
 
+@pytest.mark.slow
 def test_the_table_shows_what_each_construction_does() -> None:
     methods = [registry.method(name) for name in ("paper", "width-one")]
     outcomes = tried(*methods)
@@ -239,6 +241,7 @@ def parity() -> Construction:
     return registry.method("examples.own_construction:PARITY")
 
 
+@pytest.mark.slow
 def test_a_third_party_construction(parity: Construction) -> None:
     outcomes = tried(parity, quick=False)
     assert claim(outcomes).level is Level.PROVED
@@ -247,6 +250,7 @@ def test_a_third_party_construction(parity: Construction) -> None:
     assert rows["parallel queries, n=2"] == "not applicable: apart"
 
 
+@pytest.mark.slow
 def test_a_broken_promise_counts_against(parity: Construction) -> None:
     def blank(data: Dataset, request: Any) -> Any:
         layer = parity.build(data, request)

@@ -99,6 +99,7 @@ def test_what_breaks_is_what_the_hypothesis_is_for(
         assert one.words.startswith(f"not needed on {one.tried - one.open} data sets tried")
 
 
+@pytest.mark.slow
 def test_hypotheses_of_ours_are_tried() -> None:
     found = {x.hypothesis: x for x in sharpen.sharpen(registry.method("paper"), True, 0, silent)}
     assert found.keys() == {"context-size", "A2", "A1"} and found["A1"].tried
@@ -125,6 +126,7 @@ def test_the_level_is_no_higher_than_that_of_the_other_hypotheses(
     assert (of["positive"].words, of["positive"].level.value) == ("step.grows breaks", "numerical")
 
 
+@pytest.mark.slow
 def test_a_break_in_balls_is_enclosed() -> None:
     one = fmpq_mat([[1]])
     softmax = Attention((Head(one, one, one),), one, unit="1")
@@ -158,6 +160,7 @@ def test_data_as_a_case_are_the_same_data() -> None:
         assert again.dataset.sha256 == case.dataset.sha256
 
 
+@pytest.mark.slow
 def test_the_audit_says_it(shell: Shell, tmp_path: Path) -> None:
     register(SUMS)
     printed = shell.runs(

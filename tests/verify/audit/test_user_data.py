@@ -51,6 +51,7 @@ def test_a_witness_comes_with_what_is_not_known() -> None:
     assert refuted.witness and refuted.witness["coefficients"] == ["1", "1", "-1", "-1"]
 
 
+@pytest.mark.slow
 def test_of_a_large_data_set_the_first_examples_are_looked_at() -> None:
     found = examined(family(31, 3, 5, seed=2))
     assert found.data.T == user_data.QUICK_MOST and found.whole.T == 31

@@ -128,6 +128,7 @@ def test_circuits_are_circuits(vectors: Vectors, seed: int) -> None:
         below = circuit.dependency.size
 
 
+@pytest.mark.slow
 def test_the_probability_of_meeting_a_circuit_is_what_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.kruskal_cases import is_circuit, planted
+from support.shares import share
 
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
@@ -31,7 +32,7 @@ def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Findings:
     return Middle(vectors, k, seed).look((0, REPRESENTATIVES))
 
 
-@pytest.mark.parametrize("k", [5, 6])
+@pytest.mark.parametrize("k", share([5, 6], 2))
 def test_every_relation_modulo_five_is_seen(k: int) -> None:
     """Twelve vectors in four coordinates modulo 5: counted by enumeration, for each size.
 
@@ -69,7 +70,7 @@ def test_every_relation_modulo_five_is_seen(k: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("k", "multiples"), [(5, 0), (5, 1), (5, 2), (5, 3), *((6, m) for m in range(5))]
+    ("k", "multiples"), share([(5, 1), (5, 0), (5, 2), (5, 3), *((6, m) for m in range(5))], 9)
 )
 def test_a_planted_set_is_found_whatever_five_divides(k: int, multiples: int) -> None:
     """Coefficients divisible by 5 leave a smaller dependent set modulo 5: those are extended."""
@@ -86,7 +87,7 @@ def test_a_planted_set_is_found_whatever_five_divides(k: int, multiples: int) ->
     assert is_circuit(witness, vectors)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("size", share([1, 2, 3, 4, 5], 5))
 def test_a_smaller_dependent_set_is_no_proof_of_six(size: int) -> None:
     """Nothing is assumed of smaller sets: one of them ends in a witness, or in no claim."""
     vectors, members = planted(24, 14, size, seed=size) if size > 1 else (None, (3,))
@@ -102,7 +103,7 @@ def test_a_smaller_dependent_set_is_no_proof_of_six(size: int) -> None:
 GENERAL = Vectors.of(np.random.default_rng(0).integers(0, 64, (24, 13)))
 
 
-@pytest.mark.parametrize(("k", "first"), [(4, 10**6), (6, 20)])
+@pytest.mark.parametrize(("k", "first"), share([(4, 10**6), (6, 20)], 2))
 def test_shards_prove_what_one_search_does(
     k: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -181,6 +181,7 @@ def page_of(answer: Comparison) -> str:
     return report(answer).files["report.md"].decode()
 
 
+@pytest.mark.slow
 def test_equal_questions_have_equal_reports() -> None:
     first, second = (
         {

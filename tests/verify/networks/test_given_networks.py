@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx, fmpz
 from support import networks
+from support.shares import share
 from support.shell import Shell
 
 from attncert import Dataset, InputError, LayerQuestion, Weights, check, layer
@@ -283,7 +284,9 @@ SQUARE = ATTENTION | {"of": "all", "rule": "linear", "logit_unit": None, "residu
 STEEP = ATTENTION | {"logit_unit": "ln 2"}
 
 
-@pytest.mark.parametrize("blocks", [[SQUARE] * 5, [SQUARE] * 40, [STEEP], [STEEP, SQUARE]])
+@pytest.mark.parametrize(
+    "blocks", share([[SQUARE] * 5, [SQUARE] * 40, [STEEP], [STEEP, SQUARE]], 3)
+)
 def test_numbers_that_no_memory_holds_are_not_written_out(blocks: Any, tmp_path: Path) -> None:
     data = Dataset.of([[str(2**30)], [0]], [["1"], ["2"]], [0, 1])
     begin = time.process_time()

@@ -127,6 +127,7 @@ def test_classes_are_proportional_multisets(data: Dataset) -> None:
     assert kept.origin.claims(kept)[0].level is Level.PROVED
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=6)
 @given(sequence_sets())
 def test_sequences_and_their_prefixes_have_one_verdict(data: Dataset) -> None:

@@ -220,6 +220,7 @@ def blocks_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conclusions, "BLOCKS_FROM", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blocks_always")
 def test_proof_and_certificate_carry_the_prime_that_succeeded(tmp_path: Path) -> None:
     seen = []

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from support.shares import share
 
 from attncert import Step
 from attncert.constructions.construction import BuiltLayer
@@ -25,7 +26,7 @@ SOUND: Any = registry.method("width-one")
 
 
 @pytest.mark.parametrize("cases", [50, pytest.param(10_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("construction", ["width-one", "paper", "affine"])
+@pytest.mark.parametrize("construction", share(["width-one", "paper", "affine"], 3))
 def test_no_failure_among_the_first_cases(construction: str, cases: int) -> None:
     report = attack(Attack(construction, cases=cases, seed=1))
     assert report.failure is None and report.stop == cases
@@ -59,7 +60,9 @@ def crashing(data: Dataset, request: Request) -> BuiltLayer:
 
 @pytest.mark.parametrize(
     ("build", "reason"),
-    [(spoilt, "rank"), (refusing, "it does not like"), (crashing, "RuntimeError: a zero")],
+    share(
+        [(crashing, "RuntimeError: a zero"), (spoilt, "rank"), (refusing, "it does not like")], 3
+    ),
 )
 def test_a_planted_fault_is_found_and_shrunk(build: Callable[..., Any], reason: str) -> None:
     steps = {"none": Step("It rests on A2.", lambda at: [(1, "==", 1)], rests_on=("A2",))}

@@ -10,6 +10,7 @@ import pytest
 from flint import fmpq_mat
 from support import memory_cases
 from support.memory_cases import blocks, wrong
+from support.shares import share
 
 from attncert import Attack, Dataset, Step, attack
 from attncert.constructions.errors import HypothesisFails
@@ -39,7 +40,7 @@ def third_party(build: Callable[[Dataset, int], Any]) -> None:
 
 
 @pytest.mark.parametrize("cases", [60, pytest.param(1000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", share(NAMES, 3))
 def test_no_failure_among_the_first_cases(name: str, cases: int) -> None:
     answer = attack(Attack(name, cases=cases, seed=1))
     assert answer.failure is None
@@ -57,6 +58,7 @@ def test_cases_are_of_every_kind() -> None:
     assert {case.option for case in cases} == {True, False}
 
 
+@pytest.mark.slow
 def test_what_is_owed_is_decided_right() -> None:
     """Against inputs in plain fractions."""
     for number in range(300):
@@ -99,7 +101,7 @@ def crashing(data: Dataset, seed: int) -> Any:
     ("build", "reason"),
     [
         (off, "the largest error is"),
-        (refusing, "they look alike"),
+        pytest.param(refusing, "they look alike", marks=pytest.mark.slow),
         (crashing, "build of construction mine"),
     ],
 )
@@ -128,6 +130,7 @@ def test_the_checker_sees_what_flint_would_miss(monkeypatch: pytest.MonkeyPatch)
     assert failure is not None
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_is_a_failure_whatever_the_outputs() -> None:
     few = Step("Fewer than three units.", lambda at: [(at.network.units, "<", 3)])
     registry.register(replace(RELU, name="mine", steps={**RELU.steps, "few": few}))
@@ -136,6 +139,7 @@ def test_a_step_that_fails_is_a_failure_whatever_the_outputs() -> None:
     assert len(failure.smallest.queries) == 3
 
 
+@pytest.mark.slow
 def test_what_is_undecided_is_no_failure() -> None:
     def build(data: Dataset, seed: int) -> Built:
         """Behind an irrational softmax balls cannot tell an output from its label."""

@@ -51,6 +51,7 @@ def test_groups_of_contexts_of_every_kind(seed: int) -> None:
     assert answer.holds and answer.exit_status == 0
 
 
+@pytest.mark.slow
 def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     """Twenty examples on a context worth 11 and on a scaled copy, among others: N alone is 22."""
     rng = random.Random(2)

@@ -104,6 +104,7 @@ def test_memorization_is_proved_where_a1_is_false(build: Callable[..., BuiltLaye
 # The largest part.
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(cases(), st.integers(0, 3))
 @example(([[0, 0]], Sizes(1, 0, 2)), 0)

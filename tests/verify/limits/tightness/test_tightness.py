@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
@@ -78,6 +79,7 @@ def two_token_data(draw: st.DrawFn) -> Dataset:
     return Dataset.of(contexts, draw(st.lists(vector, min_size=T, max_size=T)), [0] * T)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(two_token_data())
 def test_for_two_tokens_there_are_no_other_relations(data: Dataset) -> None:

@@ -54,6 +54,7 @@ def test_copies_of_a_head_do_what_wider_values_do() -> None:
     assert universal(THREE, 2, 1) is Level.REFUTED
 
 
+@pytest.mark.slow
 def test_too_few_parameters_refute_it() -> None:
     data = generators.family(40, 3, 4, m=10, bound=3, seed=3)
     assert universal(data, 10, 1) is Level.REFUTED

@@ -142,6 +142,7 @@ def test_weights_without_labels_cannot_be_judged(tmp_path: Path) -> None:
         answered(weights_of(LAYER, tmp_path), data)
 
 
+@pytest.mark.slow
 def test_a_certificate_is_data_and_its_own_layer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
