@@ -177,7 +177,10 @@ def proof_lines(answer: Answer) -> tuple[str, ...]:
     others = f", and {counted(more, 'other statement')} as well" if more else ""
     shown = [first.statement, *readable(first.witness or {})]
     words = " ".join(plain(sentence(text)) for text in shown)
-    return (f"The proof fails at {first.id}{others}. {first.level.value.capitalize()}: {words}",)
+    if claim.level is Level.REFUTED:
+        return (f"The proof fails at {first.id}{others}. Refuted: {words}",)
+    why = "vacuous (it yields no relation)" if first.level is Level.VACUOUS else first.level.value
+    return (f"The proof needs {first.id}, which is {why}{others}: {words}",)
 
 
 def further_lines(answer: Answer) -> tuple[str, ...]:

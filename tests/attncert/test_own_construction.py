@@ -211,10 +211,11 @@ def test_vacuous_steps_alone_support_nothing() -> None:
     ("step", "words"),
     [
         (Step("x", lambda at: [1 / 0]), "step mine of construction parity: failed"),
-        (Step("x", lambda at: [3]), "NoRelation: a int and no relation"),
-        (Step("x", lambda at: [("a", "==", "b")]), "a relation of a str, which is not a number"),
-        (Step("x", lambda at: [([1], "==", [1, 2])]), "a relation of 1 with 2 entries"),
-        (Step("x", lambda at: [([1, 2], "==", [[1], [2]])]), "a number with a row of numbers"),
+        (Step("x", lambda at: [3]), "NoRelation: an item of type int, not a relation"),
+        (Step("x", lambda at: [("a", "==", "b")]), "a value of type str, which is not a number"),
+        (Step("x", lambda at: [([1], "==", [1, 2])]), "lists of 1 and 2 entries"),
+        (Step("x", lambda at: [([1, 2], "==", [[1], [2]])]), "a number and a list of numbers"),
+        (Step("x", lambda at: [(1, "==", 1, 0, 0)], where=("example",)), "a place of 2 values"),
         (Step("x", lambda at: at.logits(2)), "block: must be the number of a block of attention"),
         (Step("x", lambda at: at.query[9]), "block: must be a number from 0 to 1, not 9"),
         (Step("x", lambda at, h: [h / 0], each="head"), "step head.1.mine of construction parity"),
@@ -314,16 +315,28 @@ def test_the_one_width_of_heads_may_be_named() -> None:
     [
         ({"name": 5}, "construction: name: must be in lower case, like my-heads, not 5"),
         ({"name": "My Name"}, "construction: name: must be in lower case, like my-heads, not My"),
-        ({"build": 3}, "construction: build: must be a function, not int"),
-        ({"steps": [1]}, "construction: steps: must be Step records by name, not list"),
-        ({"steps": {"a b": always()}}, "construction: steps: must be named by words"),
-        ({"steps": {"a": 1}}, "construction: steps: a: must be a Step, not int"),
-        ({"hypotheses": {"a": always()}}, "construction: hypotheses: a: must be a Hypothesis"),
-        ({"steps": {"even": always()}}, "construction: steps: must be named unlike every"),
-        ({"steps": {"a": Step("x", len, ("b",))}}, "construction: steps: a: rests_on: must be"),
-        ({"steps": {"a": Step("x", len, ("a",))}}, "construction: steps: must be such that none"),
-        ({"steps": {"a": Step("x", len, each="heads")}}, "construction: steps: a: each: must be"),
-        ({"claims": []}, "construction: claims: must be one or more, such as Exact()"),
+        ({"build": 3}, "construction parity: build: must be a function, not int"),
+        ({"steps": [1]}, "construction parity: steps: must be Step records by name, not list"),
+        ({"steps": {"a b": always()}}, "construction parity: steps: must be named by words"),
+        ({"steps": {"a": 1}}, "construction parity: steps: a: must be a Step, not int"),
+        (
+            {"hypotheses": {"a": always()}},
+            "construction parity: hypotheses: a: must be a Hypothesis",
+        ),
+        ({"steps": {"even": always()}}, "construction parity: steps: must be named unlike every"),
+        (
+            {"steps": {"a": Step("x", len, ("b",))}},
+            "construction parity: steps: a: rests_on: must be",
+        ),
+        (
+            {"steps": {"a": Step("x", len, ("a",))}},
+            "construction parity: steps: must be such that none",
+        ),
+        (
+            {"steps": {"a": Step("x", len, each="heads")}},
+            "construction parity: steps: a: each: must be",
+        ),
+        ({"claims": []}, "construction parity: claims: must be one or more, such as Exact()"),
     ],
 )
 def test_a_record_that_is_not_one_is_refused_when_it_is_made(
@@ -357,7 +370,7 @@ def changing(data: Dataset, request: Request) -> NoReturn:
     ("changes", "words"),
     [
         ({"build": _stop}, "build of construction parity: failed: KeyError"),
-        ({"build": lambda *_: 1}, "a int is returned, not a Network or a Layer"),
+        ({"build": lambda *_: 1}, "it returns int, not a Network or a Layer"),
         (
             {"build": changing},
             "build of construction parity: failed: ValueError: it changes the data",
@@ -369,7 +382,7 @@ def changing(data: Dataset, request: Request) -> NoReturn:
         ({"steps": {"mine": Step("x", _mends)}}, "they change the network"),
         ({"promises": {"heads": lambda s: s.T + 0.9}}, "'float' object cannot be interpreted"),
         ({"promises": {"examples": _stop}}, "promise examples of construction parity: failed"),
-        ({"promises": {"beauty": lambda s: 1}}, "promise beauty of construction parity: failed"),
+        ({"promises": {"beauty": lambda s: 1}}, "construction parity: promises: must be of "),
         ({"hypotheses": {**PARITY.hypotheses, "even": Hypothesis("x", _stop)}}, "hypothesis even"),
     ],
 )
@@ -393,6 +406,21 @@ def test_a_step_may_rely_on_a_hypothesis_that_is_false() -> None:
 def test_a_promise_that_is_broken_is_refuted() -> None:
     proof = audited(promises={"heads": lambda sizes: sizes.T - 1})
     assert proof.exit_status == 1 and proof.trace["promise.heads"].level is Level.REFUTED
+
+
+@pytest.mark.parametrize(("short_by", "status"), [(0, 0), (1, 1)])
+def test_the_parameters_of_a_layer_include_its_values(short_by: int, status: int) -> None:
+    """Keys, queries, values and output of heads of width one."""
+    proof = audited(promises={"parameters": lambda s: s.H * (2 * s.d + s.d + s.m) - short_by})
+    claim = proof.trace["promise.parameters"]
+    assert claim.numbers["built"] == proof.trace["parameters"].numbers["parameters"]
+    assert proof.exit_status == status
+
+
+def test_without_a_step_no_proof_is_said_to_stand() -> None:
+    never = Step("x", lambda at: [(1, "==", 2)], applies=lambda at: False)
+    (line,) = proof_lines(audited(steps={"never": never}))
+    assert line == "No step is stated about these data: 1 promise holds."
 
 
 # The last --construction counts.
@@ -429,7 +457,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     [
         ("return 1 / 0", "ZeroDivisionError: division by zero (attacked_0.py, line 4)"),
         ("raise SystemExit(0)", "SystemExit: 0 (attacked_1.py, line 4)"),
-        ("return TRUE", "a Construction is returned, not a Network or a Layer"),
+        ("return TRUE", "it returns Construction, not a Network or a Layer"),
     ],
 )
 def test_a_builder_that_breaks_is_one_line_of_prove_and_a_failure_in_an_attack(

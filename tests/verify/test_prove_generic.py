@@ -75,5 +75,7 @@ def test_no_draw_reaching_the_rank_is_undecided(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(generic, "_DRAWS", 0)
     proof = generically(DISTINCT)
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
-    assert proof.trace["memorization"].statement.startswith("Nothing was built: no small random")
+    assert proof.trace["memorization"].statement.startswith(
+        "No layer was completed: no small random"
+    )
     assert proof.trace["memorization"].rests_on == ()

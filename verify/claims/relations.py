@@ -101,7 +101,11 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
             if isinstance(item, Mapping):
                 numbers |= item
                 continue
-            verdict, kind, failure = _judged(*_parts(item))
+            left, op, right, place = _parts(item)
+            if where and len(place) > len(where):
+                names = ", ".join(where)
+                raise NoRelation(f"a place of {len(place)} values, but `where` names {names} only")
+            verdict, kind, failure = _judged(left, op, right, place)
             if kind is None:
                 continue
             kinds.add(kind)
@@ -131,7 +135,7 @@ class _Failure:
 
 def _parts(item: Any) -> tuple[Any, str, Any, tuple[Any, ...]]:
     if not isinstance(item, tuple) or len(item) < 3:
-        raise NoRelation(f"a {type(item).__name__} and no relation (a, op, b)")
+        raise NoRelation(f"an item of type {type(item).__name__}, not a relation (a, op, b)")
     left, op, right, *where = item
     if op != MODULO and op not in COMPARISONS:
         known = ", ".join((*COMPARISONS, MODULO))
@@ -197,11 +201,11 @@ def _filled(nested: Any, number: Any) -> Any:
 def _zipped(a: Any, b: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
     if not (isinstance(a, list) and isinstance(b, list)):
         if isinstance(a, list) or isinstance(b, list):
-            raise NoRelation("a relation of a number with a row of numbers")
+            raise NoRelation("a relation between a number and a list of numbers")
         yield place, a, b
         return
     if len(a) != len(b):
-        raise NoRelation(f"a relation of {len(a)} with {len(b)} entries")
+        raise NoRelation(f"a relation between lists of {len(a)} and {len(b)} entries")
     for k, (x, y) in enumerate(zip(a, b, strict=True)):
         yield from _zipped(x, y, (*place, k))
 
@@ -268,14 +272,14 @@ def _kind(x: Any) -> str:
         return "rational"
     if isinstance(x, float | np.floating) or type(x).__name__ in ("mpf", "Float"):
         return "float"
-    raise NoRelation(f"a relation of a {type(x).__name__}, which is not a number")
+    raise NoRelation(f"a relation with a value of type {type(x).__name__}, which is not a number")
 
 
 def _rational(x: Any) -> fmpq:
     if isinstance(x, fmpq | fmpz):
         return fmpq(x)
     if _kind(x) != "rational":
-        raise NoRelation(f"a {type(x).__name__}, and no rational number")
+        raise NoRelation(f"a value of type {type(x).__name__}, which is not a rational number")
     if isinstance(x, bool | np.bool_):
         return fmpq(int(x))
     return fmpq(int(x.numerator), int(x.denominator))

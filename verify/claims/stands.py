@@ -18,7 +18,8 @@ def stands(
 
     A refuted step refutes the proof, unless it rests on a false hypothesis. A false hypothesis that
     a step uses makes the proof not applicable. Vacuous steps support nothing; if there are no
-    others, the proof is undecided. Without steps and promises there is no claim.
+    others, the proof is undecided. Promises without a step are counted, but are no proof that
+    stands. Without steps and promises there is no claim.
     """
     own = [*steps, *promises]
     if not own:
@@ -30,7 +31,10 @@ def stands(
     needed = [*said, *promises, *used]
     if (said or not steps) and all(trace.standing(claim.id).holds for claim in needed):
         unused = [x for x in known if ids.hypothesis_name(x.id) and x.id not in below]
-        statement = f"The proof stands on these data: {_counts(steps, promises, used, unused)}."
+        verdict = (
+            "The proof stands on these data" if steps else "No step is stated about these data"
+        )
+        statement = f"{verdict}: {_counts(steps, promises, used, unused)}."
         on = tuple(claim.id for claim in needed)
         level = min(trace.standing(name) for name in on)
         return [Claim(ids.PROOF, statement, level, rests_on=on)]

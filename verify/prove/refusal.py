@@ -6,8 +6,7 @@
   choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys
   and queries for all labels. If they do not, random weights may show it.
 - Can any weights output the *given* labels? Weights that depend on them can do more: only relations
-between rows,
-  and labels of too large a rank, exclude these.
+  between rows, and labels of too large a rank, exclude these.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ def _left_open(
             "Whether some other weights memorize the data is not decided by this "
             "(--construction generic searches for some)."
         )
-    what = "The construction does not apply" if failure.decided else "Nothing was built"
+    what = "The construction does not apply" if failure.decided else "No layer was completed"
     return about_data(
         data,
         ids.MEMORIZATION,

@@ -23,6 +23,7 @@ from attncert.verify.statements.statements import Hypothesis, Step
 
 _NAME = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _STATEMENT = re.compile("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*")
+_PROMISED = ("parameters", "blocks", "heads", "units", "examples")
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,8 @@ class Construction:
     def __post_init__(self) -> None:
         """Raises InputError, which names the field, for the first fault."""
         for part, must, got in _faults(self):
-            raise InputError(f"construction: {part}", must, got)
+            named = f"construction {self.name}" if part != "name" else "construction"
+            raise InputError(f"{named}: {part}", must, got)
 
     def __repr__(self) -> str:
         return in_brief(self, self.name, source=self.source)
@@ -218,6 +220,10 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
         yield "claims", "one or more, such as Exact()", repr(construction.claims)
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
         yield "claims", "of different kinds", construction.claims
+    if not isinstance(construction.promises, Mapping):
+        yield "promises", "formulas by name", type(construction.promises).__name__
+    elif other := [name for name in construction.promises if name not in _PROMISED]:
+        yield "promises", f"of {', '.join(_PROMISED)}", other[0]
     yield from _premises(construction.hypotheses, construction.steps)
 
 

@@ -17,7 +17,7 @@ from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.from_layer import from_layer
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.layer import Head, Layer, parameter_count
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
@@ -68,7 +68,7 @@ def judged(task: Task) -> Judged:
         with errors("build"):
             built = construction.build(data, request)
             layer, network = _layer_and_network(built, data)
-        placed, failed = _placed(construction, built, layer, data, request)
+            placed, failed = _placed(construction, built, layer, data, request)
         task.progress("steps", 0, 1)
         if placed is not None:
             claims += _of_groups(task, placed)
@@ -76,7 +76,7 @@ def judged(task: Task) -> Judged:
         views = Views(data, subject, network, placed.groups if placed else ())
         before = _weights(network) if foreign(construction) else []
         steps = step_claims(construction.steps, views, errors, construction.source)
-        promises = list(_promised(construction, views, errors))
+        promises = list(_promised(task, views, layer, errors))
         with errors("steps"):
             if before and before != _weights(network):
                 raise ValueError("they change the network")
@@ -141,7 +141,7 @@ def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network
         return layer, of_keys(layer, data.d)
     network = getattr(built, "network", built)
     if not isinstance(network, Network):
-        raise TypeError(f"a {type(built).__name__} is returned, not a Network or a Layer")
+        raise TypeError(f"it returns {type(built).__name__}, not a Network or a Layer")
     return None, network
 
 
@@ -174,19 +174,32 @@ _MEASURES: dict[str, Callable[[Network], int]] = {
 }
 
 
-def _promised(construction: Construction, views: Views, errors: ErrorsOf) -> Iterator[Claim]:
-    """A claim for each promise: the promised number and that of what was built."""
+def _with_values(layer: Layer, data: Dataset, value_width: int) -> int:
+    """The number of parameters of a layer with values of this width."""
+    widths = (head.key.ncols() for head in layer.heads)
+    return sum(parameter_count(data.d, data.m, 1, width, value_width) for width in widths)
+
+
+def _promised(task: Task, views: Views, layer: Layer | None, errors: ErrorsOf) -> Iterator[Claim]:
+    """A claim for each promise: the promised number and that of what was built. The parameters of a
+    layer include its values, which are solved for."""
     sizes = Sizes.of(views.data, views.network, views.built)
+    construction, thing = task.construction, "layer" if layer else "network"
     for what, formula in construction.promises.items():
         with errors(f"promise {what}"):
             most = operator.index(formula(sizes))
-            measured = views.data.T if what == "examples" else _MEASURES[what](views.network)
+        if what == "examples":
+            measured = views.data.T
+        elif what == "parameters" and layer is not None:
+            measured = _with_values(layer, views.data, task.request.value_width)
+        else:
+            measured = _MEASURES[what](views.network)
         if what == "examples":
             statement = (
                 f"The theorem places {counted(most, 'example')}, and there are {measured:,}."
             )
         else:
-            statement = f"The network has {measured:,} {what}, and at most {most:,} are promised."
+            statement = f"The {thing} has {measured:,} {what}, and at most {most:,} are promised."
         numbers = {"promised": most, "built": measured}
         yield Claim.checked(
             ids.promise(what),

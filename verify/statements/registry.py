@@ -108,7 +108,11 @@ def _line(error: BaseException) -> str:
     """The last line of third-party code in the traceback."""
     ours = str(Path(__file__).parents[2])
     frames = traceback.extract_tb(error.__traceback__)
-    foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
+    foreign = [
+        frame
+        for frame in frames
+        if not frame.filename.startswith(ours) and Path(frame.filename).is_file()
+    ]
     return f" ({Path(foreign[-1].filename).name}, line {foreign[-1].lineno})" if foreign else ""
 
 

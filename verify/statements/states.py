@@ -203,10 +203,11 @@ class Views:
         return known
 
     def count(self, what: str) -> int:
-        """The number of heads, groups or blocks. Raises InputError for heads unless the network has
-        exactly one block of attention."""
+        """The number of heads, groups or blocks; 0 heads if no block is attention. Raises
+        InputError for heads if several blocks are attention."""
         if what == "head":
-            return len(self.at(None).heads)
+            attention = any(isinstance(block, Attention) for block in self.network.blocks)
+            return len(self.at(None).heads) if attention else 0
         return self.network.depth if what == "block" else len(self.groups)
 
 

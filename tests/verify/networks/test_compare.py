@@ -245,7 +245,7 @@ FALSE_HYPOTHESIS = """hypotheses={
         (FALSE_STEP, 1, "This fails: Every step", "| yes | refuted: step.false is refuted |"),
         (FALSE_HYPOTHESIS, 3, "hypothesis is false: T is even", "| not applicable: this hypoth"),
         ("build=lambda data, request: 1 / 0", 2, "build of construction mine: failed", ""),
-        ("build=lambda data, request: 1", 2, "a int is returned, not a Network", ""),
+        ("build=lambda data, request: 1", 2, "it returns int, not a Network", ""),
         ("nothing=1", 2, "--construction: must be a module and a name in it", ""),
     ],
 )
