@@ -6,7 +6,7 @@ import importlib
 
 from gpu.rows import START, Row
 
-PARTS = ("tests", "subsets", "layers", "kruskal", "fit", "experiments", "commands")
+PARTS = ("tests", "subsets", "layers", "kruskal", "fit", "experiments", "commands", "depth")
 
 
 def rows(number: int, dry: bool) -> list[Row]:

@@ -77,7 +77,7 @@ def _pairs(found: dict[str, dict[str, Any]]) -> str:
     """Seconds of the same row on both devices."""
     lines = []
     for part, gpu, cpu in (("layers", " GPU", " CPU"), ("fit", " GPU", " CPU"),
-                           ("commands", " cuda", " cpu")):  # fmt: skip
+                           ("depth", " GPU", " CPU"), ("commands", " cuda", " cpu")):  # fmt: skip
         for name, row in found[part].items():
             if name.endswith(gpu):
                 base = name.removesuffix(gpu)

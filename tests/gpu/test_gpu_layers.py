@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from support.devices import Gpu
@@ -14,9 +17,16 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.least_squares import descend
 from attncert.constructions.given.zeros import draw_groups
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.verify.depth.draw import draw_network
+from attncert.verify.depth.law import Architecture
+from attncert.verify.depth.ranks import NetworkRows, deep_rank
+from attncert.verify.derivatives.tower import chains
 from attncert.verify.features import features
 from attncert.verify.fit.fitted import fit
-from attncert.verify.questions.fit import Fit
+from attncert.verify.limits.capacity.capacity import capacity
+from attncert.verify.questions.fit import Capacity, Fit
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.jacobian_rows import JacobianRows, jacobian_rank
 from attncert.verify.rank.whole_layer.layer import layer_rank
@@ -71,6 +81,45 @@ def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
     assert found == jacobian_rank(data, layer)
     there, here = (JacobianRows(data, layer, P, xp=xp).rows(0, 5) for xp in (gpu.xp, np))
     assert np.array_equal(there.get(), here)
+
+
+@pytest.mark.parametrize(("T", "layers"), share([(20, 3), (310, 2)], 2))
+def test_the_rank_of_several_layers(gpu: Gpu, T: int, layers: int) -> None:
+    """Above 300 rows it is eliminated in blocks, below by FLINT."""
+    data = generators.random(T=T, n=3, d=4, shared=False, seed=1)
+    network = draw_network(data, Architecture(layers, 9 if T > 300 else 1, 1, 1))
+    assert deep_rank(data, network, xp=gpu.xp) == deep_rank(data, network)
+    primes = chains(layers)[0]
+    there, here = (NetworkRows(data, network, primes, 5, xp=xp).rows(0, 5) for xp in (gpu.xp, np))
+    assert isinstance(there, gpu.cupy.ndarray) and np.array_equal(there.get(), here)
+
+
+def test_causal_layers_on_a_gpu(gpu: Gpu) -> None:
+    data = generators.random(T=5, n=3, d=3, seed=1)
+    first, last = draw_network(data, Architecture(2, 1, 1, 1)).blocks
+    assert isinstance(first, Attention)
+    network = Network((replace(first, mask="causal"), last))
+    assert deep_rank(data, network, xp=gpu.xp) == deep_rank(data, network)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_capacity_of_layers(gpu: Gpu, layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Jacobians are made on the device, and the answer is that of the CPU."""
+    data, made = generators.random(T=16, n=3, d=3, seed=1), list[bool]()
+    table = JacobianRows if layers == 1 else NetworkRows
+    rows = table.rows
+
+    def seen(self: Any, start: int, stop: int) -> Any:
+        block = rows(self, start, stop)
+        made.append(isinstance(block, gpu.cupy.ndarray))
+        return block
+
+    monkeypatch.setattr(table, "rows", seen)
+    there = capacity(data, Capacity(layers=layers, device="cuda"))
+    assert all(made) and made
+    here = capacity(data, Capacity(layers=layers, device="cpu"))
+    assert not made[-1] and tuple(there.trace) == tuple(here.trace)
+    assert there.versions["device"] != here.versions["device"]
 
 
 def floats(T: int, n: int, d: int, m: int) -> list[np.ndarray]:

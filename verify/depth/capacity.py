@@ -20,6 +20,7 @@ from attncert.constructions.given.zeros import best_sizes, most_examples
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificates.certificate import Certificate, TooLarge, produced_by
+from attncert.verify.certificates.installed import versions
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
@@ -32,6 +33,7 @@ from attncert.verify.depth.ranks import DeepRank, deep_rank
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Capacity
+from attncert.verify.rank.engines.devices import Device, choose_device
 
 _DRAWS = 3  # maximum number of networks for one rank
 _TRIES = 4  # maximum number of head counts tried in the search for the fewest that are enough
@@ -135,7 +137,7 @@ def depth_capacity(
     data: Dataset, question: Capacity, progress: StageProgress = silent
 ) -> DepthCapacity:
     """The answer for `question.layers` layers. Exact. Deterministic for a seed. Raises InputError
-    for more than MOST_LAYERS.
+    for more than MOST_LAYERS, and for a device that is missing.
 
     >>> from attncert.constructions.data.generators import random
     >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
@@ -147,7 +149,8 @@ def depth_capacity(
         raise InputError("layers", f"at most {MOST_LAYERS}", question.layers)
     data = by_class(question.of(data))
     seconds: dict[str, float] = {}
-    search = _Search(data, DeepSpans.of(data), question, progress)
+    place = choose_device(question.device)
+    search = _Search(data, DeepSpans.of(data), question, place, progress)
     with timed(seconds, "ranks by layers"):
         depths = tuple(search.depths())
     with timed(seconds, "ranks by heads"):
@@ -162,6 +165,7 @@ def depth_capacity(
         certificate=next(iter(certificates.values()), None),
         uncertified=why,
         seconds=seconds,
+        versions=versions(place.versions),
         shape=search.shape,
         spans=search.spans,
         rows=rows,
@@ -184,6 +188,7 @@ class _Search:
     data: Dataset
     spans: DeepSpans
     question: Capacity
+    place: Device
     progress: StageProgress
 
     @property
@@ -243,7 +248,7 @@ class _Search:
                 else draw_network(self.data, shape, seed)
             )
             rank = deep_rank(
-                self.data, network, features=of == FEATURES, seed=seed,
+                self.data, network, features=of == FEATURES, seed=seed, xp=self.place.namespace,
                 progress=partial(self.progress, f"{of}, {counted(shape.heads, 'head')}"),
             )  # fmt: skip
             if best is None or rank.rank > best.rank.rank:

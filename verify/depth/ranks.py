@@ -20,6 +20,7 @@ from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.derivatives import engine, networks, tower
 from attncert.verify.derivatives.tower import TowerArray, tower_array
+from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
 
 _NUMBERS = 2**22  # of the Jacobian and of the states that are made at a time
@@ -100,7 +101,8 @@ def deep_rank(
     progress: Progress = silent,
 ) -> DeepRank:
     """The rank of J, or of the last features Z, modulo the first of some chains in which no sum
-    vanishes. Exact, a lower bound for the real weights of `tower.py`. Raises NotDifferentiable.
+    vanishes. Exact, a lower bound for the real weights of `tower.py`. xp: namespace of the arrays.
+    Raises NotDifferentiable.
 
     >>> from attncert.constructions.data.generators import random
     >>> from attncert.verify.depth.draw import draw_network
@@ -109,6 +111,7 @@ def deep_rank(
     >>> deep_rank(data, draw_network(data, shape)).rank, DeepSpans.of(data).bound(shape)
     (18, 18)
     """
+    require_exact_products(xp, tower.LARGEST)
     softmax = sum(isinstance(block, ExactAttention) for block in network.blocks)
     slope = int(np.random.default_rng([seed, 1]).integers(2, 2**20))
     rows, tried = data.T * (1 if features else data.m), list[tuple[int, ...]]()

@@ -157,7 +157,7 @@ def _softmax(logits: TowerArray, times: Any) -> TowerArray:
     for p, exponents in zip(logits.primes, logits.parts[1:], strict=False):
         shares = powers_of_two(exponents, p)
         if times is not None:
-            shares = reduce(shares * times, p)
+            shares = reduce(shares * array_namespace(shares).asarray(times), p)
         total = reduce(shares.sum(axis=-1), p)
         if bool((total == 0).any()):
             raise SumVanishes(p)

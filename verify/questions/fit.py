@@ -58,6 +58,7 @@ class Capacity(Question):
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
     layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
+    device: DeviceChoice = option("auto", DEVICES, "device: auto | cpu | cuda", repeats=False)
     seed: int = option(0, SEED, "random seed of the weights")
 
     @property

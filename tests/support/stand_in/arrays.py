@@ -116,7 +116,7 @@ def _operator(name: str) -> Any:
 
 _OPERATORS = (
     "abs add and eq floordiv ge gt iadd imul invert isub le lt matmul mod mul ne neg or pos pow "
-    "radd rfloordiv rmod rmul rpow rsub rtruediv sub truediv xor"
+    "radd rfloordiv rmod rmul rpow rshift rsub rtruediv sub truediv xor"
 )
 for _name in _OPERATORS.split():
     assert f"__{_name}__" in NAMES["ndarray"]

@@ -17,6 +17,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificates.certificate import Certificate, TooLarge, certificate, produced_by
+from attncert.verify.certificates.installed import versions
 from attncert.verify.checking.answers import answers
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
@@ -38,6 +39,7 @@ from attncert.verify.limits.tightness.relations.probes import RankedLayer
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Capacity
+from attncert.verify.rank.engines.devices import choose_device
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,7 +74,7 @@ def capacity(
     The conclusion holds if the largest rank of the Jacobian is known from both sides, and is
     undecided otherwise. Labels count by their width; what excludes the labels of the data is among
     the claims. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
-    Raises InputError if the Jacobian is too large.
+    Raises InputError if the Jacobian is too large or the device is missing.
 
     >>> from attncert import Capacity, Dataset, capacity
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -84,13 +86,13 @@ def capacity(
     if question.layers > 1:
         return depth_capacity(data, question, progress)
     data = by_class(question.of(data))
-    seconds: dict[str, float] = {}
+    place, seconds = choose_device(question.device), dict[str, float]()
     with timed(seconds, "Jacobian"):
         law = jacobian(data, question, progress)
     with timed(seconds, "universal"):
         at_once = universal(data, law, question.seed, progress)
     with timed(seconds, "every labelling"):
-        labelled, at_zero = _zeros(data, law, question.seed, progress)
+        labelled, at_zero = _zeros(data, law, question.seed, place.namespace, progress)
     certificates, uncertified = _certificates(data, law, at_once, labelled, question)
     table = notions(data, law, at_once, labelled, at_zero)
     claims = claims_of(data, law, at_once, labelled, at_zero, table)
@@ -102,6 +104,7 @@ def capacity(
         certificate=next(iter(certificates.values()), None),
         uncertified=uncertified,
         seconds=seconds,
+        versions=versions(place.versions),
         notions=table,
         jacobian=law,
         universal=at_once,
@@ -111,19 +114,19 @@ def capacity(
 
 
 def _zeros(
-    data: Dataset, law: Jacobian, seed: int, progress: StageProgress
+    data: Dataset, law: Jacobian, seed: int, xp: Any, progress: StageProgress
 ) -> tuple[Labelling, Trial | None]:
     """Weights that prove every labelling, with the fewest heads found; and the best of H heads."""
     if law.fewest is None:
         return Labelling(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
     try:
-        smallest = label_all(data, None, *sizes, seed=seed, progress=progress)
+        smallest = label_all(data, None, *sizes, seed=seed, xp=xp, progress=progress)
     except InputError as large:
         smallest = Labelling(data, why=str(large))
     if smallest.heads is not None and smallest.heads <= law.heads:
         return smallest, None
-    labelled = label_all(data, law.heads, *sizes, seed=seed, progress=progress)
+    labelled = label_all(data, law.heads, *sizes, seed=seed, xp=xp, progress=progress)
     return (labelled if labelled.proved else smallest), labelled.best
 
 

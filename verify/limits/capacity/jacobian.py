@@ -40,6 +40,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.features.features import related_rows
 from attncert.verify.limits.tightness.relations.rows import row_relations
 from attncert.verify.questions.fit import Capacity
+from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,
@@ -103,7 +104,7 @@ class Jacobian:
 def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent) -> Jacobian:
     """The rank for these contexts and queries. The labels of `data` count by their width alone.
 
-    Exact. Raises InputError if the Jacobian is too large.
+    Exact. Raises InputError if the Jacobian is too large or the device is missing.
     """
     whole, w, width = spans(data), question.head_width, question.value_width or data.m
     fewest = whole.fewest_heads(data.T, w, width)
@@ -117,7 +118,7 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
         bounds.append(Upper("relations for all weights", data.m * (data.T - relations)))
         fewest = None
     least = min(upper.bound for upper in bounds)
-    rank, layer = _rank(data, sizes, question.seed, least, progress)
+    rank, layer = _rank(data, sizes, question, least, progress)
     if rank.rank < least and labels <= MOST_NULL_ROWS:
         members = _related(data, layer, rank.prime)
         if 0 < len(members) < data.T:
@@ -158,14 +159,16 @@ def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
 
 
 def _rank(
-    data: Dataset, sizes: Sizes, seed: int, enough: int, progress: StageProgress
+    data: Dataset, sizes: Sizes, question: Capacity, enough: int, progress: StageProgress
 ) -> tuple[JacobianRank, Layer]:
     """The largest rank of a few draws, and the weights."""
     best: tuple[JacobianRank, Layer] | None = None
+    xp = choose_device(question.device).namespace
     for draw in range(_DRAWS):
-        layer = draw_layer(data, *sizes, seed=[seed, draw])
+        layer = draw_layer(data, *sizes, seed=[question.seed, draw])
         stage = f"Jacobian, {counted(sizes[0], 'head')}"
-        rank = jacobian_rank(data, layer, enough=enough, progress=partial(progress, stage))
+        told = partial(progress, stage)
+        rank = jacobian_rank(data, layer, enough=enough, xp=xp, progress=told)
         if best is None or rank.rank > best[0].rank:
             best = rank, layer
         if best[0].rank >= enough:

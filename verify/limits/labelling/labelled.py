@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.brief import in_brief
@@ -86,15 +87,16 @@ def label_all(
     value_width: int | None = None,
     *,
     seed: int = 0,
+    xp: Any = np,
     progress: StageProgress = silent,
 ) -> Labelling:
     """Weights that prove every labelling of these examples, or the best of those that were tried.
 
-    heads: None for the fewest found. value_width: default m. Only the width of the labels of `data`
-    matters. Exact: ranks modulo primes, everything else over ℚ. Raises InputError if a Jacobian is
-    too large.
+    heads: None for the fewest found. value_width: default m. xp: namespace of the arrays. Only the
+    width of the labels of `data` matters. Exact: ranks modulo primes, everything else over ℚ.
+    Raises InputError if a Jacobian is too large.
     """
-    search = _Search(data, heads, head_width, value_width or data.m, seed, progress)
+    search = _Search(data, heads, head_width, value_width or data.m, seed, xp, progress)
     zero = search.run()
     if zero is not None:
         claims = claims_of(data, zero, search.trials[-1].rank)
@@ -115,6 +117,7 @@ class _Search:
     head_width: int
     value_width: int
     seed: int
+    xp: Any
     progress: StageProgress
     trials: list[Trial] = field(default_factory=list)
 
@@ -149,7 +152,8 @@ class _Search:
         stage = f"Jacobian, {counted(zero.heads, 'head')}"
         sizes = self.data.d, self.data.m, zero.heads, self.head_width, self.value_width
         require_small(self.data.T * self.data.m, parameter_count(*sizes))
-        rank = jacobian_rank(self.data, zero.layer, progress=partial(self.progress, stage))
+        progress = partial(self.progress, stage)
+        rank = jacobian_rank(self.data, zero.layer, xp=self.xp, progress=progress)
         self.trials.append(Trial(zero, rank))
         return rank
 

@@ -124,6 +124,16 @@ def inverse(x: Any, p: int) -> Any:
     return power
 
 
+def require_exact_products(xp: Any, p: int) -> None:
+    """Compare the largest sums that the bound allows with integers: refuses emulated doubles."""
+    terms, extreme = lazy_terms(p, "float64"), p // 2
+    left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
+    left[0, 0] = float(extreme - 1)
+    product, total = left @ right, float(-terms * extreme**2)
+    if not bool(xp.all(product[1:, :] == total)) or float(product[0, 0]) != total + extreme:
+        raise RuntimeError("float64 products are not exact on this device")
+
+
 def random_projection(table: Any, width: int, p: int, rng: np.random.Generator) -> Any:
     """table @ R modulo p for a random (d, width) matrix R; `table` (N, d) float64 residues, any xp.
 

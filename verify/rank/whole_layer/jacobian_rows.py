@@ -31,7 +31,7 @@ from attncert.constructions.given.attention import chain
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.features.features import residue_rank
-from attncert.verify.rank.engines.arithmetic import matmul, reduce
+from attncert.verify.rank.engines.arithmetic import matmul, reduce, require_exact_products
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
@@ -153,6 +153,7 @@ def jacobian_rank(
     >>> jacobian_rank(data, draw_groups(data, (2,), seed=1).layer).rank
     6
     """
+    require_exact_products(xp, PRIMES_FLOAT64[0])
     rows = data.T * data.m
     enough = rows if enough is None else enough
     best, tried = JacobianRank(0, rows, primes[0], ()), list[tuple[int, int | None]]()

@@ -25,7 +25,7 @@ from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.constructions.layer import Layer
 from attncert.constructions.progress import Progress, silent
-from attncert.verify.rank.engines.arithmetic import lazy_terms
+from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, rows_at_once, widths
@@ -74,7 +74,7 @@ def layer_rank(
     """
     where = choose_device(device)
     memory = where.memory(memory)
-    _require_exact_products(where.namespace, primes[0])
+    require_exact_products(where.namespace, primes[0])
     width, *wider = widths(data, len(layer.heads), memory)
     best = LayerRank(0, primes[0], width, (), where)
     tried: list[tuple[int, int, int | None]] = []
@@ -106,13 +106,3 @@ def _rank(data: Dataset, layer: Layer, p: int, width: int, xp: Any, progress: Pr
         elimination.add(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0))
         progress(stop, data.T)
     return elimination.rank
-
-
-def _require_exact_products(xp: Any, p: int) -> None:
-    """Compare the largest sums that the bound allows with integers: refuses emulated doubles."""
-    terms, extreme = lazy_terms(p, "float64"), p // 2
-    left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
-    left[0, 0] = float(extreme - 1)
-    product, total = left @ right, float(-terms * extreme**2)
-    if not bool(xp.all(product[1:, :] == total)) or float(product[0, 0]) != total + extreme:
-        raise RuntimeError("float64 products are not exact on this device")
