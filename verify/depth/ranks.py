@@ -112,7 +112,7 @@ def deep_rank(
     (18, 18)
     """
     require_exact_products(xp, tower.LARGEST)
-    softmax = sum(isinstance(block, ExactAttention) for block in network.blocks)
+    softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.blocks)
     slope = int(np.random.default_rng([seed, 1]).integers(2, 2**20))
     rows, tried = data.T * (1 if features else data.m), list[tuple[int, ...]]()
     for primes in tower.chains(softmax):

@@ -20,7 +20,8 @@ Let G be the derivative of one output by the block's result. Reverse mode gives,
     S = λ P∘(A Xᵀ - row sums of P∘A Xᵀ),   by Q: Rᵀ(S X K),   by R: S X K Qᵀ,                    (3)
     by K: Xᵀ(Sᵀ R Q),   by X: Sᵀ R Q Kᵀ,                                                         (4)
 
-where ∂P/∂L = λ (diag P - PPᵀ): λ is 1 for exp, and ln 2 for powers of two.
+where ∂P/∂L = λ (diag P - PPᵀ): λ is 1 for exp, and ln 2 for powers of two. In linear attention
+P = L and S = A Xᵀ.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Attention:
     """key (H, k, w), query (H, l, w), value (H, k, v), output (H, v, m); see (1).
 
     whole: whether every token changes too. causal: whether token i attends to the first i alone;
-    the query attends to all.
+    the query attends to all. linear: whether the logits are the weights, without a softmax.
     """
 
     key: Array
@@ -63,6 +64,7 @@ class Attention:
     whole: bool = False
     residual: bool = False
     causal: bool = False
+    linear: bool = False
 
     @property
     def weights(self) -> tuple[Array, ...]:
@@ -71,23 +73,27 @@ class Attention:
     def forward(self, rows: Array, tokens: Array, times: Any, on: Arithmetic) -> tuple[Array, Any]:
         keys = tokens[:, None] @ self.key  # (b, H, n, w)
         queries = rows[:, None] @ self.query  # (b, H, s, w)
-        shares = on.softmax(queries @ _turned(keys), times)  # (b, H, s, n)
+        logits = queries @ _turned(keys)  # (b, H, s, n)
+        shares = _counted(logits, times) if self.linear else on.softmax(logits, times)
         means = shares @ tokens[:, None]  # (b, H, s, k)
         values = means @ self.value  # (b, H, s, v)
         made = (values @ self.output).sum(axis=1)  # (b, s, m)
-        return made, (rows, tokens, keys, queries, shares, means, values)
+        return made, (rows, tokens, times, keys, queries, shares, means, values)
 
     def backward(self, made: Array, saved: Any, on: Arithmetic) -> tuple[Array, Array, list[Array]]:
         """Derivatives by rows and by tokens, and by the four weights, (b, H, …) each."""
-        rows, tokens, keys, queries, shares, means, values = saved
+        rows, tokens, times, keys, queries, shares, means, values = saved
         by_made = made[:, None]  # (b, 1, s, m)
         by_output = _turned(values) @ by_made
         by_values = by_made @ _turned(self.output)  # D
         by_value = _turned(means) @ by_values
         by_means = by_values @ _turned(self.value)  # A
         slopes = by_means @ _turned(tokens[:, None])  # (b, H, s, n)
-        weighed = shares * slopes
-        by_logits = (weighed - shares * weighed.sum(axis=3)[..., None]) * on.slope  # S
+        if self.linear:
+            by_logits = _counted(slopes, times)  # S
+        else:
+            weighed = shares * slopes
+            by_logits = (weighed - shares * weighed.sum(axis=3)[..., None]) * on.slope
         by_queries = by_logits @ keys
         by_keys = _turned(by_logits) @ queries
         by_query = _turned(rows[:, None]) @ by_queries
@@ -238,6 +244,10 @@ def _sum(one: Array | None, other: Array | None) -> Array | None:
     if one is None or other is None:
         return other if one is None else one
     return one + other
+
+
+def _counted(x: Array, times: Any) -> Array:
+    return x if times is None else x * times
 
 
 def _turned(x: Array) -> Array:

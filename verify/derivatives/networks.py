@@ -35,8 +35,10 @@ def weights_of(network: Network) -> int:
 def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
     whole, residual = one.of == "all", one.residual
     if isinstance(one, ExactAttention):
-        if one.rule != "softmax" or one.root != 1 or isinstance(one.mask, tuple):
-            raise NotDifferentiable(f"block {number} is not softmax attention, causal or unmasked")
+        if one.rule == "hardmax" or one.root != 1 or isinstance(one.mask, tuple):
+            raise NotDifferentiable(
+                f"block {number} is not softmax or linear attention, causal or unmasked"
+            )
         keys = [head.key for head in one.heads], [head.query for head in one.heads]
         values = [head.value for head in one.heads]
         output = _together([one.output], entries)
@@ -48,6 +50,7 @@ def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
             whole,
             residual,
             one.mask == "causal",
+            one.rule == "linear",
         )
     if one.of == "row" or one.activation == "threshold":
         raise NotDifferentiable(f"block {number} reads a row of all tokens, or has a threshold")

@@ -113,8 +113,8 @@ class TowerArray:
     def __sub__(self, other: TowerArray) -> TowerArray:
         return self._each(lambda x, y, p: reduce(x - y, p), other)
 
-    def __mul__(self, other: TowerArray | float) -> TowerArray:
-        return self._each(lambda x, y, p: reduce(x * y, p), other)
+    def __mul__(self, other: TowerArray | AnyArray | float) -> TowerArray:
+        return self._each(lambda x, y, p: reduce(x * array_namespace(x).asarray(y), p), other)
 
     def __matmul__(self, other: TowerArray) -> TowerArray:
         return self._each(matmul, other)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from attncert.constructions.arrays import FloatArray
+from attncert.constructions.arrays import AnyArray, FloatArray
 
 UNIT = 2.0**-53
 TINY = 1e-300
@@ -56,8 +56,12 @@ class BallArray:
         mid = self.mid - other.mid
         return BallArray(mid, (self.rad + other.rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
 
-    def __mul__(self, other: BallArray) -> BallArray:
-        """|xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
+    def __mul__(self, other: BallArray | AnyArray) -> BallArray:
+        """other: also small integers.
+
+        |xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
+        if not isinstance(other, BallArray):
+            other = BallArray(np.asarray(other, dtype=np.float64), np.zeros(()))
         mid = self.mid * other.mid
         rad = np.abs(self.mid) * other.rad + self.rad * (np.abs(other.mid) + other.rad)
         return BallArray(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)

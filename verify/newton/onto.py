@@ -4,10 +4,10 @@ J has a row for each output number and a column for each weight. If it has as ma
 columns as rows at the given weights, every small change of the outputs is followed by a change of
 the weights: near these outputs every labelling is output exactly.
 
-Two ways. A network of at most two softmax blocks in units of ln 2 and affine blocks is evaluated
-modulo a tower of primes, which keeps its weights (`verify/derivatives/tower.py`). For any other one
-J lies in balls; a square block B of it is invertible if some matrix A makes all row sums of
-|I - AB| less than 1.
+Two ways. A network of linear attention, affine blocks and at most two softmax blocks in units of
+ln 2 is evaluated modulo a tower of primes, which keeps its weights (`verify/derivatives/tower.py`).
+For any other one J lies in balls; a square block B of it is invertible if some matrix A makes all
+row sums of |I - AB| less than 1.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ _TOWER = 2  # softmax blocks that keep their weights in a tower
 
 
 def onto(data: Dataset, network: Network) -> Claim | None:
-    """The claim "network.rank"; None for a network without softmax, or with blocks that the engine
-    does not differentiate. data: as the network sees them. Exact, or in balls."""
-    softmax = [x for x in network.blocks if isinstance(x, Attention) and x.rule == "softmax"]
+    """The claim "network.rank"; None for a network without attention, or with blocks that the
+    engine does not differentiate. data: as the network sees them. Exact, or in balls."""
+    attention = [x for x in network.blocks if isinstance(x, Attention)]
+    softmax = [x for x in attention if x.rule == "softmax"]
     rows, columns = data.T * data.m, weights_of(network)
     try:
         blocks_of(network, lambda table, denominator: table)
     except NotDifferentiable:
         return None
-    if not softmax:
+    if not attention:
         return None
     about = partial(_claim, rows, columns)
     if columns < rows:

@@ -45,6 +45,8 @@ def network(kind: str, rng: np.random.Generator, d: int = 3, m: int = 2) -> list
         "three layers": [*(attention(d, whole=True, residual=True) for _ in "ab"), attention(m)],
         "causal": [attention(d, whole=True, residual=True, causal=True), attention(m)],
         "no skip": [attention(d, whole=True), attention(m)],
+        "linear": [attention(d, whole=True, linear=True), attention(m, linear=True)],
+        "linear, causal": [attention(d, whole=True, causal=True, linear=True), attention(m)],
         "query alone": [attention(d, residual=True), affine, attention(m)],
         "relu": [attention(d, whole=True, residual=True), relu, attention(m)],
     }
@@ -89,14 +91,16 @@ def moved(blocks: list[Block], k: int, step: float) -> list[Block]:
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize(
-    "kind", ["one layer", "three layers", "causal", "no skip", "query alone", "relu"]
-)
+    "kind",
+    ["one layer", "three layers", "causal", "no skip", "linear", "linear, causal", "query alone",
+     "relu"],
+)  # fmt: skip
 def test_derivatives_are_limits_of_differences(kind: str, shared: bool) -> None:
     rng = np.random.default_rng(5)
     blocks, b = network(kind, rng), 3
     tokens, queries = rng.standard_normal((1 if shared else b, 4, 3)), rng.standard_normal((b, 3))
     times = None
-    if kind != "causal":
+    if "causal" not in kind:
         times = rng.integers(0, 3, (len(tokens), 1, 1, 4))
         times[..., 0] += 1
 
