@@ -36,7 +36,8 @@ from itertools import chain
 from math import gcd
 from typing import Any
 
-from .full_rank import dot_mod, joins, powers_mod, prime_of
+from .echelon import Echelon
+from .full_rank import dot_mod, powers_mod, prime_of
 from .layer import attention, shifts
 from .limits import Limits, need
 from .reading import all_of, dims, numbers
@@ -82,13 +83,13 @@ def parts(cert: Any, limits: Limits) -> Parts:
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, d, m, H, d_h, d_v = dims(cert, "examples width labels heads head_width value_width")
     layer, heads, p, *_ = parts
-    limits.allow(p.bit_length(), T * m * H * (d * (2 * d_h + d_v) + d_v * m))
-    pivots: list[tuple[int, list[int]]] = []
+    echelon = Echelon(p, T * m)
+    limits.allow(echelon.width, T * m * H * (d * (2 * d_h + d_v) + d_v * m))
     for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
         for row in derivatives(limits, layer.queries[t], columns, times, logits, heads, p, m, t):
             limits.on_time()
             dependent = f"modulo p, the derivatives of example {t} depend on earlier ones"
-            need(joins(row, pivots, p), dependent, "wrong")
+            need(echelon.joins(row), dependent, "wrong")
     return (
         f"every labelling of {all_of(T)} is memorized by {H} head{'s' * (H > 1)}: at these weights "
         f"all outputs are 0, and their Jacobian has rank {T * m} modulo {p}"

@@ -11,6 +11,7 @@ if __name__ == "__main__":
 from operator import mul
 from typing import Any
 
+from .echelon import Echelon
 from .layer import Layer, attention, saturated, shifts
 from .limits import Limits, need
 from .reading import all_of, dims, numbers, typed
@@ -39,18 +40,11 @@ def prime_of(limits: Limits, cert: Any, rows: int) -> int:
     return p
 
 
-def joins(row: list[int], pivots: list[tuple[int, list[int]]], p: int) -> bool:
-    """Whether the row is independent of the earlier ones, modulo p; if so, it joins the pivots: a
-    column, and the row from there on, less multiples of the rows above, with leading 1."""
-    for start, pivot in pivots:
-        if factor := row[start] % p:
-            row[start:] = [x - factor * y for x, y in zip(row[start:], pivot, strict=True)]
-    start = next((j for j, x in enumerate(row) if x % p), -1)
-    if start < 0:
-        return False
-    inverse = pow(row[start], -1, p)
-    pivots.append((start, [x * inverse % p for x in row[start:]]))
-    return True
+def independent(columns: list[Any], p: int) -> list[Any]:
+    """Columns of a shared context that span the others modulo p. A feature is a mean over a column,
+    so those of the others are the same combinations in every row, and add nothing to the rank."""
+    echelon = Echelon(p, len(columns))
+    return [column for column in columns if echelon.joins(column)]
 
 
 def dot_mod(x: Any, y: Any, p: int) -> int:
@@ -78,10 +72,13 @@ def parts(cert: Any, limits: Limits) -> tuple[Layer, int]:
 def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
     T, d, H = dims(cert, "examples width heads")
     layer, p = parts
-    limits.allow(p.bit_length(), T * H * d)
-    pivots: list[tuple[int, list[int]]] = []
+    echelon, shared = Echelon(p, T), len(layer.contexts) == 1
+    limits.allow(echelon.width, T * H * d)
+    few = list[Any]()
     for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
         row = []
+        if shared:
+            columns = few = few or independent(columns, p)
         for x in logits:
             limits.on_time()
             weights = powers_mod(x, times, p)
@@ -90,6 +87,6 @@ def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
             inverse = pow(s, -1, p)
             row += [dot_mod(weights, column, p) * inverse % p for column in columns]
         dependent = f"modulo p, the features of example {t} depend on earlier ones"
-        need(joins(row, pivots, p), dependent, "wrong")
+        need(echelon.joins(row), dependent, "wrong")
     more = saturated(limits, cert, layer)
     return f"the features of {all_of(T)} are independent: rank {T} modulo {p}{more}"

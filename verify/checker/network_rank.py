@@ -36,7 +36,8 @@ from itertools import pairwise
 from typing import Any
 
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
-from .full_rank import dot_mod, is_prime, joins
+from .echelon import Echelon
+from .full_rank import dot_mod, is_prime
 from .layer import contexts_of, merged
 from .limits import Limits, need
 from .network import Attention, FeedForward, block, shaped, widths
@@ -186,7 +187,7 @@ class Field:
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, m = dims(cert, "examples labels")
-    p, pivots = parts.primes[0], list[tuple[int, list[int]]]()
+    p, echelon = parts.primes[0], Echelon(parts.primes[0], T * m)
     numbers = Numbers([Field(p, parts.slope, limits) for p in parts.primes], 1)
     contexts, queries = parts.contexts, parts.queries
     asks = residues(queries, parts.primes, limits)
@@ -204,10 +205,10 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
             rows = [derivatives(parts.blocks, numbers.fields[0], saved, j, m, limits) for j in some]
         for row in rows:
             limits.on_time()
-            limits.allow(p.bit_length(), (len(pivots) + 1) * len(row))
+            limits.allow(echelon.width, (len(echelon.pivots) + 1) * len(row))
             dependent = f"modulo p, {what} of example {t} depend on earlier ones"
-            need(joins(row, pivots, p), dependent, "wrong")
-    return message(parts.of, T, len(pivots), p)
+            need(echelon.joins(row), dependent, "wrong")
+    return message(parts.of, T, len(echelon.pivots), p)
 
 
 def message(of: str, T: int, rank: int, p: int) -> str:
