@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy
 from flint import fmpq
@@ -32,6 +33,7 @@ from attncert import (
     prove,
     register,
 )
+from attncert.constructions.network.file import loaded
 from attncert.constructions.progress import silent
 from attncert.verify.audit.sharpen import sharpen
 
@@ -210,3 +212,17 @@ def test_a_sequence_of_one_token_or_with_a_token_twice(mapping: dict[str, Any]) 
         proof = audited(mapping["MAPPING"], Dataset.of([context, [[2], [3]]], [[1], [2]], [0, 1]))
         assert proof.trace[ClaimId(f"hypothesis.{false}")].level.value == "refuted"
         assert proof.exit_status != 0
+
+
+@pytest.mark.slow
+def test_a_network_trained_in_torch_is_the_one_audited(tmp_path: Path) -> None:
+    """Each output of PyTorch in float32 is near the enclosure of the file's network."""
+    pytest.importorskip("torch")
+    script = runpy.run_path(str(EXAMPLES / "train_network.py"))
+    for part in ("train", "main"):
+        script[part].__globals__["STEPS"] = 60
+    script["main"](tmp_path)
+    outputs = script["train"]()(script["task"]()[0])[:, -1].detach().numpy()
+    enclosed = loaded(tmp_path / "network.json").enclosures(load(tmp_path / "network-data.json"))
+    middles = [[float(x.mid())] for x in enclosed.entries()]
+    assert np.abs(outputs - middles).max() < 1e-4 and np.abs(outputs).max() > 1

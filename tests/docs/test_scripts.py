@@ -38,6 +38,7 @@ SMALLEST = {
     "benchmarks/rounded_layers.py": "4",
     "benchmarks/width_one.py": "--quick --out OUT",
     "examples/train_layer.py": "FOLDER",
+    "examples/train_network.py": "FOLDER",
 }
 MODELS = ("model_types", "models", "models_trained")
 NAMED = sorted({
@@ -52,6 +53,8 @@ NAMED = sorted({
 def test_a_script_that_pages_name_runs(script: str, tmp_path: Path) -> None:
     if Path(script).stem in MODELS:
         pytest.importorskip("transformers")
+        pytest.importorskip("torch")
+    if script == "examples/train_network.py":
         pytest.importorskip("torch")
     if script == "benchmarks/kernel.py":
         needed()
