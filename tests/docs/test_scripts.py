@@ -23,6 +23,7 @@ SMALLEST = {
     "benchmarks/digits.py": "--up-to 25 --out OUT",
     "benchmarks/every_labelling.py": "--quick --out OUT",
     "benchmarks/experiments.py": "--series one-hot --budget 1 --resume OUT",
+    "benchmarks/experiments_layers.py": "--layers 1 --out OUT",
     "benchmarks/fit.py": "--large 1 --out OUT",
     "benchmarks/given_labels_zeros.py": "3 3 2 4 1",
     "benchmarks/kernel.py": "CERTIFICATE --out OUT",

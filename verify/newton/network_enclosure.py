@@ -2,7 +2,9 @@
 
 The derivatives are those of `verify/derivatives/engine.py`: if they are evaluated on balls that
 hold a box of weights, each resulting ball holds the value at every point of the box. Exponentials
-are Arb's, everything else is float64 with radii (`balls.py`).
+are Arb's. Up to two softmax blocks everything else is float64 with radii (`balls.py`); its
+roundings grow with each block, so that deeper networks are computed in Arb's balls throughout, as
+NumPy arrays of objects.
 """
 
 from __future__ import annotations
@@ -15,16 +17,17 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from attncert.constructions.arrays import IntArray, ObjectArray
+from attncert.constructions.arrays import AnyArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Block as ExactBlock
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives import engine, networks
-from attncert.verify.derivatives.engine import Arithmetic, Attention, Block
+from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Block
 from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.enclosure import BOX_BITS
 
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
+_IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper networks
 
 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
@@ -39,29 +42,54 @@ def derivatives(
 ) -> BallArray:
     """(T·m, N): derivatives of the outputs by the N unknowns, anywhere within `radius` of the
     weights; the others are constant. Weights are numbered as in `engine.derivatives`."""
-    with ctx.workprec(BOX_BITS):
-        blocks = _boxed(networks.blocks_of(network, _balls), unknowns, radius)
+    softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.blocks)
+    floats = softmax <= _IN_FLOATS
+    on = _FLOATS if floats else _ARBS
+
+    def balls(table: AnyArray, denominator: int = 1) -> Array:
+        exact = _arbs(table, denominator)
+        return _rounded(exact) if floats else exact
+
+    with ctx.workprec(BOX_BITS if floats else _DEEP_BITS):
+        blocks = _boxed(networks.blocks_of(network, _arbs), unknowns, radius)
         blocks = [_natural(x, y) for x, y in zip(blocks, network.blocks, strict=True)]
-        step = max(1, _NUMBERS // (networks.weights_of(network) * data.m))
+        blocks = [_with(x, map(_rounded, x.weights)) for x in blocks] if floats else blocks
+        numbers = _NUMBERS if floats else _NUMBERS // 16  # an Arb ball takes 16 times as much
+        step = max(1, numbers // (networks.weights_of(network) * data.m))
         parts = []
         for start in range(0, data.T, step):
             stop = min(start + step, data.T)
             tokens, queries, times = networks.tokens_of(data, start, stop, blocks)
-            contexts = _balls(tokens, data.contexts.denominator)
-            asking = _balls(queries, data.queries.denominator)
-            done = engine.run(blocks, contexts, asking, _ARITHMETIC, times)
-            parts.append(engine.jacobian(done, _points)[:, list(unknowns)])
+            contexts = balls(tokens, data.contexts.denominator)
+            asking = balls(queries, data.queries.denominator)
+            done = engine.run(blocks, contexts, asking, on, times)
+            part = engine.jacobian(done, balls)[:, list(unknowns)]
+            parts.append(part if floats else _rounded(part))
         return BallArray.joined(parts, 0)
 
 
-def _balls(table: ObjectArray, denominator: int) -> BallArray:
-    """Integers over a denominator, rounded to float64 and outwards."""
-    entries = (arb(int(x)) / denominator for x in table.ravel())
-    return BallArray.of(entries, table.shape)
+def _arbs(table: AnyArray, denominator: int) -> ObjectArray:
+    """Integers over a denominator."""
+    return _array((arb(int(x)) / denominator for x in table.ravel()), table.shape)
 
 
-def _points(table: IntArray) -> BallArray:
-    return BallArray(table.astype(float), np.zeros(table.shape))
+def _array(entries: Any, shape: tuple[int, ...]) -> ObjectArray:
+    flat = list(entries)
+    made = np.empty(len(flat), dtype=object)
+    made[:] = flat
+    return made.reshape(shape)
+
+
+def _rounded(table: ObjectArray) -> BallArray:
+    """In float64, rounded outwards."""
+    return BallArray.of(table.ravel(), table.shape)
+
+
+def _with(block: Block, weights: Any) -> Block:
+    """The block with these arrays of weights."""
+    names = (field.name for field in fields(block))
+    changed: dict[str, Any] = dict(zip(names, weights, strict=False))
+    return replace(block, **changed)
 
 
 def _natural(block: Block, written: ExactBlock) -> Block:
@@ -70,53 +98,59 @@ def _natural(block: Block, written: ExactBlock) -> Block:
     if getattr(written, "unit", None) != "ln 2":
         return block
     assert isinstance(block, Attention)
-    ln2 = BallArray.of([arb.const_log2()], ())
-    return replace(block, query=block.query * ln2)
+    return replace(block, query=block.query * arb.const_log2())
 
 
 def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> list[Block]:
     """The balls of the weights, with the radius added to those of the unknowns."""
     moving, first, boxed = np.asarray(unknowns, dtype=np.int64), 0, list[Block]()
-    reach = float(np.nextafter(float(radius), np.inf)) * (1 + 2.0**-50)
+    reach = arb(0, float(np.nextafter(float(radius), np.inf)))
     for block in blocks:
         numbers = engine.numbered(block)
         size = sum(x.size for x in numbers)
-        here = np.zeros(size)
+        here = np.full(size, arb(0), dtype=object)
         here[moving[(moving >= first) & (moving < first + size)] - first] = reach
-        names = [field.name for field in fields(block)][: len(numbers)]
-        changed: dict[str, Any] = {}
-        for name, places in zip(names, numbers, strict=True):
-            ball: BallArray = getattr(block, name)
-            changed[name] = BallArray(ball.mid, (ball.rad + here[places]) * (1 + 2.0**-50))
-        boxed.append(replace(block, **changed))
+        moved = (x + here[n] for x, n in zip(block.weights, numbers, strict=True))
+        boxed.append(_with(block, moved))
         first += size
     return boxed
 
 
-def _softmax(logits: BallArray, times: Any) -> BallArray:
-    """Softmax by Arb, row by row, shifted by the midpoint of a largest logit."""
-    shape = logits.shape
-    often = None if times is None else np.broadcast_to(times, shape).reshape(-1, shape[-1])
-    entries, shares = logits.entries(), list[arb]()
-    for row in range(len(entries) // shape[-1]):
-        some = entries[row * shape[-1] : (row + 1) * shape[-1]]
-        top = max(x.mid() for x in some)
-        powers = [(x - top).exp() for x in some]
+def _softmax(logits: ObjectArray, times: Any) -> ObjectArray:
+    """Row by row, shifted by the midpoint of a largest logit."""
+    rows, shares = logits.reshape(-1, logits.shape[-1]), list[arb]()
+    often = None if times is None else np.broadcast_to(times, logits.shape).reshape(rows.shape)
+    for k, row in enumerate(rows):
+        top = max(x.mid() for x in row)
+        powers = [(x - top).exp() for x in row]
         if often is not None:
-            powers = [x * int(k) for x, k in zip(powers, often[row], strict=True)]
+            powers = [x * int(count) for x, count in zip(powers, often[k], strict=True)]
         total = sum(powers, arb(0))
         shares += [power / total for power in powers]
-    return BallArray.of(shares, shape)
+    return _array(shares, logits.shape)
 
 
-def _no_relu(sums: BallArray) -> tuple[BallArray, BallArray]:
+def _relu(sums: ObjectArray) -> tuple[ObjectArray, ObjectArray]:
     """The ReLU and its slopes; the signs must be certain."""
-    positive, negative = sums.mid > sums.rad, sums.mid < -sums.rad
-    if not (positive | negative).all():
+    if not all(x > 0 or x < 0 for x in sums.ravel()):
         raise networks.NotDifferentiable("the sign of a preactivation is not decided")
-    slopes = BallArray(positive.astype(float), np.zeros(sums.shape))
+    slopes = _array((arb(int(x > 0)) for x in sums.ravel()), sums.shape)
     return sums * slopes, slopes
 
 
+def _softmax_of_floats(logits: BallArray, times: Any) -> BallArray:
+    return _rounded(_softmax(_array(logits.entries(), logits.shape), times))
+
+
+def _relu_of_floats(sums: BallArray) -> tuple[BallArray, BallArray]:
+    made, slopes = _relu(_array(sums.entries(), sums.shape))
+    return _rounded(made), _rounded(slopes)
+
+
+def _joined(parts: Sequence[ObjectArray], axis: int) -> ObjectArray:
+    return np.concatenate(parts, axis)
+
+
 _ONE = BallArray(np.ones(()), np.zeros(()))
-_ARITHMETIC = Arithmetic(_softmax, _no_relu, _ONE, BallArray.joined)
+_FLOATS = Arithmetic(_softmax_of_floats, _relu_of_floats, _ONE, BallArray.joined)
+_ARBS = Arithmetic(_softmax, _relu, arb(1), _joined)
