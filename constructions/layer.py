@@ -26,6 +26,8 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.contexts import context_products
 
+MOST_PARAMETERS = 10**8
+
 # The keys of such a layer as a block of a certificate's network, beside its numbers.
 LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
                "residual": False}  # fmt: skip
@@ -200,6 +202,20 @@ def scaled_head(
 def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: int) -> int:
     """H(2d·d_h + d·d_v + d_v·m): the numbers in W_Q, W_K, W_V, W_O (paper, Theorem 1)."""
     return heads * (2 * d * head_width + d * value_width + value_width * m)
+
+
+def require_size(d: int, m: int, heads: int, head_width: int, value_width: int) -> None:
+    """Raises InputError for a layer of more parameters than a machine's memory holds exactly.
+
+    >>> require_size(2, 1, 2**14, 2**14, 1)
+    Traceback (most recent call last):
+    attncert.InputError: heads: must be fewer or narrower: at most 100,000,000 parameters in all, \
+not 1,073,790,976 parameters
+    """
+    count = parameter_count(d, m, heads, head_width, value_width)
+    if count > MOST_PARAMETERS:
+        must = f"fewer or narrower: at most {MOST_PARAMETERS:,} parameters in all"
+        raise InputError("heads", must, f"{count:,} parameters")
 
 
 def integer_logits(head: Head, data: Dataset) -> list[list[int]]:

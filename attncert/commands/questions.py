@@ -125,7 +125,7 @@ def _run(
 
     require_memory()
     arguments, name = dict[str, Any](sources), question.command  # arguments in the function's order
-    if path := sources.get("data"):  # weights and folders are read by the function
+    if (path := sources.get("data")) is not None:  # weights and folders are read by the function
         options = {option: getattr(question, option) for option in entry.loads_by}
         arguments["data"] = entry.load()(path, **options)
         data = arguments["data"].name

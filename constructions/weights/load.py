@@ -125,8 +125,7 @@ def of_state(
 def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
     """The config.json beside a model's weights; None if there is none, or it names no type. Raises
     InputError."""
-    path = Path(source).with_name("config.json")
-    if str(source) == "-" or not path.is_file():
+    if str(source) in ("", "-") or not (path := Path(source).with_name("config.json")).is_file():
         return None
     config = loading.read_source(path, {"json": _json}, "the configuration of a model")
     return config if isinstance(config, dict) and "model_type" in config else None

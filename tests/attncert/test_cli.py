@@ -109,6 +109,14 @@ BAD_OPTIONS = {
     "missing data": ["prove"],
     "missing file": ["prove", "no-such-file.json"],
     "empty out": ["prove", "digits", "--out", ""],
+    "empty data": ["prove", ""],
+    "empty weights": ["layer", "", "digits"],
+    "empty certificate": ["check", ""],
+    "empty block before": ["prove", "digits", "--before", ""],
+    "no limit": ["check", "nothing.json", "--limit-seconds", "nan"],
+    "negative memory": ["check", "nothing.json", "--limit-mib", "-1"],
+    "more parameters than memory": ["prove", "digits", "--heads", "9999", "--head-width", "9999"],
+    "more of them to fit": ["fit", "digits", "--heads", "9999", "--value-width", "9999"],
 }
 
 

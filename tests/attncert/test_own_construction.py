@@ -488,6 +488,7 @@ def test_what_a_construction_prints_is_no_answer(own: Callable[..., str], shell:
         ("", "AttributeError: module 'mine_1' has no attribute 'OWN'"),
         ("OWN = 3", "must be a Construction, not of type int"),
         ("raise SystemExit(0)", "SystemExit: 0"),
+        ("raise GeneratorExit", "GeneratorExit"),
         ("import attncert\nOWN = attncert.Construction('My Name', len)", "not My Name"),
     ],
 )  # fmt: skip

@@ -56,8 +56,8 @@ class HeadSummary:
 
     group:        examples that this head places (0-based, the input's order).
     c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
-                  (or by the bits of --saturate) and the rank is certified (width one: the rank alone); None if there is no such
-                  term.
+                  (or by the bits of --saturate) and the rank is certified (width one: the rank
+                  alone); None if there is no such term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
     z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf if n = 1).

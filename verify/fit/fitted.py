@@ -22,6 +22,7 @@ from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Law, law
 from attncert.constructions.given.least_squares import MAX_STEPS, Descent
 from attncert.constructions.given.shared import search
+from attncert.constructions.layer import require_size
 from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificates.certificate import TooLarge, produced_by
 from attncert.verify.checking.answers import answers
@@ -89,6 +90,8 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     """
     question = question or Fit()
     data = by_class(question.of(data))
+    widths = question.head_width, question.value_width or data.m
+    require_size(data.d, data.m, question.heads or 1, *widths)
     search = _Search(data, question, progress)
     value_width = question.value_width or data.m
     progress("limits for all weights", 0, 1)

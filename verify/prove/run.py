@@ -9,7 +9,7 @@ from functools import partial
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer import parameter_count
+from attncert.constructions.layer import parameter_count, require_size
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.proof import Setup
 from attncert.verify.provenance.rounded import on_grid
@@ -54,6 +54,8 @@ class Run(Task):
             seed=question.seed,
             progress=partial(progress, "building heads"),
         )
+        if request.heads:
+            require_size(data.d, data.m, request.heads, request.head_width, request.value_width)
         with errors_of(construction, "subject", data):
             data = construction.subject(data, request)
         if question.round is not None:

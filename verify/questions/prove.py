@@ -88,7 +88,7 @@ class Prove(Question):
         if self.before and self.round is not None:
             raise InputError("before", "given without round", f"with round {self.round}")
         if self.before and self.data_file:
-            raise InputError("before", "given without data_file", "with it")
+            raise InputError("before", "left out if the data go into a file", "given with it")
 
     @property
     def unlabelled(self) -> bool:

@@ -43,7 +43,7 @@ class Rule:
             fits = False
         if not fits:
             text = isinstance(entry, str) and self.kind is not str  # "3" is no number
-            raise InputError(name, self.must, repr(entry) if text else entry)
+            raise InputError(name, self.must, repr(entry) if text or entry == "" else entry)
         return value
 
 
@@ -119,7 +119,11 @@ def text(*names: str) -> Rule:
 
 def path(*names: str) -> Rule:
     """The path of a file, as text; or one of these names."""
-    return Rule("the path of a file", _is_text, choices=names, file=True, read=os.fspath)
+    return Rule("the path of a file", _is_path, choices=names, file=True, read=os.fspath)
+
+
+def _is_path(entry: Any) -> bool:
+    return _is_text(entry) and entry != ""
 
 
 def _is_text(entry: Any) -> bool:

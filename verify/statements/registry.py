@@ -121,9 +121,9 @@ def _imported(place: str) -> Construction:
     module, _, attribute = place.partition(":")
     try:
         method = getattr(_module(module), attribute)
-    except InputError:  # it names the field of the record
+    except (InputError, KeyboardInterrupt):  # InputError names the field of the record
         raise
-    except (Exception, SystemExit) as error:  # whatever a module can raise
+    except BaseException as error:  # whatever a module can raise
         reason = f"{place} ({error_text(error)})"
         raise InputError("construction", "a module and a name in it", reason) from error
     return _method_of(method, place)

@@ -27,7 +27,9 @@ attncert certificate, the folder of a report, or - for standard input
             raise InputError(name, WHAT, "a pipe or device")
         raise NoSuchFile(name or "''", WHAT)
     if not _is("is_file", name, "certificate.json"):
-        raise InputError(name, "the folder of a report with certificate.json", "one without")
+        raise InputError(
+            name or "''", "the folder of a report with certificate.json", "one without"
+        )
     return str(Path(name, "certificate.json"))
 
 

@@ -149,7 +149,7 @@ def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -
     drawn = f"cases 0 to {tried - 1} of seed {question.seed}"
     return Claim(
         ids.ATTACK,
-        f"The construction {question.construction} fails on no case that it promises to serve"
+        f"The construction {question.construction} serves every case that it promises to serve"
         + (f": no failure in {served:,} of the {drawn}." if level.holds else f", {drawn}."),
         level,
         numbers,
