@@ -134,7 +134,7 @@ def _compiled() -> float:
 
 
 def _bits_of_features(built: Any, data: Any) -> int:
-    """Of the largest denominator in Z, before lowest terms: a softmax sum."""
+    """The bits of the largest denominator in Z before reduction: a softmax sum."""
     from attncert.constructions.layer import integer_logits, powers_of_two
 
     return max(

@@ -8,7 +8,7 @@ Levenberg-Marquardt from one of two random starts (eight for one head; one, wher
 reaches rounding. T of a row is the largest one found that can be certified; its certificate is
 written, and checked from the file by the fast checker (up to 2,000 unknowns and 8 million items;
 above that the same theorem is applied in memory, and the row says so). Nothing but a certificate
-counts as memorized; "not found" is no impossibility. Of shares there are 16, up to N; where N is
+counts as memorized; "not found" is not "impossible". Of shares there are 16, up to N; where N is
 above 1,000, 11, up to 95 %; for one shared context every 2 %, up to N.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]

@@ -1,4 +1,4 @@
-"""Exact rank of one matrix: ours against FLINT and SymPy, the same question in each."""
+"""Exact rank of one matrix: our method compared with FLINT and SymPy."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def _bounded(name: str, title: str, text: str, data: Dataset, heads: int) -> Cas
 
 
 def _reached(name: str, title: str, text: str, data: Dataset, heads: int) -> Case:
-    """With the certificate of a layer that reaches T."""
+    """The case with the certificate of a layer that reaches T."""
     reached = best_rank(data, heads, data.T, draws=24)
     file = certificate(
         data,

@@ -11,7 +11,7 @@
     ResidueArray  residues held in float32 or float64, by the size of the prime
     AnyArray      any dtype
 
-Type checkers distinguish the first six. The last three differ only for readers.
+Type checkers distinguish the first six. The last three are the same type to them.
 """
 
 from __future__ import annotations

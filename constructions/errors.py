@@ -97,7 +97,7 @@ class HypothesisFails(Exception):
 
 
 def _as_it_is(error: Exception) -> tuple[Any, ...]:
-    """For pickle, which transfers exceptions between processes."""
+    """Support pickle, which transfers exceptions between processes."""
     return copyreg.__newobj__, (type(error), *error.args), vars(error)  # type: ignore[attr-defined]
 
 

@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def document(markdown: str) -> str:
-    """The whole of it; the first heading is its title. Links are their text."""
+    """The whole page; its first heading is the title. A link becomes its text."""
     parser = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin, double_inline=True)
     title, *parts = Node(parser.disable("math_block").parse(markdown)).children
     return DOCUMENT % {"title": inside(title), "body": "".join(map(written, parts)).strip()}
@@ -106,7 +106,7 @@ def written(node: Node) -> str:
 
 
 def prose(text: str) -> str:
-    """With its spaces at both ends, which separate it from mathematics."""
+    """The text, including the spaces at its ends, which separate it from mathematics."""
     before, after = (" " * text.startswith(" "), " " * text.endswith(" "))
     return f"{before}{latex_verbatim(text)}{after}" if text.strip() else text
 
@@ -129,7 +129,7 @@ def table(rows: Sequence[Sequence[Node]]) -> str:
 
 
 def kinds(rows: Sequence[Sequence[Node]]) -> Iterator[str]:
-    """Of each column: numbers stand right, long text wraps."""
+    """The alignment of each column: numbers to the right, long text wrapped."""
     for column in zip(*rows, strict=True):
         letters = max(len(cell.children[0].content) if cell.children else 0 for cell in column)
         if "right" in str(column[0].attrs.get("style", "")):

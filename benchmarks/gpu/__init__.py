@@ -1,1 +1,1 @@
-"""What a GPU is wanted for, in parts that can be resumed: `make gpu`, docs/performance.md."""
+"""Tests and benchmarks for a GPU, in resumable parts: `make gpu`, docs/performance.md."""

@@ -71,7 +71,7 @@ def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
 
 
 def ranked(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
-    """Of the Jacobian at weights whose outputs are 0: full rank, every labelling is memorized."""
+    """The Jacobian at outputs 0: full rank means that every labelling is memorized."""
     data = generators.random(T=T, n=n, d=d, seed=1)
     layer = draw_groups(
         data, (heads // 2,) * 2 if heads < 12 else (12,) * (heads // 12), seed=1

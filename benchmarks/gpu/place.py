@@ -33,7 +33,7 @@ def name_the_package() -> None:
 
 
 def load_stand_in() -> None:
-    """For a dry run: `import cupy` finds the stand-in from now on, in this process."""
+    """Make `import cupy` find the stand-in from now on in this process, for a dry run."""
     sys.path.insert(0, str(ROOT / "tests"))
     importlib.import_module("support.stand_in").load()
 

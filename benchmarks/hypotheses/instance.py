@@ -71,7 +71,7 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
 
 
 def affine_rank(rows: Sequence[Sequence[int]]) -> int:
-    """Of affinely independent rows the largest number: the rank with a column of ones."""
+    """The largest number of affinely independent rows: the rank with a column of ones."""
     return rank([[*row, 1] for row in rows])
 
 

@@ -3,7 +3,7 @@
 Instances are drawn until there are enough and every step that must fail has failed. The
 first failing instance of a step is shrunk until nothing can be taken away: on whatever `smaller`
 makes of it the step can be taken again, or more than the one hypothesis is weakened. The
-first failing instance where memorization fares otherwise is shrunk likewise, its verdict kept.
+first failing instance with the other verdict on memorization is shrunk in the same way.
 
 That a step did not fail on the instances drawn proves nothing; why it cannot is argued where the
 weakening is defined. Every single verdict is exact.

@@ -75,7 +75,7 @@ def steering(x: Instance) -> Witness | None:
 
 
 def separator(x: Instance) -> Witness | None:
-    """For n ≤ 3: a repeated row leaves at most two different ones, so that it is an extreme of
+    """Valid for n ≤ 3: a repeated row leaves at most two different ones, so it is an extreme of
     E⁽ˢ⁾u for every u. Distinct rows are told apart by almost every u.
     """
     for s in (s for group in x.groups[:-1] for s in group):

@@ -31,7 +31,7 @@ class Arithmetic:
 
     matrix:    the type of matrices, made from (rows, columns, entries) or from an exact matrix.
     softmax:   the weights of a row of logits, which have a unit and are divided by the square root
-               of a number. hardmax: the same of logits alone.
+               of a number. hardmax: the weights that hardmax gives to logits.
     relu, threshold: functions of one number.
     bits:      of the longest number of a matrix; 0 if the length of numbers is bounded.
     """

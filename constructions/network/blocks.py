@@ -121,7 +121,7 @@ class Attention(_Block):
         return (*(m for m in parts if m is not None), self.output)
 
     def logits(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
-        """For each head and query the logits of the tokens, None for those not seen."""
+        """The logits of the tokens by head and query; None for a token that is not seen."""
         table = []
         for head in self.heads:
             query, key = (states.arithmetic.matrix(x) for x in (head.query, head.key))
@@ -135,7 +135,7 @@ class Attention(_Block):
         return table
 
     def weights(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
-        """For each head and query the weights of the tokens, 0 for those not seen."""
+        """The weights of the tokens by head and query; 0 for a token that is not seen."""
         table = self.logits(states, of_tokens=of_tokens)
         return [[self._shares(row, states) for row in rows] for rows in table]
 

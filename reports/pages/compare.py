@@ -111,7 +111,7 @@ def sentences(answer: Comparison) -> Iterator[str]:
 
 
 def _least(entries: list[Entry]) -> str:
-    """Which construction has the lowest of each known cost."""
+    """The construction with the lowest value of each known cost."""
     by_name: dict[str, list[str]] = {}
     for cost, word in _COSTS.items():
         known = [entry for entry in entries if cost in entry.costs]

@@ -48,7 +48,7 @@ def jsonable(x: Any) -> Any:
 
 
 def about(data: Dataset) -> dict[str, Any]:
-    """A data set in numbers; if contexts have different lengths, with each length."""
+    """The sizes of a data set; also each length if contexts have different lengths."""
     tokens = {"tokens": [data.tokens(t) for t in range(data.T)]} if data.ragged else {}
     return {
         "name": data.name, "examples": data.T, "context": data.longest, **tokens, "width": data.d,

@@ -118,5 +118,5 @@ def test_narrower_ones_and_ranks_alone_are_refused_in_one_line() -> None:
         "narrower than labels of 4 and than a group of 3" in proof.trace["memorization"].statement
     )
     proof = prove(NARROW, Prove("width-one", value_width=3, claim="full-rank"))
-    assert "--claim interpolation holds narrower ones" in proof.trace["memorization"].statement
+    assert "--claim interpolation allows narrower values" in proof.trace["memorization"].statement
     assert proof.exit_status == 3

@@ -20,7 +20,7 @@ def version(package: str) -> str:
 
 @cache
 def repository() -> str:
-    """The address of attncert's pages: Repository among [project.urls] of pyproject.toml; "" if
+    """The address of attncert's pages: `Repository` under [project.urls] in pyproject.toml; "" if
     none."""
     urls = metadata.metadata("attncert").get_all("Project-URL") or []
     return dict(url.split(", ", 1) for url in urls).get("Repository", "")

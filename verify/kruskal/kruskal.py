@@ -39,7 +39,7 @@ _SUBSETS = 1000
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
     """interval: proved. sampled: random subsets; None if none were drawn.
-    certificate: of the dependent set that proves the upper end."""
+    certificate: holds the dependent set that proves the upper end."""
 
     question: Kruskal
     data: Vectors

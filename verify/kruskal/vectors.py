@@ -35,10 +35,10 @@ _NAMES = ("vectors", "queries")
 class Vectors:
     """N vectors of width d.
 
-    name: for folders; made safe by `foreign.safe_name`.
+    name: used in folder names after `foreign.safe_name`.
     array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
         It is read-only.
-    denominator: of rational vectors, which `array` holds as integers over it.
+    denominator: common to rational vectors; `array` holds their numerators.
 
     >>> v = Vectors.of([[0.5, 1.0], [1.0, 3.0]])
     >>> v.N, v.d, v.rows([1])

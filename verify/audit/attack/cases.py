@@ -61,7 +61,7 @@ class Case:
 
     @property
     def dataset(self) -> Dataset:
-        """With labels 0, 1, 2, ...: universal memorization ignores them."""
+        """Add labels 0, 1, 2, ..., which universal memorization ignores."""
         labels = np.arange(len(self.queries), dtype=np.int64)[:, None]
         return Dataset(
             ExactArray(self.contexts, self.denominator),

@@ -20,7 +20,7 @@ DEFAULT_MEMORY = 1 << 31
 
 @dataclass(frozen=True)
 class Device:
-    """kind, name: of the hardware. libraries: versions of the libraries that compute."""
+    """kind, name: describe the hardware. libraries: versions of the libraries that compute."""
 
     kind: Literal["cpu", "cuda"]
     name: str

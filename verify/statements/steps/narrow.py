@@ -37,7 +37,7 @@ def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str
     if claim == "full-rank":
         reason = (
             f"the claim full-rank is about values as wide as the labels, {data.m}, not {width}; "
-            "--claim interpolation holds narrower ones"
+            "--claim interpolation allows narrower values"
         )
         raise HypothesisFails("value-width", reason, {})
 
