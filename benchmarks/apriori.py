@@ -70,7 +70,7 @@ class Apriori(Conditioning):
 
     def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
         """c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n).
-        None where float64 does not resolve them."""
+        None if float64 does not resolve them."""
         rows = [*head.earlier, *head.group]
         where = [0 if self.data.shared else s for s in head.earlier]
         block = features_float(dense(table), self.contexts, self.data.times)[rows]

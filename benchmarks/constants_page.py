@@ -87,7 +87,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     """One row for each construction, on the same H(n-1) + 1 examples with one shared context.
 
     selectors: the least certified c of each head with a selector. c, B and the others: the largest
-    over these heads; None where there is none, or where one is unknown.
+    over these heads; None if there is none, or where one is unknown.
     """
     data = family(places(heads, n), n, d, shared=True)
     for name, built in zip(_MARKS, (

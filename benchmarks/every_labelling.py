@@ -1,4 +1,4 @@
-"""Every labelling, by one certificate each: the largest T by sets of heads.
+"""One certificate for every labelling of each data set: the largest T by sets of heads.
 
     python benchmarks/every_labelling.py [--quick] [--limit S] [--out RESULTS.json]
     python benchmarks/every_labelling.py --table    shows the results as a table

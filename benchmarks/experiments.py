@@ -67,7 +67,7 @@ def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, 
 
 
 class Found:
-    """What was tried for a point: weights for every T that was, None where none were found."""
+    """What was tried for a point: weights for every T that was, None if none were found."""
 
     def __init__(self, point: Point, xp: Any = np) -> None:
         self.point, self.xp, self.candidates = point, xp, point.candidates()

@@ -1,4 +1,4 @@
-"""Fitting given labels: ours against SciPy's least_squares and, where torch is there, Adam.
+"""Fitting given labels: ours against SciPy's least_squares and, if torch is installed, Adam.
 
 The same data, the same start, the same derivatives; timed to a largest error of 10^-6 (n = 8,
 d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H: n = 32, d = 64 and

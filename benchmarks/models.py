@@ -177,7 +177,7 @@ def _full(test: dict[str, Any] | None) -> str:
 
 
 def _places(work: Path, train: bool) -> dict[str, str]:
-    """The inputs, and where they are asked for the small models, made where they are missing; and
+    """The inputs, and where they are asked for the small models, made if they are missing; and
     the trained model that comes with a package."""
     inputs = work / "inputs"
     if not (inputs / "bpe" / "tokenizer.json").exists():  # which is written last

@@ -79,8 +79,8 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H, default the fewest that suffice under A1 and A2 by Corollary 1, H(n-1) + 1 ≥ T, and
-    H·d ≥ T (n = 1: one head). For contexts of different lengths no number is known to suffice, and
-    n is the least of them above 1; for token sequences, the fewest that known bounds allow
+    H·d ≥ T (n = 1: one head). For contexts of different lengths no number of heads is known to
+    suffice, and n is the smallest token count above 1; for token sequences, the fewest that known bounds allow
     (docs/next-token.md, section 2). With distinct contexts fewer heads, down to T/d, may suffice:
     the rank decides. Neither A1 nor A2 is needed. Exact; rank decided mod p here, and proved again
     by verify/. Raises InputError, and HypothesisFails: decided if T exceeds the largest possible
@@ -105,7 +105,7 @@ def build(
 
 
 def promised_heads(data: Dataset) -> int:
-    """The fewest H with H(n-1) + 1 ≥ T and H·d ≥ T; 1 where n = 1 (more heads add no rank)."""
+    """The fewest H with H(n-1) + 1 ≥ T and H·d ≥ T; 1 if n = 1 (more heads add no rank)."""
     n = min((count for count in data.counts or () if count > 1), default=data.n)
     promised = heads_to_place(data.T, n)
     return 1 if promised is None else max(promised, -(-data.T // data.d))

@@ -82,7 +82,7 @@ def deliver(
 def _say(
     summary: Mapping[str, Any], sentences: Sequence[str], folder: Path | None, as_json: bool
 ) -> None:
-    """summary: for --json; folder: that of the report, None if there is none."""
+    """summary: printed with --json; folder: the report's, None without a report."""
     from attncert.reports.report import PAGE
 
     if as_json:

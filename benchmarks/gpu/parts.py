@@ -16,5 +16,5 @@ def rows(number: int, dry: bool) -> list[Row]:
 
 
 def expected(number: int) -> float:
-    """Seconds of a part in one process, where torch is there: an estimate."""
+    """Seconds of a part in one process, if torch is installed: an estimate."""
     return START + sum(row.seconds - START * (row.seconds >= START) for row in rows(number, False))

@@ -1,7 +1,7 @@
 """Random subsets: certified on the GPU, on the CPU of the same machine, and torch's matrix_rank.
 
-Rates are subsets per second, the table prepared; `first_s` has the preparation and what is compiled
-at the first call. Tables are float32 normal numbers.
+Rates are subsets per second after the table is prepared; `first_s` also
+counts the preparation and the compilation at the first call. Tables are float32 normal numbers.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Kappa:
 class Remark:
     """What was found. kruskal: the Kruskal rank of the T examples, by exhaustion.
 
-    a1: the standing of A1 as the theorem asks for it; memorization: of the paper's construction.
+    a1: the standing of A1 as the theorem asks for it; memorization: by the paper's construction.
     one_more: with one example more, the same construction, and some weights of the same sizes.
     """
 

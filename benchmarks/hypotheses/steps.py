@@ -1,6 +1,6 @@
 """The steps of the proof as statements about data, decided exactly without any hypothesis.
 
-For small instances in their given order and grouping. Each function returns None where the step can
+For small instances in their given order and grouping. Each function returns None if the step can
 be taken, else data that show why not. A step that takes no further input from the data (saturation,
 finite c, the parameter count) cannot fail by itself and is not listed.
 
@@ -32,7 +32,7 @@ _STATES = 1000  # of the second group's state, up to which all are tried
 
 @dataclass(frozen=True)
 class ProofStep:
-    """fails: why the step cannot be taken on an instance; None where it can."""
+    """fails: why the step cannot be taken on an instance; None if it can."""
 
     id: str
     title: str

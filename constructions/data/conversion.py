@@ -262,7 +262,7 @@ def _chunks(array: AnyArray) -> Iterator[AnyArray]:
 
 
 def _odd_times_power(part: AnyArray) -> tuple[IntArray, IntArray]:
-    """x = whole·2^power with `whole` odd (0 where x is 0), both int64."""
+    """x = whole·2^power with `whole` odd (0 if x is 0), both int64."""
     mantissa, exponent = np.frexp(part.astype(np.float64))
     whole = (mantissa * 2.0**53).astype(np.int64)
     zeros = np.maximum(np.frexp((whole & -whole).astype(np.float64))[1] - 1, 0)

@@ -96,7 +96,7 @@ class Dataset:
               tokens without copies.
     order:    which row each token is, if a row is several tokens; the rows are then numbered as
               they first occur, and determine `counts`. None: each row is one token, in this order.
-              Tokens of sequences are stored so; `rows(t)` has them all in their order, `repeats`
+              Token sequences are stored this way; `rows(t)` has them all in their order, `repeats`
               counts the tokens of each row, and `expanded` has a row for each token.
     origin: where they come from. Derived data count as given data, unless `of_origin` states their
     origin. Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.

@@ -135,7 +135,7 @@ def json_value(text: bytes, source: str, exact: bool = False) -> Any:
     """The value of a JSON text (UTF-8) without duplicate keys; invalid numbers stay strings.
 
     exact: whether decimals are `Decimal`, as in all data and weights, or floats, as in settings.
-    source: its title in errors. Raises InputError.
+    source: what errors call it. Raises InputError.
     """
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"JSON of at most {MAX_JSON_BYTES} bytes", "longer")
@@ -161,7 +161,7 @@ def json_value(text: bytes, source: str, exact: bool = False) -> Any:
 def parse_json(
     text: bytes | BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
 ) -> Dataset:
-    """The data set in a JSON text (UTF-8). source: its title in errors. Raises InputError."""
+    """The data set in a JSON text (UTF-8). source: what errors call it. Raises InputError."""
     content, title = parse_object(text, name, source)
     content = {key: x for key, x in content.items() if key != "labels" or x is not None}
     if "sequences" in content:

@@ -9,8 +9,8 @@ are a space, an input outside the hull excludes a proper subspace, and random in
 *Groups* are the longest initial segments of a pool that have such a plane, of at most p inputs.
 With a first coordinate 1 (a common denominator) affine hulls are spans, and x is in the span of the
 members if all forms that are 0 at these are 0 at x. If a group has a plane, so does each part of
-it: its inputs are of one kind, or each of its own kind, so a part gains no foreign input, and its
-hull is smaller. So the longest segment is found by bisection. One input is always a group.
+it: its inputs are all of one kind or all of different kinds, so a part gains no foreign input, and
+its hull is smaller. So the longest segment is found by bisection. One input is always a group.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def planes(
     inputs: Inputs, pools: Iterable[Sequence[int]], kinds: Sequence[int], seed: int
 ) -> Iterator[Plane]:
     """Planes whose members are all inputs of the pools, each once, pool by pool. The inputs of a
-    pool are of one kind, or each of its own kind."""
+    pool are all of one kind, or all of different kinds."""
     points, denominator = inputs.affine.numer_denom()
     kinds = list(kinds)
     for pool in pools:

@@ -244,7 +244,7 @@ def _random_combinations(
 
 
 def _as_float(values: AnyArray) -> FloatArray:
-    """Float64 up to a common power of two: sums of products of two such stay finite."""
+    """Float64 up to a common power of two: sums of products of two entries stay finite."""
     if values.dtype == object:
         values = values >> max(0, integers.largest(values).bit_length() - 400)
     return values.astype(np.float64, copy=False)

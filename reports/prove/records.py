@@ -57,7 +57,7 @@ def certificate_sha256(proof: Answer) -> str | None:
 
 
 def _heads(proof: Proof) -> list[dict[str, Any]]:
-    """Each head's numbers, the floats rounded. The numbers for every example are left out if there
+    """Each head's numbers, with rounded floats. The numbers for every example are left out if there
     are many: their number grows with the square of the number of heads."""
     of_examples = sum(len(head.log2_off_peak) for head in proof.heads) <= MOST_NUMBERS
     out = []

@@ -108,5 +108,5 @@ class Proof(Answer):
 
     @property
     def saturation(self) -> int | None:
-        """The bits to which every head saturates; None if nothing was built, or not to that."""
+        """The bits to which every head saturates; None if no head was built to saturate."""
         return None if self.layer is None else self.question.saturate

@@ -85,7 +85,7 @@ def foreign(method: Construction) -> bool:
 
 @contextmanager
 def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
-    """A context for code of a construction. In a third-party one, a change of the data, or an error
+    """A context for code of a construction. In third-party code, a change of the data, or an error
     other than HypothesisFails, becomes an InputError that names the construction, the part and the
     line."""
     before = data.hashed() if foreign(method) else ""
@@ -143,7 +143,7 @@ def _module(name: str) -> ModuleType:
 
 
 def source_of(place: str) -> Path | None:
-    """The file of a construction at a place module:NAME; None for a name."""
+    """The file of a construction at a place module:NAME; None if `place` is only a name."""
     module = sys.modules.get(place.partition(":")[0]) if ":" in place else None
     file = getattr(module, "__file__", None)
     return Path(file) if file and Path(file).is_file() else None

@@ -87,7 +87,7 @@ def pairs_by_slice(scaled):  # type: ignore[no-untyped-def]
     """All sums of two scaled vectors a < b by slice and, in each, by b.
 
     scaled: (N, 4) words, each vector times 1, 2, 3, 4; N <= MOST.
-    Returns (keys in the upper 36 bits, b and a in 12 each of the lower; (5^7 + 1,) offsets).
+    Returns (keys in the upper 36 bits, b and a in 12 lower bits each; (5^7 + 1,) offsets).
     """
     N = len(scaled)
     offsets, words = np.zeros(_SLICES + 1, np.int64), np.empty(8 * N * (N - 1), np.uint64)

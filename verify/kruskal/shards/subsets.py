@@ -35,7 +35,8 @@ _EXACT_WORK = 10**8  # k^3 for each exact decision of a shard, at least one of t
 class Sampler:
     """The work of a shard, called as sampler(shard, table); a process prepares its table once.
 
-    k: the size of a subset. table: its SHA-256. vectors: their number. expected: subsets in all.
+    k: the size of a subset. table: SHA-256 of the vectors. vectors: their number.
+    expected: the number of subsets.
     device: auto, cpu or cuda.
     """
 
