@@ -79,7 +79,7 @@ class BuiltLayer:
                 have any size.
     regrouped:  the given order failed the partition condition and another one was found.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, if the heads
-                place other groups; None: it is `groups` if r > 0, else there is none.
+                place other groups; None means `groups` if r > 0, else no grouping.
     Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 
     >>> from attncert import Dataset

@@ -27,7 +27,7 @@ def page_parts(fitted: Fitted) -> PageParts:
 
 
 def exhibits(fitted: Fitted) -> dict[str, Any]:
-    """The law and the course of each attempt."""
+    """The capacity law, and how each attempt went."""
     whole, near = fitted.law.whole, fitted.near
     return {
         "law": {

@@ -48,7 +48,7 @@ def close(
 
     question: with k (1 <= k <= min(N, d)) the search ends when `Interval.answers(k)` is known. Its
         seed decides which sets are met, never whether a bound is true.
-    log, cluster: of the searches of all sets of one size.
+    log, cluster: used by the searches of all sets of one size.
     progress: called as progress(stage, done, of); shows each narrower interval as a line.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])

@@ -93,7 +93,7 @@ def _with(block: Block, weights: Any) -> Block:
 
 
 def _natural(block: Block, written: ExactBlock) -> Block:
-    """Logits in units of ln 2 as natural ones: the query weights times ln 2. Derivatives by keys
+    """Logits in units of ln 2 become natural ones: query weights times ln 2. Derivatives by keys
     and queries are then those by the written ones, divided or multiplied by ln 2."""
     if getattr(written, "unit", None) != "ln 2":
         return block

@@ -156,7 +156,7 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
-    """Given labels: rank Y ≤ H·d_v, as for the outputs of every layer; otherwise no weights give
+    """Given labels: rank Y ≤ H·d_v, which holds for all outputs; otherwise no weights give
     them. Refuted with a nonzero minor of Y of more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random

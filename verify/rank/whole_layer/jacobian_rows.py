@@ -189,7 +189,7 @@ class Rows(Protocol):
 
 
 def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
-    """The rank modulo p; count: of all rows. Errors of the function that makes the rows pass
+    """The rank modulo p; count: number of rows. Errors of the function that makes the rows pass
     through."""
     T, step = table.data.T, table.at_once
     if count <= _SMALL:  # by FLINT, which has nothing to compile first

@@ -88,7 +88,7 @@ def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
     """The mask in a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
     The file is an .npz with `mask`: 1 or true for the rows seen. Or it has `attn_mask` or
-    `key_padding_mask` as torch.nn.MultiheadAttention takes them: true for the rows hidden. Returns
+    `key_padding_mask` as torch.nn.MultiheadAttention takes them: true for hidden rows. Returns
     True for the rows seen, and the outputs that the file records if `record` saved it. Raises
     InputError.
     """
