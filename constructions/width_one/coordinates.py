@@ -33,7 +33,7 @@ _KERNEL = 3  # random kernel vectors, if there is no reduced basis
 
 
 def key_coordinates(data: Dataset, seed: int) -> Coordinates:
-    """For u: images (T or 1, n, k)."""
+    """The images of u, (T or 1, n, k)."""
     count, n, d = data.contexts.shape
     if count * n * d * d <= _LATTICE_WORK:
         return image_lattice(data.contexts)
@@ -50,7 +50,7 @@ def key_coordinates(data: Dataset, seed: int) -> Coordinates:
 
 
 def query_coordinates(data: Dataset) -> Coordinates:
-    """For v: images (T, k)."""
+    """The images of v, (T, k)."""
     T, d = data.queries.shape
     if _reduces_queries(T, d):
         return image_lattice(data.queries)

@@ -178,7 +178,7 @@ def _reason(proof: Answer) -> str:
 
 
 def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
-    """With rank T the labels are read off T independent features: T·m values, and m output weights
+    """If the rank is T, T independent features give the labels: T·m values, and m output weights
     for each head."""
     if layer is None:
         return {}
