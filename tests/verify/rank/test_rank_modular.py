@@ -132,3 +132,18 @@ def test_empty_and_repeated_subsets() -> None:
     tester = IndependenceTester(table, device="cpu")
     assert not tester.subsets([[0, 1, 2, 3]]).any(), "more than there are columns"
     assert not tester.subsets([[1, 1], [0, 0], [4, 4]]).any()
+
+
+def test_a_basis_of_the_table_gives_the_same_answers() -> None:
+    rng = np.random.default_rng(4)
+    table = rng.integers(-9, 10, size=(60, 12))
+    table[7] = table[3] + table[5]
+    subsets = np.array([rng.permutation(60)[:12] for _ in range(400)])
+    subsets[:3, :3], subsets[4, 1] = [3, 5, 7], subsets[4, 0]
+    by_basis = IndependenceTester(table, device="cpu", expected=10**6)
+    assert by_basis._by_systematic_form(subsets).mean() > 0.9
+    one_by_one = IndependenceTester(table, device="cpu", memory=10**4)
+    assert not one_by_one._by_systematic_form(subsets).any()
+    expected = [exact_rank(table[s]) == 12 for s in subsets]
+    assert by_basis.subsets(subsets).tolist() == expected
+    assert one_by_one.subsets(subsets).tolist() == expected

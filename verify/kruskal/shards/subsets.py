@@ -127,5 +127,7 @@ def _prepared(sampler: Sampler, table: AnyArray) -> IndependenceTester:
     with _LOCK:
         if sampler not in _PREPARED:
             _PREPARED.clear()
-            _PREPARED[sampler] = IndependenceTester(table, device=sampler.device, threads=1)
+            _PREPARED[sampler] = IndependenceTester(
+                table, device=sampler.device, threads=1, expected=sampler.expected
+            )
         return _PREPARED[sampler]

@@ -52,6 +52,41 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     return lengths
 
 
+Systematic = tuple[ResidueArray, IntArray]
+
+
+def systematic(table: ResidueArray, p: int) -> Systematic:
+    """The rows (N, r) in a basis of r of them, and each row's place in the basis or -1, (N,).
+
+    A random subset of k rows has about kr/N of the basis: different unit vectors. The others must
+    be independent in the coordinates that belong to none of these. So the cubic cost falls by
+    (1 - r/N)^3, to 0.23 if N = 2,000 and r = 768. (Coding theory calls this the systematic form.)
+
+    table: (N, D) balanced residues.
+    """
+    basis, rows = echelon(np.ascontiguousarray(table.T), p)
+    place = np.full(len(table), -1, dtype=np.int64)
+    place[basis] = np.arange(len(basis))
+    return np.ascontiguousarray(rows.T), place
+
+
+def independent(form: Systematic, subsets: IntArray, p: int, threads: int = 1) -> BoolArray:
+    """Which subsets, (S, k) indices, are proved independent modulo p: (S,).
+
+    >>> form = systematic(np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), 11863067)
+    >>> independent(form, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
+    [True, False, True]
+    """
+    loop, arithmetic = _compiled().independent_range, _arithmetic(p, form[0].dtype)
+    proved = np.zeros(len(subsets), dtype=np.bool_)
+
+    def work(start: int, stop: int) -> None:
+        loop(*form, subsets, start, stop, proved, arithmetic)
+
+    _spread(work, len(subsets), threads)
+    return proved
+
+
 def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
     """Rank profile modulo p: which rows are independent of the earlier ones, and pivot columns.
 

@@ -149,3 +149,27 @@ def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[
             for c in range(np.uint64(n)):
                 rows[target, c] = table[source, c]
         out[s] = min(k, eliminate(rows, pivots, True, arithmetic))
+
+
+@_compiled
+def independent_range(table, place, subsets, start, stop, out, arithmetic):  # type: ignore[no-untyped-def]
+    """Whether each subset of rows start .. stop-1 is independent; table, place: systematic form."""
+    r = table.shape[1]
+    pivots = np.zeros((subsets.shape[1] + 3) // 4 * 4, np.int64)
+    for s in range(start, stop):
+        others = [v for v in subsets[s] if place[v] < 0]
+        taken = np.zeros(r, np.bool_)
+        for v in subsets[s]:
+            if place[v] >= 0:
+                taken[place[v]] = True
+        columns = np.flatnonzero(~taken)
+        count, units = len(others), r - len(columns)
+        width = min(len(columns), (count + 15) // 16 * 16)
+        if units + count < subsets.shape[1] or width < count:  # twice the same row; more than r
+            continue
+        rows = np.zeros(((count + 3) // 4 * 4, width), table.dtype)
+        for i in range(np.uint64(count)):
+            row = np.uint64(others[i])
+            for c in range(np.uint64(width)):
+                rows[i, c] = table[row, np.uint64(columns[c])]
+        out[s] = eliminate(rows, pivots[: len(rows)], True, arithmetic) >= count
