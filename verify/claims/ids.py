@@ -172,6 +172,7 @@ LABELS_FUNCTION: Final = ClaimId("labels.function")
 IDLE_BLOCKS: Final = ClaimId("idle.blocks")
 IDLE_UNITS: Final = ClaimId("idle.units")
 NETWORK_RANK: Final = ClaimId("network.rank")
+NETWORK_FEATURES: Final = ClaimId("network.features")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
 COMPARISON: Final = ClaimId("comparison")
 

@@ -9,7 +9,7 @@ NumPy arrays of objects.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
@@ -22,9 +22,11 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Block as ExactBlock
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives import engine, networks
-from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Block
+from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Block, Run
 from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.enclosure import BOX_BITS
+
+Balls = Callable[..., Array]
 
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
 _IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper networks
@@ -42,6 +44,33 @@ def derivatives(
 ) -> BallArray:
     """(T·m, N): derivatives of the outputs by the N unknowns, anywhere within `radius` of the
     weights; the others are constant. Weights are numbered as in `engine.derivatives`."""
+    width = networks.weights_of(network) * data.m
+
+    def rows(done: Run, balls: Balls) -> Array:
+        return engine.jacobian(done, balls)[:, list(unknowns)]
+
+    return _by_examples(data, network, rows, width, unknowns, radius)
+
+
+def features(data: Dataset, network: Network) -> BallArray:
+    """(T, H·k): the means that the heads of the last block form for the query."""
+
+    def rows(done: Run, balls: Balls) -> Array:
+        return done.saved[-1][1][-2].reshape(done.outputs.shape[0], -1)
+
+    return _by_examples(data, network, rows, networks.weights_of(network), (), Fraction(0))
+
+
+def _by_examples(
+    data: Dataset,
+    network: Network,
+    rows: Callable[[Run, Balls], Array],
+    width: int,
+    unknowns: Sequence[int],
+    radius: Fraction,
+) -> BallArray:
+    """The rows of all examples, made for some examples at a time. width: the numbers per example
+    that are held."""
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.blocks)
     floats = softmax <= _IN_FLOATS
     on = _FLOATS if floats else _ARBS
@@ -55,15 +84,14 @@ def derivatives(
         blocks = [_natural(x, y) for x, y in zip(blocks, network.blocks, strict=True)]
         blocks = [_with(x, map(_rounded, x.weights)) for x in blocks] if floats else blocks
         numbers = _NUMBERS if floats else _NUMBERS // 16  # an Arb ball takes 16 times as much
-        step = max(1, numbers // (networks.weights_of(network) * data.m))
+        step = max(1, numbers // width)
         parts = []
         for start in range(0, data.T, step):
             stop = min(start + step, data.T)
             tokens, queries, times = networks.tokens_of(data, start, stop, blocks)
             contexts = balls(tokens, data.contexts.denominator)
             asking = balls(queries, data.queries.denominator)
-            done = engine.run(blocks, contexts, asking, on, times)
-            part = engine.jacobian(done, balls)[:, list(unknowns)]
+            part = rows(engine.run(blocks, contexts, asking, on, times), balls)
             parts.append(part if floats else _rounded(part))
         return BallArray.joined(parts, 0)
 

@@ -72,10 +72,9 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> P
         build=lambda data, request: network,
     )
     known, exact, bounds = outcome
-    from attncert.verify.newton.onto import onto  # loads SciPy
+    from attncert.verify.newton.ranks import ranks  # loads SciPy
 
-    rank = onto(data, network)
-    known = [*idle(Views(data, network, network)), *([rank] if rank else []), *known]
+    known = [*idle(Views(data, network, network)), *ranks(data, network), *known]
     return _concluded(question, data, construction, known, network, network, exact, bounds)
 
 

@@ -1,0 +1,134 @@
+"""The ranks of a given network at its own weights: of its Jacobian, and of its last features.
+
+The Jacobian has a row for each output number and a column for each weight. If its rows are
+independent, every small change of the outputs is followed by a change of the weights: near these
+outputs every labelling is output exactly. The features have a row for each example: the means that
+the heads of the last block form. If their rows are independent, one choice of keys and queries
+serves all labels: the values and the output matrix of the last block solve for them.
+
+There are two ways. A network of linear attention, affine blocks and at most two softmax blocks in
+units of ln 2 is evaluated modulo a tower of primes, which keeps its weights
+(`verify/derivatives/tower.py`). For any other one the table lies in balls; a square block B of it
+is invertible if some matrix A makes all row sums of |I - AB| less than 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.depth.ranks import deep_rank
+from attncert.verify.derivatives.networks import NotDifferentiable, blocks_of, weights_of
+from attncert.verify.newton import network_enclosure
+from attncert.verify.newton.certify import independent_columns
+from attncert.verify.newton.contraction import contractions
+
+MOST_NUMBERS = 10**7  # of a table
+_TOWER = 2  # softmax blocks that keep their weights in a tower
+
+
+def ranks(data: Dataset, network: Network) -> list[Claim]:
+    """The claims "network.rank" and, if the last block is attention of the query,
+    "network.features". There are none for a network without attention, or with blocks that the
+    engine does not differentiate. data: as the network sees them. Exact, or in balls."""
+    try:
+        blocks_of(network, lambda table, denominator: table)
+    except NotDifferentiable:
+        return []
+    if not any(isinstance(block, Attention) for block in network.blocks):
+        return []
+    rows, columns, last = data.T * data.m, weights_of(network), network.blocks[-1]
+    statement = (
+        f"The Jacobian of the {rows:,} output numbers by all {columns:,} weights has rank "
+        f"{rows:,}: near these outputs every labelling is output exactly, each by weights of its "
+        "own."
+    )
+    about = partial(_claim, ids.NETWORK_RANK, statement, rows, columns)
+    claims = [_decided(data, network, about, rows, columns, False)]
+    if isinstance(last, Attention) and last.of == "query":
+        width = len(last.heads) * int(last.heads[0].key.nrows())
+        statement = (
+            f"The {width:,} features of the last block have rank {data.T:,} on the {data.T:,} "
+            "examples: with these keys and queries, some values and output matrix of the last "
+            f"block give every labelling, if the values have width {data.m} or more."
+        )
+        about = partial(_claim, ids.NETWORK_FEATURES, statement, data.T, width)
+        claims.append(_decided(data, network, about, data.T, width, True))
+    return claims
+
+
+def _decided(
+    data: Dataset,
+    network: Network,
+    about: Callable[..., Claim],
+    rows: int,
+    columns: int,
+    features: bool,
+) -> Claim:
+    """Whether a table of so many rows and columns has independent rows."""
+    if columns < rows:
+        return about(Level.REFUTED, "counting", {"rows": rows, "columns": columns})
+    if rows * columns > MOST_NUMBERS:
+        reason = f"it has {rows * columns:,} numbers, and {MOST_NUMBERS:,} are tried"
+        return about(Level.UNDECIDED, "", {"reason": reason})
+    softmax = [block for block in network.blocks if getattr(block, "rule", "") == "softmax"]
+    affine = all(getattr(x, "activation", "identity") == "identity" for x in network.blocks)
+    if affine and len(softmax) <= _TOWER and all(x.unit == "ln 2" for x in softmax):
+        rank = deep_rank(data, network, features=features)
+        arithmetic = f"rank mod {rank.primes[0]}, in a tower of primes"
+        if rank.full:
+            return about(Level.PROVED, arithmetic)
+        return about(Level.UNDECIDED, arithmetic, {"reason": f"it is at least {rank.rank}"})
+    try:
+        reason = _singular(data, network, features)
+    except NotDifferentiable as undecided:
+        reason = str(undecided)
+    level = Level.UNDECIDED if reason else Level.ENCLOSED
+    return about(level, "ball arithmetic", {"reason": reason} if reason else None)
+
+
+def _singular(data: Dataset, network: Network, features: bool) -> str:
+    """Why no square block of the table is shown to be invertible; "" if one is."""
+    with np.errstate(all="ignore"):
+        if features:
+            table = network_enclosure.features(data, network)
+        else:
+            every = range(weights_of(network))
+            table = network_enclosure.derivatives(data, network, every, Fraction(0))
+        if not np.isfinite(table.mid).all():
+            return "numbers beyond the range of float64"
+        unknowns = list(independent_columns(table.mid))
+        try:
+            inverse = np.linalg.inv(table.mid[:, unknowns]).astype(np.float64)
+        except np.linalg.LinAlgError:
+            return "it is singular in float64"
+        largest = float(contractions(inverse, table[:, unknowns]).max())
+    return "" if largest < 1 else "no square block of it was shown to be invertible"
+
+
+def _claim(
+    own: ids.ClaimId,
+    statement: str,
+    rows: int,
+    columns: int,
+    level: Level,
+    arithmetic: str,
+    witness: dict[str, object] | None = None,
+) -> Claim:
+    return Claim(
+        own,
+        statement,
+        level,
+        numbers={"rows": rows, "columns": columns},
+        witness=witness,
+        arithmetic=arithmetic,
+        source="ours; docs/depth.md",
+    )
