@@ -79,7 +79,8 @@ def _decided(
     if rows * columns > MOST_NUMBERS:
         reason = f"it has {rows * columns:,} numbers, and {MOST_NUMBERS:,} are tried"
         return about(Level.UNDECIDED, "", {"reason": reason})
-    softmax = [block for block in network.blocks if getattr(block, "rule", "") == "softmax"]
+    attention = [block for block in network.blocks if isinstance(block, Attention)]
+    softmax = [block for block in attention if block.rule == "softmax"]
     affine = all(getattr(x, "activation", "identity") == "identity" for x in network.blocks)
     if affine and len(softmax) <= _TOWER and all(x.unit == "ln 2" for x in softmax):
         rank = deep_rank(data, network, features=features)
