@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flint import nmod_mat
 from support.kruskal_cases import is_circuit, planted
 from support.shares import share
 
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import middle
+from attncert.verify.kruskal.methods.determinants import BLOCK, R, singular
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.methods.middle import Middle
 from attncert.verify.kruskal.methods.middle_compiled import REPRESENTATIVES, equal_sums
@@ -172,3 +174,24 @@ def test_with_the_committed_records_the_digits_have_six_or_seven(tmp_path: Path)
     assert (interval.lower.value, interval.upper.value) == (6, 7)
     assert (interval.lower.level, interval.upper.level) == (Level.ASSUMED, Level.PROVED)
     assert "all sets of 7" in interval.stopped
+
+
+def test_a_block_of_determinants_moves_the_dependent_sets_to_the_front() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.integers(-4096, 4097, size=(BLOCK * 6, 6))
+    table[5] = (table[:5].sum(axis=0) + 4095) % R - 4095
+    words = np.arange(BLOCK * 6, dtype=np.uint64).reshape(BLOCK, 2, 3)
+    sets = words @ np.array([1, 2**12, 2**24], dtype=np.uint64)
+    sets = np.roll(sets, 9, axis=0)
+    dependent = [
+        nmod_mat(6, 6, table[6 * i : 6 * i + 6].ravel().tolist(), R).rank() < 6
+        for i in range(BLOCK)
+    ]
+    assert dependent[0]
+    assert singular(sets, table.astype(float)) == sum(dependent)
+    assert (
+        sets[: sum(dependent), 0]
+        .tolist()
+        .count(int(words[0, 0] @ np.array([1, 2**12, 2**24], dtype=np.uint64)))
+        == 1
+    )

@@ -37,6 +37,7 @@ import numpy as np
 
 from attncert.constructions.arrays import FloatArray, WordArray
 from attncert.constructions.exact.hashing import direction
+from attncert.verify.kruskal.methods.determinants import R
 from attncert.verify.kruskal.methods.middle_compiled import (
     MOST,
     REPRESENTATIVES,
@@ -117,7 +118,10 @@ class Middle:
         self._scaled = _words(vectors, seed)
         self._wide = mixed_coordinates(vectors, k + _EXTRA, self._q, seed)
         narrow = mixed_coordinates(vectors, k, self._q, seed + 1)
+        six = mixed_coordinates(vectors, 6, R, seed + 2)
+        six = np.hstack([six, np.zeros((vectors.N, 6 - six.shape[1]))])
         self._checks = (
+            six - R * np.rint(six / R),
             np.ascontiguousarray(narrow.T),
             self._wide,
             inverses(self._q),

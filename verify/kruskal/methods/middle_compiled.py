@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from attncert.verify.kruskal.methods.determinants import BLOCK, singular
 from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependent, note
 
 MOST = 4095  # vectors: an index takes 12 bits, and the last means none
@@ -19,6 +20,7 @@ REPRESENTATIVES = 1 + (5**7 - 1) // 4
 
 _SLICES, _PARTS = 5**7, 25
 _ROOM = 1 << 27  # sums in one slice, of 20 bytes each
+_QUEUE = 8 * BLOCK
 _STEPS = 1 << 28  # limit in the chains of one slice; random sums stay far below it
 _SPANS = 1 << 30  # limit on vectors compared with sets of k - 1, in one call
 
@@ -175,7 +177,7 @@ def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignor
 @_compiled
 def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: ignore[no-untyped-def]
     """Test a set that is dependent modulo 5, given by two equal sums, modulo q, or list it."""
-    square, wide, inverses, q = checks
+    _, square, wide, inverses, q = checks
     members, size = np.empty(6, np.int64), 0
     for part in (first, second):
         for _ in range(3):
@@ -254,7 +256,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
     """Sets of 2 to k vectors (k = 5 or 6) with a relation modulo 5, all its coefficients nonzero,
     that is seen in the slices of the representatives start .. stop - 1.
 
-    checks: coordinates (k, N) and (N, w) modulo q, inverses, q.
+    checks: coordinates (N, 6) of `determinants.singular`, (k, N) and (N, w) modulo q, inverses, q.
     Sets of k, and sets of k - 1 with each other vector, are tested modulo q: `hits` (h, k) holds
     the dependent ones. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
     k - 1 that are dependent in k coordinates. Returns the numbers of hits and of small sets (more
@@ -267,7 +269,8 @@ def equal_sums(  # type: ignore[no-untyped-def]
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
     following = np.empty(1, np.uint32)
-    counts, work = np.zeros(4, np.int64), np.empty((k, max(k, checks[1].shape[1])))
+    alarms, queued = np.empty((_QUEUE, 2), np.uint64), 0
+    counts, work = np.zeros(4, np.int64), np.empty((k, max(k, checks[2].shape[1])))
     inside = np.empty(N)
     for number in range(start, stop):
         target = representative(number)
@@ -296,7 +299,15 @@ def equal_sums(  # type: ignore[no-untyped-def]
                     at = np.int64(following[low + at - 1])
                     steps += 1
                     if (other >> _24) & _INDEX < a:  # three before three
-                        _look(other, sum_, k, checks, counts, hits, small, work, inside)
+                        alarms[queued, 0], alarms[queued, 1] = other, sum_
+                        queued += 1
+                        if queued == _QUEUE:
+                            queued = singular(alarms, checks[0])
+                            counts[2] += _QUEUE - queued
+                            for i in range(queued):
+                                first, second = alarms[i, 0], alarms[i, 1]
+                                _look(first, second, k, checks, counts, hits, small, work, inside)
+                            queued = 0
                     elif (other >> _24) & _INDEX == _INDEX:  # one or two
                         first, second = sum_, other
                         if sum_ & _NO_SECOND == _NO_SECOND:
@@ -310,4 +321,6 @@ def equal_sums(  # type: ignore[no-untyped-def]
             if steps > _STEPS or N * counts[3] > _SPANS or counts[1] > len(small):
                 counts[0] = -1
                 return counts
+    for i in range(queued):
+        _look(alarms[i, 0], alarms[i, 1], k, checks, counts, hits, small, work, inside)
     return counts
