@@ -76,10 +76,10 @@ by apply: leq_sum => t _; apply: leq_trans (mxrankM_maxr _ _) (rank_leq_row _).
 Qed.
 End Ranks.
 
-(* The weights of a layer with scalar labels: W_K, W_Q of width w, values of width dv, output. *)
-Record weights (F : fieldType) (d w dv H : nat) := Weights {
+(* The weights of a layer with outputs of width m: W_K, W_Q of width w, values of width dv, output. *)
+Record weights (F : fieldType) (d w dv m H : nat) := Weights {
   key : 'I_H -> 'M[F]_(d, w); query : 'I_H -> 'M[F]_(d, w);
-  value : 'I_H -> 'M[F]_(d, dv); out : 'I_H -> 'M[F]_(dv, 1) }.
+  value : 'I_H -> 'M[F]_(d, dv); out : 'I_H -> 'M[F]_(dv, m) }.
 
 Section Law.
 Variables (F : fieldType) (T H n d w dv : nat).
@@ -93,9 +93,9 @@ Hypothesis sum_p : forall t h, \sum_i p t h 0 i = 1.
    direction x' of the weights: a_h = X_h' Y_h + X_h Y_h', Delta_h = K_h' Q_h^T + K_h Q_h'^T. *)
 Definition feature_of t h : 'rV[F]_d := p t h *m E t.
 Definition covariance t h : 'M[F]_d := (E t)^T *m (diag_mx (p t h) - (p t h)^T *m p t h) *m E t.
-Definition value_change (x x' : weights F d w dv H) h : 'cV[F]_d := value x' h *m out x h + value x h *m out x' h.
-Definition head_change (x x' : weights F d w dv H) h : 'M[F]_d := key x' h *m (query x h)^T + key x h *m (query x' h)^T.
-Definition tangent (x x' : weights F d w dv H) t : F :=
+Definition value_change m (x x' : weights F d w dv m H) h : 'M[F]_(d, m) := value x' h *m out x h + value x h *m out x' h.
+Definition head_change m (x x' : weights F d w dv m H) h : 'M[F]_d := key x' h *m (query x h)^T + key x h *m (query x' h)^T.
+Definition tangent (x x' : weights F d w dv 1 H) t : F :=
   (\sum_h (feature_of t h *m value_change x x' h +
            (value x h *m out x h)^T *m covariance t h *m head_change x x' h *m (e t)^T)) 0 0.
 
@@ -114,7 +114,7 @@ Definition N (S : {set 'I_T}) : nat :=
 
 (* "For all weights and all data rank J <= min_S [N(S) + T - |S|]": J has a row for each example and a column for each
    direction; any k directions. *)
-Theorem capacity_upper (S : {set 'I_T}) (x : weights F d w dv H) k (x' : 'I_k -> weights F d w dv H) :
+Theorem capacity_upper (S : {set 'I_T}) (x : weights F d w dv 1 H) k (x' : 'I_k -> weights F d w dv 1 H) :
   (\rank (\matrix_(t, j) tangent x (x' j) t) <= N S + (T - #|S|))%N.
 Proof.
 set J := \matrix_(t, j) _.
@@ -202,14 +202,14 @@ Section Real.
 Variables (R : realType) (T H n d w dv : nat).
 Variables (E : 'I_T -> 'M[R]_(n.+1, d)) (e : 'I_T -> 'rV[R]_d).
 
-Definition attention (x : weights R d w dv H) t h : 'rV[R]_n.+1 :=
+Definition attention (x : weights R d w dv 1 H) t h : 'rV[R]_n.+1 :=
   \row_i softmax (@expR R) (logits (E t) (e t) (key x h *m (query x h)^T)) i.
 Lemma attention_sum x t h : \sum_i attention x t h 0 i = 1.
 Proof. by under eq_bigr => i _ do rewrite mxE; apply: sum_softmax. Qed.
 Lemma attention_feature x t h : feature_of E (attention x) t h = head_features (@expR R) E e (key x) (query x) t h.
 Proof. by rewrite /feature_of mulmx_sum_row; apply: eq_bigr => i _; rewrite mxE. Qed.
 
-Theorem capacity_upper_real (S : {set 'I_T}) (x : weights R d w dv H) k (x' : 'I_k -> weights R d w dv H) :
+Theorem capacity_upper_real (S : {set 'I_T}) (x : weights R d w dv 1 H) k (x' : 'I_k -> weights R d w dv 1 H) :
   (\rank (\matrix_(t, j) tangent E e (attention x) x (x' j) t) <= N H w E e S + (T - #|S|))%N.
 Proof. by apply: capacity_upper => t h; apply: attention_sum. Qed.
 End Real.

@@ -18,8 +18,8 @@ Definition a_of (S : {set 'I_T}) : nat := \rank (span_of_differences E S).
 Definition b_of (S : {set 'I_T}) : nat := (\rank (span_of_rows E S) - a_of S)%N.
 
 (* Values 0 with outputs 1, and the direction in which entry j of all values moves. *)
-Let still : weights F d 0 1 H := Weights (fun _ => 0) (fun _ => 0) (fun _ => 0) (fun _ => 1%:M).
-Let moved (j : 'I_(H * d)) : weights F d 0 1 H :=
+Let still : weights F d 0 1 1 H := Weights (fun _ => 0) (fun _ => 0) (fun _ => 0) (fun _ => 1%:M).
+Let moved (j : 'I_(H * d)) : weights F d 0 1 1 H :=
   Weights (fun _ => 0) (fun _ => 0) (fun h => (row h (vec_mx (delta_mx 0 j)))^T) (fun _ => 0).
 
 Lemma tangent_moved t j : tangent E (fun _ => 0) p still (moved j) t = feature_matrix (feature_of E p) t j.
@@ -46,7 +46,7 @@ Theorem universal_upper_real (R : realType) (T H n d w : nat) (E : 'I_T -> 'M[R]
     (WK WQ : 'I_H -> 'M[R]_(d, w)) (S : {set 'I_T}) :
   (\rank (feature_matrix (head_features (@expR R) E e WK WQ)) <= H * a_of E S + b_of E S + (T - #|S|))%N.
 Proof.
-pose x := Weights (dv := 1) WK WQ (fun _ => 0) (fun _ => 0).
+pose x := Weights (dv := 1) (m := 1) WK WQ (fun _ => 0) (fun _ => 0).
 have := universal_upper E (attention_sum E e x) S.
 congr (\rank _ <= _)%N; apply/matrixP => t j; rewrite mxE [RHS]mxE; congr (mxvec _ 0 _); apply/matrixP => h i.
 by rewrite mxE [RHS]mxE attention_feature.
