@@ -146,7 +146,8 @@ def depth_capacity(
 ('some labellings', (18, 18), (1, 1))]
     """
     if question.layers > MOST_LAYERS:
-        raise InputError("layers", f"at most {MOST_LAYERS}", question.layers)
+        reason = f"at most {MOST_LAYERS}, because no longer chain of primes is below 2^24"
+        raise InputError("layers", reason, question.layers)
     data = by_class(question.of(data))
     seconds: dict[str, float] = {}
     place = choose_device(question.device)
