@@ -32,7 +32,7 @@ class Arithmetic:
     matrix:    the type of matrices, made from (rows, columns, entries) or from an exact matrix.
     softmax:   the weights of a row of logits, which have a unit and are divided by the square root
                of a number. hardmax: the weights that hardmax gives to logits.
-    relu, threshold: functions of one number.
+    relu, threshold, silu, gelu, gelu_tanh: functions of one number.
     bits:      of the longest number of a matrix; 0 if the length of numbers is bounded.
     """
 
@@ -41,6 +41,9 @@ class Arithmetic:
     hardmax: Callable[[Sequence[Any]], list[Any]]
     relu: Callable[[Any], Any]
     threshold: Callable[[Any], Any]
+    silu: Callable[[Any], Any]
+    gelu: Callable[[Any], Any]
+    gelu_tanh: Callable[[Any], Any]
     bits: Callable[[Any], int]
 
 
@@ -100,12 +103,36 @@ def _sign_of_ball(x: arb) -> arb:
     return arb(int(x >= 0))
 
 
+def _zero(x: fmpq) -> fmpq:
+    """SiLU and GELU at a rational number: e^x and erf are irrational there, but at 0."""
+    if x != 0:
+        raise Inexact("SiLU and GELU are rational only at 0")
+    return x
+
+
+def _silu(x: arb) -> arb:
+    """x / (1 + e^-x), through the tanh: no large power."""
+    return x * (1 + (x / 2).tanh()) / 2
+
+
+def _gelu(x: arb) -> arb:
+    return x * (1 + (x / arb(2).sqrt()).erf()) / 2
+
+
+def _gelu_tanh(x: arb) -> arb:
+    inner = x + arb(fmpq(44_715, 10**6)) * x**3
+    return x * (1 + ((2 / arb.pi()).sqrt() * inner).tanh()) / 2
+
+
 RATIONAL = Arithmetic(
     matrix=fmpq_mat,
     softmax=_powers,
     hardmax=_largest,
     relu=lambda x: x if x > 0 else fmpq(0),
     threshold=lambda x: fmpq(int(x >= 0)),
+    silu=_zero,
+    gelu=_zero,
+    gelu_tanh=_zero,
     bits=lambda matrix: max(int(x.height_bits()) for x in matrix.entries()),
 )
 BALLS = Arithmetic(
@@ -114,5 +141,8 @@ BALLS = Arithmetic(
     hardmax=_largest_ball,
     relu=lambda x: x.max(arb(0)),
     threshold=_sign_of_ball,
+    silu=_silu,
+    gelu=_gelu,
+    gelu_tanh=_gelu_tanh,
     bits=lambda matrix: 0,
 )

@@ -29,7 +29,8 @@ from attncert.constructions.network.states import States, stacked
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
 Rows = list[list[Any]]
 RULES = ("softmax", "hardmax", "linear")
-ACTIVATIONS = ("identity", "relu", "threshold")
+SMOOTH = ("silu", "gelu", "gelu-tanh")  # rational only at 0
+ACTIVATIONS = ("identity", "relu", "threshold", *SMOOTH)
 
 
 class _Block(ABC):
@@ -192,9 +193,10 @@ class Attention(_Block):
 class FeedForward(_Block):
     """x·weights + bias, then the activation, of each vector.
 
-    weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu" or
-    "threshold" (1 for z ≥ 0, else 0). residual: whether the result is added to the vector.
-    Arithmetic: exact. Raises InputError if words or shapes do not fit one another. Source:
+    weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu",
+    "threshold" (1 for z ≥ 0, else 0), "silu", "gelu" or "gelu-tanh" (its approximation by tanh).
+    residual: whether the result is added to the vector. Arithmetic: exact; SiLU and GELU in
+    balls. Raises InputError if words or shapes do not fit one another. Source:
     docs/networks.md.
 
     >>> FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
@@ -238,7 +240,7 @@ class FeedForward(_Block):
         sums = vectors * matrix(self.weights) + biases
         if self.activation == "identity":
             return sums
-        function = getattr(states.arithmetic, self.activation)
+        function = getattr(states.arithmetic, self.activation.replace("-", "_"))
         return matrix(rows, width, [function(x) for x in sums.entries()])
 
 

@@ -12,7 +12,9 @@ from flint import fmpq_mat
 
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
 
-_ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]"}
+_ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]",
+                "silu": r"\mathrm{{SiLU}}({})", "gelu": r"\mathrm{{GELU}}({})",
+                "gelu-tanh": r"\mathrm{{GELU}}_{{\tanh}}({})"}  # fmt: skip
 
 
 def formulas(blocks: Iterable[tuple[Block, str]]) -> Iterator[tuple[str, str, str]]:

@@ -16,6 +16,7 @@ from functools import cached_property
 from math import gcd
 from typing import Any
 
+from .functions import Functions
 from .limits import MAX_BITS, SHORT, Limits, Rejected, need
 from .near import Balls
 
@@ -93,10 +94,16 @@ class Exact:
     def threshold(self, vector: Any) -> Any:
         return [int(x >= 0) for x in vector[0]], 1
 
+    def smooth(self, vector: Any, name: str) -> Any:
+        """SiLU and GELU are 0 at 0, and irrational at other rational numbers."""
+        need(not any(vector[0]), f"{name} is not rational", "wrong")
+        return vector
+
 
 class Enclosed:
     def __init__(self, P: int, limits: Limits) -> None:
         self.balls, self.one, limits.long = Balls(P, limits), 1 << P, True
+        self.functions = Functions(P, limits)
         # The sum of 1 / (k 2^k): terms are rounded down, those after P add up to less than 2^-P.
         self.ln_2 = sum(self.one // (k << k) for k in range(1, P + 1)), P + 1
 
@@ -142,6 +149,12 @@ class Enclosed:
         decided = all(abs(c) > r or c == r for c, r in zip(*vector, strict=True))
         need(decided, "the sign at a threshold is not decided in balls", "over limit")
         return [self.one * (c >= 0) for c in vector[0]], [0] * len(vector[0])
+
+    def smooth(self, vector: Any, name: str) -> Any:
+        longest = max(x.bit_length() for x in (*vector[0], *vector[1]))
+        self.balls.limits.allow(3 * longest, len(vector[0]))
+        function = getattr(self.functions, name.replace("-", "_"))
+        return pairs([function(ball) for ball in zip(*vector, strict=True)])
 
 
 def pairs(balls: Any) -> Any:
@@ -208,6 +221,12 @@ class Mixed:
 
     def threshold(self, vector: Any) -> Any:
         return self.exact_points(self.on_all([vector], lambda on, x: on.threshold(*x)))
+
+    def smooth(self, vector: Any, name: str) -> Any:
+        if is_exact(vector):
+            with suppress(Rejected):  # not rational
+                return self.exact.smooth(vector, name)
+        return self.balls.smooth(self.enclosed(vector), name)
 
     def around(self, vector: Any) -> Any:
         """Centres, radii, and the unit of both."""

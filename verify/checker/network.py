@@ -24,6 +24,8 @@ KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
     "feed-forward": "kind of activation weights bias residual",
 }
+SMOOTH = "silu", "gelu", "gelu-tanh"
+ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
 Head = namedtuple("Head", "key query out")
 Attention = namedtuple("Attention", "of rule unit heads mask residual")
 FeedForward = namedtuple("FeedForward", "of activation map residual")
@@ -63,8 +65,7 @@ def block(limits: Limits, one: Any) -> Attention | FeedForward:
     if kind == "feed-forward":
         need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
         activation = one["activation"]
-        known = activation in ("identity", "relu", "threshold")
-        need(known, "activation must be identity, relu or threshold")
+        need(activation in ACTIVATIONS, f"activation must be one of: {', '.join(ACTIVATIONS)}")
         weights = [*typed(one["weights"], list, "weights"), one["bias"]]
         return FeedForward(one["of"], activation, linear(limits, weights, "weights"), residual)
     need(one["of"] in ("query", "all"), "of must be query or all")
@@ -146,7 +147,10 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
     """The block applied to the vector. mask: the tokens it attends to; None: all."""
     if type(one) is FeedForward:
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
-        new = new if one.activation == "identity" else getattr(on, one.activation)(new)
+        if one.activation in SMOOTH:
+            new = on.smooth(new, one.activation)
+        elif one.activation != "identity":
+            new = getattr(on, one.activation)(new)
     else:
         attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
         new = []

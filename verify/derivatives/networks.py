@@ -52,8 +52,10 @@ def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
             one.mask == "causal",
             one.rule == "linear",
         )
-    if one.of == "row" or one.activation == "threshold":
-        raise NotDifferentiable(f"block {number} reads a row of all tokens, or has a threshold")
+    if one.of == "row" or one.activation not in ("identity", "relu"):
+        raise NotDifferentiable(
+            f"block {number} reads a row of all tokens, or has another activation than ReLU"
+        )
     bias = _together([one.bias], entries)
     return FeedForward(
         _together([one.weights], entries)[0], bias[0, 0], whole, residual, one.activation

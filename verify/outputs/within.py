@@ -14,7 +14,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
-from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.blocks import SMOOTH, Attention
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
@@ -123,13 +123,15 @@ def certified(
 
 
 def products(network: Network, data: Dataset) -> int:
-    """The approximate number of products in the checker's evaluation; an exponential counts as
-    200."""
+    """The approximate number of products in the checker's evaluation; an exponential, and a
+    SiLU or GELU, counts as 200."""
     T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
     for block in network.blocks:
         attends, every = isinstance(block, Attention), block.of == "all"
         vectors = T + tokens if attends or every else T
         total += vectors * sum(int(x.nrows() * x.ncols()) for x in block.matrices)
+        if getattr(block, "activation", "") in SMOOTH:
+            total += _EXPONENTIAL * block.units * vectors
         if isinstance(block, Attention):
             total += _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
     return total

@@ -49,7 +49,7 @@ DEFECTS: list[tuple[list[Certificate], str, Any]] = [
     (LAYERS, "network.0.heads.0.key", [["1"]] * 9),
     (LAYERS, "network.0.heads.0.value", [[]]),
     (FED, "network.0.of", "tokens"),
-    (FED, "network.0.activation", "gelu"),
+    (FED, "network.0.activation", "mish"),
     (FED, "network.0.weights", [["1"]] * 40),
     (FED, "network.0.bias", ["1"] * 9),
     (FED, "network.0.bias", None),
