@@ -51,7 +51,7 @@ class SteeringHead(PlacedHead, ABC):
 
     Vectors are columns over ℚ (d×1), in the data's own units.
     selector, separator, c: v, u and c of the term c·u vᵀ; None if the head has no such term.
-    targets:  for each earlier s the row L_s that it attends to as c grows.
+    targets:  the row L_s of each earlier s that it attends to as c grows.
     gap_bits: the least lead of L_s over another row at this c, in bits, over all earlier s.
     """
 
@@ -70,7 +70,7 @@ class SteeringHead(PlacedHead, ABC):
 class BuiltLayer:
     """The layer's key and query weights, and all choices of the builder.
 
-    name:       of the construction, as on the command line.
+    name:       the construction's name, as on the command line.
     groups:     the examples that each head places, in the order of the heads and in the data set's
                 numbering.
     heads:      one record per head that places a group, e.g. `PaperHead`, `WidthOneHead`. Further

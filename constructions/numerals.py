@@ -44,7 +44,7 @@ def numeral(x: Any) -> str:
 def short(x: Any, below: Any = 1) -> str:
     """x / below: exactly if that is short, else its leading digits and its bits.
 
-    x: as for `numeral`, or a GMP number; below: a nonzero integer.
+    x: a number that `numeral` takes, or a GMP number; below: a nonzero integer.
 
     >>> short(-2, 6)
     '-1/3'

@@ -53,7 +53,7 @@ _Tokens = Sequence[Token]
 
 
 def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
-    """The page as one file. files: those of the report, by name; its figures are embedded.
+    """The page as one file. files: the report's files by name; its figures are embedded.
 
     Equal Markdown and figures give equal bytes.
     """

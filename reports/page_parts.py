@@ -15,7 +15,8 @@ class PageParts:
     """The parts of a report that depend on its command.
 
     template: the template of report.md; context: the names that it uses besides the answer.
-    exhibits: for answer.json, JSON-able. figures, files: make the figures and other files, by name.
+    exhibits: JSON-able content of answer.json. figures, files: make the figures and other files, by
+              name.
     more: sentences after the verdict, for a terminal and a notebook. table: shown below them in a
     notebook.
     """

@@ -66,8 +66,8 @@ class Report:
     """One report, ready to be written.
 
     files:       contents by name, with the page; ValueError for names that no report has.
-    summary:     for `--json`, JSON-able.
-    sentences:   for a terminal, one on each line; the first is the answer.
+    summary:     the JSON-able content of `--json`.
+    sentences:   the lines for a terminal; the first is the answer.
     exit_status: 0 if the answer holds, 1 if it does not, 3 if it is undecided.
     """
 

@@ -89,7 +89,7 @@ class Dataset:
     queries:  (T, d).
     stated:   the labels, (T, m), or None. Without them `labels` raises InputError, so that nothing
               can be claimed about labels that do not exist.
-    name:     of folders; made safe by `foreign.safe_name`.
+    name:     for folders, made safe by `foreign.safe_name`.
     counts:   the T numbers of rows, if they differ; None if all are n. Each context is then filled
               up to n rows by copies of its first token. Copies change no span, no largest entry and
               no set of rows; no head attends to them (`times`). `rows(t)` and `context(t)` are the

@@ -76,7 +76,7 @@ def search(
 ) -> Descent:
     """`descend`, from the start above if the layer is of that kind.
 
-    Shapes as for `descend`, NumPy; xp: the array library that does the steps; limits: as there.
+    Shapes and limits are those of `descend`; the arrays are NumPy's. xp: the library of the steps.
     """
     widths = shape.head_width, shape.value_width, shape.m
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS

@@ -71,7 +71,7 @@ class Attention(_Block):
     of:       "query" or "all".
     rule:     "softmax"; "hardmax": equal weights for the largest logits; "linear": the logits are
               the weights.
-    unit:     of a softmax's logits, "ln 2" or "1"; None for the other rules.
+    unit:     the unit of a softmax's logits, "ln 2" or "1"; None for the other rules.
     root:     the logits are divided by its square root. In files it is always 1.
     mask:     None: every vector sees all tokens. "causal": token i sees the first i, the query sees
               all. Otherwise one row for each vector that the block changes, the query last: true

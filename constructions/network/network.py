@@ -60,7 +60,7 @@ class Network:
 
     @classmethod
     def of_layer(cls, layer: Layer, unit: str = "ln 2") -> Network:
-        """A layer with a readout as one block. unit: of its logits."""
+        """A layer with a readout as one block. unit: the unit of its logits."""
         assert layer.output is not None
         return cls((Attention(layer.heads, layer.output, unit=unit),))
 

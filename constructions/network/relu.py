@@ -53,7 +53,7 @@ def rise(positions: Numbers, heights: Sequence[Numbers]) -> tuple[Numbers, list[
 def hinges(points: Numbers, heights: Sequence[Numbers]) -> list[list[fmpq]]:
     """c_0, ..., c_(k-1) for k + 1 points, each a list with one number for each function.
 
-    heights: for each point the values of all functions.
+    heights: the values of all functions at each point.
 
     >>> hinges([fmpq(0), fmpq(1), fmpq(3)], [[fmpq(5)], [fmpq(7)], [fmpq(7)]])
     [[2], [-2]]

@@ -145,7 +145,8 @@ class Placement:
     ) -> list[int] | None:
         """Columns of the new block that make the group's residuals invertible; None if none do.
 
-        block: (T, d), the new head's features of all examples. eliminators: those of the group.
+        block: (T, d), the new head's features of all examples. eliminators: the group's
+               eliminators.
         """
         if eliminators is None:
             rest = self.remainder(group, block)

@@ -2,7 +2,7 @@
 
 A naming is a table: which arrays, below a common prefix, are the weights and biases of query, key
 and value (one fused, or three) and of the output. A model has many layers; each prefix below which
-all weights of a naming occur is one. Other arrays below it would change what the layer computes
+all weights of a naming occur is a layer. Other arrays below it would change what the layer computes
 (normalized queries, relative positions): unless they are known to lie outside attention, such a
 layer is refused rather than misread. The names do not say what a layer computes.
 

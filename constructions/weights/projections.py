@@ -25,7 +25,7 @@ _PARTS = ("query", "key", "value")
 def of_projections(
     place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
 ) -> StoredLayer:
-    """The layer at this place. arrays: by full name. heads: H. Raises InputError."""
+    """The layer at this place. arrays: the arrays by full name. heads: H. Raises InputError."""
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
     if naming.stacked:

@@ -34,7 +34,7 @@ _MOST_PREFIX = 200  # characters
 @dataclass(frozen=True)
 class StoredLayer:
     """layer: exact; over [x 1] and [e 1] where `biased`. dtype: how its numbers were stored, e.g.
-    "float16". name: of the file, made safe by `foreign.safe_name`.
+    "float16". name: the file's name, made safe by `foreign.safe_name`.
 
     unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
     √d). offset: b_O, 1×m, or None. format,

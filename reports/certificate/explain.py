@@ -68,8 +68,8 @@ class Explanation:
 def explain(
     path: str, *, name: str = "", check: bool = True, limit_seconds: float = 600.0
 ) -> Explanation:
-    """The certificate at `path`. name: of the file in messages, if `path` is a copy. check: run the
-    checker; otherwise only the digests are compared.
+    """The certificate at `path`. name: the file's name in messages, if `path` is a copy. check: run
+    the checker; otherwise only the digests are compared.
 
     The status is the checker's. Raises InputError if the file is not a certificate.
     """

@@ -25,7 +25,8 @@ READOUT = 40  # examples up to which an exact readout is computed as well (quick
 
 @dataclass(frozen=True)
 class Examination:
-    """whole: the user's data. data: the examples that were examined. proofs: by construction."""
+    """whole: the user's data. data: the examples that were examined. proofs: one for each
+    construction."""
 
     whole: Dataset
     data: Dataset

@@ -34,10 +34,11 @@ class Subject:
 class Answer:
     """The answer to a question.
 
-    question: with its options. data: its subject. trace: the claims. conclusion: the id of the
-    claim that answers. certificate: of the conclusion, if a checker can read one; uncertified: why
-    there is none, in half a sentence. seconds: of each stage; versions: of Python and the libraries
-    used; both are for timings.json alone. Subclasses add what only their own report shows.
+    question: the question with its options. data: its subject. trace: the claims. conclusion: the
+    id of the claim that answers. certificate: its certificate, if a checker can read one;
+    uncertified: why there is none, in half a sentence. seconds: the time of each stage; versions: those of Python
+    and the libraries used; both are for timings.json alone. Subclasses add what only their own
+    report shows.
     """
 
     report_page: ClassVar[str] = ""  # of reports/, if it is not named like the command

@@ -65,7 +65,7 @@ class Claim:
 
     id:         stable name, dots from general to particular, e.g. "head.3.selector".
     statement:  the claim in one sentence (LaTeX between dollar signs).
-    level:      of its own evidence; its standing in a trace also depends on `rests_on`.
+    level:      the level of its own evidence; its standing in a trace also depends on `rests_on`.
     numbers:    small exact or rounded figures, JSON-able.
     witness:    data with which anyone can check the verdict; every refuted claim has one.
     arithmetic: how it was computed, e.g. "exact over ℚ (FLINT)".

@@ -22,7 +22,7 @@ class Setup:
 
     construction: its name.
     claim:      the kind of answer; as in the question if nothing was built.
-    r:          of the theorem's bound.
+    r:          the r of the theorem's bound.
     capacity:   the number of examples that the theorem places with these heads.
     parameters: the number of parameters of the layer.
     device:     on which the rank was computed.

@@ -68,7 +68,7 @@ class AtLeast:
 class Decision:
     """The outcome of the relations of one statement.
 
-    level: as the module says. arithmetic: what decided the relations, in words. witness: if the
+    level: by the rules above. arithmetic: what decided the relations, in words. witness: if the
     statement does not hold, the places and numbers that show it. numbers: figures that the
     statement yielded in dictionaries.
     """
@@ -82,9 +82,9 @@ class Decision:
 def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     """The weakest of the levels of all relations; the first failures are the witness.
 
-    where: names of the values that follow a relation, for the witness. Arithmetic: that of the
-    values. Raises NoRelation for an item that is not a relation. An error of the iterable passes
-    through, except `Inexact`, which leaves the statement undecided.
+    where: names of the values that follow a relation, for the witness. Arithmetic: exact for
+    rational values; balls; floats. Raises NoRelation for an item that is not a relation. An error
+    of the iterable passes through, except `Inexact`, which leaves the statement undecided.
 
     >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
     {'examples': [1], 'relation': '3 == 4 at example 1'}

@@ -34,9 +34,9 @@ class Entry:
 
     claim: the conclusion, with its standing. hypotheses: the claims about them. proof: whether its
     proof stands; None without steps and promises, and if a hypothesis prevented the building.
-    costs: as of any network; empty if nothing was built. If the readout of a layer was too long to
-    be written, only the full rank of its features is known: `costs` then has no bits, and its
-    parameters are an upper bound.
+    costs: the costs of any network; empty if nothing was built. If the readout of a layer was too
+    long to be written, only the full rank of its features is known: `costs` then has no bits, and
+    its parameters are an upper bound.
     """
 
     method: Construction

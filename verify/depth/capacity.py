@@ -44,7 +44,7 @@ JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
 @dataclass(frozen=True)
 class _Notion:
-    """of: whose rank shows it. statement: of the claim, before the words for the heads."""
+    """of: the matrix whose rank shows it. statement: the claim, before the words for the heads."""
 
     of: str
     claim: ids.ClaimId
@@ -100,7 +100,7 @@ class Depth:
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DepthCapacity(Answer):
     """rows: the notions, the strongest first. depths: results for 1, 2, … layers of the same heads.
-    spans: dimensions of the data's spans. certificates: by notion, the strongest first.
+    spans: dimensions of the data's spans. certificates: one for each notion, the strongest first.
     """
 
     report_page: ClassVar[str] = "depth"

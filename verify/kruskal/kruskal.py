@@ -122,8 +122,8 @@ def _sampled(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
-    """Random subsets of k vectors, or of as many as the upper end allows; and the interval with a
-    dependent set among them, which may answer the question."""
+    """Random subsets of k vectors, or as many as the upper end allows; a dependent set among them
+    narrows the interval, and may answer the question."""
     k, count = question.k, _SUBSETS if question.subsets is None else question.subsets
     size = k or interval.upper.value
     if not size or not count or (settled(interval, k) and question.subsets is None):

@@ -52,9 +52,9 @@ class Near:
     """exact: the layer or network of the weights, base e. unknowns: T·m of them. inverse: float64,
     on a grid.
 
-    radius: of the box. contraction: the constants of the theorem, and whether it applies; why: the
-    reason if not. condition: of the square block, in float64. stepped: whether these are the
-    weights after one step of Newton's map.
+    radius: the radius of the box. contraction: the constants of the theorem, and whether it
+    applies; why: the reason if not. condition: the condition of the square block, in float64. stepped: whether
+    these are the weights after one step of Newton's map.
     """
 
     data: Dataset

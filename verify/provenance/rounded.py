@@ -23,7 +23,8 @@ def on_grid(data: Dataset, grid: Fraction) -> Dataset:
 
 @dataclass(frozen=True)
 class Rounded(Origin):
-    """grid: the step, above 0. original: the data before. largest_change: of any number."""
+    """grid: the step, above 0. original: the data before. largest_change: the largest change of any
+    number."""
 
     grid: Fraction
     original: Dataset

@@ -50,7 +50,7 @@ def by_class(data: Dataset) -> Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Prefixes(Sequences):
-    """whole: all examples. first: for each of them the first one of its class and label."""
+    """whole: all examples. first: the first example of the class and label of each."""
 
     whole: Dataset
     first: tuple[int, ...]

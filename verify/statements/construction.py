@@ -120,7 +120,8 @@ class Construction:
     name:       on the command line and in certificates: lower-case words joined by hyphens.
     build:      a function of data and a `Request` that returns a `Network`, or an object with an
                 attribute `network`. Raises HypothesisFails if the theorem does not apply.
-    title:      for reports. theorem: the name of what is proved. source: where the proof is.
+    title:      the heading of reports. theorem: the name of what is proved. source: where the proof
+                is.
     hypotheses: statements about the data, by name.
     steps:      statements about what was built, by name, in the order of the proof.
     promises:   formulas by name: upper bounds for "parameters", "blocks", "heads" and "units", and
@@ -128,11 +129,12 @@ class Construction:
     claims:     about the outputs: `Exact`, `Within`, `Nearest`, each at most once. The first is the
                 conclusion.
     options:    options of `prove` that it takes, beside device and seed.
-    purposes:   of the blocks, in order: (number of blocks, purpose); None: the remaining blocks.
+    purposes:   the purposes of the blocks, in order: (number of blocks, purpose); None: the
+                remaining blocks.
     subject:    the data as the construction sees them.
     adapt:      changes small random data for `attack`, so that they meet a hypothesis that random
                 data rarely meet.
-    layer:      for a construction of one layer of attention, the rest of its theorem.
+    layer:      the rest of the theorem, if the construction is one layer of attention.
     Source: docs/constructions.md.
 
     >>> from attncert.verify.statements.registry import method

@@ -42,9 +42,10 @@ from attncert.verify.statements.states import Views
 class Judged:
     """A judged construction.
 
-    data: as the construction sees them. claims: about hypotheses, steps, promises and the proof.
+    data: the data as the construction sees them. claims: about hypotheses, steps, promises and the
+          proof.
     built: what the builder returned; failure: the hypothesis that it named instead, or why the rank
-    of a layer is too small. views: of the network. layer: if keys and queries were built;
+    of a layer is too small. views: the views of the network. layer: if keys and queries were built;
     placed: the same, with the examples that each head places.
     """
 

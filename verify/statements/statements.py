@@ -126,7 +126,8 @@ def _nothing(name: str, step: Step, source: str) -> Claim:
 def _judged(
     name: str, step: Step, number: int, views: Views, errors_of: ErrorsOf, source: str
 ) -> Claim:
-    """The claim of a step. number: of the head, group or block; 0 if it is not quantified."""
+    """The claim of a step. number: the number of the head, group or block; 0 if it is not
+    quantified."""
     start = time.perf_counter()
     own = ClaimId(f"{step.each}.{number}.{name}") if number else _step_id(name)
     arguments = (number,) if number else ()

@@ -70,7 +70,7 @@ class Failure:
 class AttackAnswer(Answer):
     """What was tried: the cases 0 to `stop` - 1.
 
-    built:   by kind, the cases in which a result was owed and was correct.
+    built:   for each kind, the cases in which a result was owed and was correct.
     outside: the other cases, by what happened: nothing was owed ("refused"), or the result is
              undecided.
     failure: the first case in which a result was owed and was wrong.

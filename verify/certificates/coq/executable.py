@@ -53,7 +53,8 @@ def executable() -> Path:
 
 
 def build(progress: StageProgress = silent) -> Path:
-    """Compile theorems and checker (minutes, 1.1 GB) and return the executable. progress: by files.
+    """Compile theorems and checker (minutes, 1.1 GB) and return the executable. progress: counts
+    files.
 
     Raises InputError if a tool is missing or make fails.
     """

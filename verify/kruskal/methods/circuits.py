@@ -103,8 +103,8 @@ def depth_for(N: int, r: int) -> int:
 def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
     """The probability that all but at most `depth` members of a circuit are in a random basis.
 
-    size: of the circuit. By the hypergeometric distribution, as if every r-set were a basis; a
-    basis does not contain a whole circuit.
+    size: the size of the circuit. By the hypergeometric distribution, as if every r-set were a
+    basis; a basis does not contain a whole circuit.
 
     >>> [round(meeting_probability(5, 2000, 768, depth), 3) for depth in (1, 2, 3)]
     [0.067, 0.282, 0.627]

@@ -92,7 +92,7 @@ def pieces(N: int, d: int, k: int) -> int:
 def prepared(vectors: Vectors, k: int, seed: int = 0) -> Look:
     """The search of all sets of k, 2 <= k <= min(N, d).
 
-    seed: for the projection; it affects the number of alarms, never the answer.
+    seed: the projection's seed; it affects the number of alarms, never the answer.
     """
     if middle.worth_trying(k, vectors.N, vectors.d):
         return middle.Middle(vectors, k, seed).look

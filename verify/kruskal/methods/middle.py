@@ -110,7 +110,7 @@ def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Rel
 
 class Middle:
     """The search among these vectors (2 <= N <= MOST); `look` takes slices in any order, on any
-    thread. seed: for the mixing; it affects the number of alarms, never the answer."""
+    thread. seed: the seed of the mixing; it affects the number of alarms, never the answer."""
 
     def __init__(self, vectors: Vectors, k: int, seed: int = 0) -> None:
         self._vectors, self._k = vectors, k

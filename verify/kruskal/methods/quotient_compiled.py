@@ -122,7 +122,8 @@ def note(rows, count, members, size):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
-    """Directions in the plane of the vectors from `start` on: y/x, p if x = 0, p + 1 for 0."""
+    """Directions in the plane, for the vectors from `start` on: y/x, or p if x = 0, or p + 1 for
+    the zero vector."""
     over_p, half = 1.0 / p, 0.5 / p
     for c in range(np.uint64(start), np.uint64(table.shape[1])):
         x, y = table[0, c], table[1, c]

@@ -37,9 +37,9 @@ _SOURCE = "ours; verify/kruskal/shards/sampled.py"
 class Samples:
     """S random k-subsets.
 
-    counts: of subsets proved independent, proved dependent, or undecided. witness: the smallest
-    dependent set met (the first of them), or None. assumed: which of these were not counted here,
-    one sentence.
+    counts: the numbers of subsets proved independent, proved dependent, or undecided. witness: the
+    smallest dependent set met (the first of them), or None. assumed: which of these were not
+    counted here, one sentence.
     """
 
     vectors: int

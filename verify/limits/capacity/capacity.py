@@ -45,7 +45,7 @@ from attncert.verify.rank.engines.devices import choose_device
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DataCapacity(Answer):
     """notions: the table, the strongest first. jacobian, universal, labelled: the sources of its
-    numbers. certificates: by notion; that of the strongest is `certificate`.
+    numbers. certificates: one for each notion; `certificate` is that of the strongest.
     """
 
     question: Capacity

@@ -70,8 +70,8 @@ class Upper:
 class Jacobian:
     """The largest rank of J for this number of heads, from both sides.
 
-    rank: from below. uppers: bounds, the least first. fewest: with fewer heads almost no labelling
-    is output; None if no number of heads is enough.
+    rank: a lower bound. uppers: upper bounds, the least first. fewest: with fewer heads almost no
+    labelling is output; None if no number of heads is enough.
     """
 
     heads: int

@@ -22,7 +22,8 @@ from attncert.constructions.exact.hashing import Hashed, direction
 
 @dataclass(frozen=True)
 class Sizes:
-    """At most `first` examples in the first group, `further` < first in each other, `heads` groups.
+    """There are `heads` groups, with at most `first` examples in the first and `further` < first in
+    each other.
 
     >>> Sizes(3, 2, 4).cap(2), Sizes(3, 2, 4).cap(5)
     (5, 9)

@@ -135,8 +135,8 @@ class FeatureRows:
         return self._xp.asarray(residues(self.data.contexts.stored[start:stop], m))
 
     def _outer_products(self) -> tuple[FloatArray, FloatArray] | None:
-        """Logits as by[t, h]·rows[h, i], (T, H) and (H, n) modulo p - 1; None if some head has
-        other logits."""
+        """Logits as by[t, h]·rows[h, i], (T, H) and (H, n) modulo p - 1; None if the logits of some
+        head differ."""
         if not self.data.shared or any(head.width != 1 for head in self._exact):
             return None
         tables = [features.logit_table(head, self.data) for head in self._exact]

@@ -32,9 +32,9 @@ LEAD = 2 * (1 - arb(1) / 2**20)  # ratio to any other weight: a bit of logit, up
 
 @dataclass(frozen=True)
 class HeadView:
-    """The numbers of one head. rank: of M_h, exactly.
+    """The numbers of one head. rank: the exact rank of M_h.
 
-    peaks: for each example the row with the largest weight, and two decimals that enclose that
+    peaks: the row with the largest weight for each example, and two decimals that enclose that
     weight. saturated: examples with all but 2^-10 of the attention on one row (proved). led: for
     each example whether one weight is at least twice any other, up to a relative 2^-20: enclosed,
     refuted or undecided. earlier: examples of earlier groups. without: two decimals that enclose

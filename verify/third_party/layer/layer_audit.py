@@ -78,7 +78,8 @@ def audit_layer(
     limit: Limit | None = None,
     progress: StageProgress = silent,
 ) -> LayerAudit:
-    """Everything above. limit: of the errors; None: `default_limit`. Raises InputError."""
+    """Everything above. limit: the largest error allowed; None: `default_limit`. Raises
+    InputError."""
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):
