@@ -36,9 +36,9 @@ class Answer:
 
     question: the question with its options. data: its subject. trace: the claims. conclusion: the
     id of the claim that answers. certificate: its certificate, if a checker can read one;
-    uncertified: why there is none, in half a sentence. seconds: the time of each stage; versions: those of Python
-    and the libraries used; both are for timings.json alone. Subclasses add what only their own
-    report shows.
+    uncertified: why there is none, in half a sentence. seconds: the time of each stage; versions:
+    those of Python and the libraries used; both are for timings.json alone. Subclasses add what
+    only their own report shows.
     """
 
     report_page: ClassVar[str] = ""  # of reports/, if it is not named like the command

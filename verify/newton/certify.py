@@ -53,8 +53,8 @@ class Near:
     on a grid.
 
     radius: the radius of the box. contraction: the constants of the theorem, and whether it
-    applies; why: the reason if not. condition: the condition of the square block, in float64. stepped: whether
-    these are the weights after one step of Newton's map.
+    applies; why: the reason if not. condition: the condition of the square block, in float64.
+    stepped: whether these are the weights after one step of Newton's map.
     """
 
     data: Dataset
