@@ -375,8 +375,8 @@ def _echelon(rows: FloatArray, p: int) -> tuple[IntArray, FloatArray]:
 
 
 def _independent(rows: ExactArray) -> bool:
-    """Whether the rows are independent. Independence mod p in some columns is enough; of many
-    columns every (width/count)-th is tried first."""
+    """Whether the rows are independent. Independence mod p in some columns is enough; if there are
+    many columns, every (width/count)-th is tried first."""
     p, (count, width) = PRIMES_31[0], rows.shape
     steps = (max(1, width // count), 1) if count * width >= _LARGE else ()
     for step in steps:
