@@ -52,7 +52,7 @@ def audit(
     each.
 
     data: None for the bundled cases alone. Arithmetic: exact. Source: docs/audit-of-theorem-1.md;
-    other constructions have their own. Raises InputError.
+    every other construction names its own. Raises InputError.
 
     >>> from attncert import Audit, audit
     >>> answer = audit(question=Audit(quick=True))

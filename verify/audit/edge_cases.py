@@ -1,8 +1,8 @@
 """Edge cases: degenerate data, and what a construction does with each.
 
-A construction must prove the data, or name a false hypothesis, or all weights are shown to fail. If
-all its hypotheses hold and it proves nothing, it has broken its promise. (A table in the tests has
-the expected result of each case, witnesses included.)
+A construction must prove memorization or name a false hypothesis, unless all weights are shown to
+fail. If all its hypotheses hold and it proves nothing, it has broken its promise. (A table in the
+tests has the expected result of each case, witnesses included.)
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ _OPEN = "the builder refuses, or a statement stays undecided"
 @dataclass
 class Sharpened:
     """The result for one hypothesis. tried: the number of data sets on which it alone is false;
-    open: how many of them show nothing. broken: the first failure on the smallest data. level: of
-    the whole."""
+    open: how many of them show nothing. broken: the first failure on the smallest data. level: the
+    level of the whole."""
 
     construction: Construction
     hypothesis: str
@@ -166,7 +166,7 @@ def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
 
 
 def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[NetworkCase]:
-    """A drawn case; the same adapted; and the adapted one with a row or an entry changed."""
+    """A drawn case, the same case adapted, and the adapted case with a row or an entry changed."""
     drawn = networks.draw(np.random.default_rng([seed, number]))
     adapted = networks.of_dataset(networks.adapted(construction, drawn), drawn)
     yield from (drawn, adapted)
@@ -183,7 +183,7 @@ def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[Netw
 
 
 def _less(construction: Construction, case: NetworkCase) -> Iterator[NetworkCase]:
-    """Smaller cases, and each adapted (which restores the other hypotheses) if that is smaller."""
+    """Smaller cases; each is also adapted, to restore the other hypotheses, if it stays smaller."""
     for less in smaller(case):
         yield less
         with suppress(InputError):

@@ -13,7 +13,7 @@ from attncert.constructions.arrays import BoolArray, IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
-_DRAWS = 200  # attempts at a context of rank n; then unit rows are used
+_DRAWS = 200  # attempts at a context of rank n, before unit rows are used
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _moment_rows(rng: np.random.Generator, count: int, d: int) -> IntArray:
 
 
 def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
-    """One query is a combination of two others: A1 is false from n = 3 on."""
+    """One query is a combination of two others, so A1 is false if n ≥ 3."""
     queries = rng.integers(-bound, bound + 1, (T, d))
     if T >= 3:
         i, j, k = rng.permutation(T)[:3]

@@ -41,7 +41,7 @@ class NetworkCase(Case):
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Entries, their sum in absolute value, and what they are divided by."""
+        """The number of entries, the sum of their absolute values, and their denominator."""
         tables = [getattr(self, name) for name in self.tables]
         return sum(x.size for x in tables), sum(int(abs(x).sum()) for x in tables), self.denominator
 
@@ -80,7 +80,7 @@ def draw(rng: np.random.Generator) -> NetworkCase:
 
 
 def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
-    """These data as a case, with all else as in another case."""
+    """These data as a case that is otherwise like another case."""
     data = data.expanded()
     arrays = (data.contexts, data.queries, data.labels)
     one = math.lcm(*(x.denominator for x in arrays))

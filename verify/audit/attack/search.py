@@ -1,10 +1,10 @@
 """An attack on a construction: small degenerate data of every kind, searched for a failure.
 
 Case number k of a seed is drawn from (seed, k) alone, so it can be drawn again without the others.
-The construction owes a result if all its hypotheses about the data hold, or if its theorem says so,
-by code other than the builder's. Then `prove` builds, decides every step and judges the outputs, or
-for a layer the rank. A refusal, a false step and a false claim are failures. A failure is shrunk to
-a data set from which nothing can be removed.
+The construction owes a result if all its hypotheses about the data hold, or if its theorem says so;
+code other than the builder's decides this. Then `prove` builds, decides every step and judges the
+outputs (for a layer, the rank). A refusal, a false step and a false claim are failures. A failure
+is shrunk to a data set from which nothing can be removed.
 
 A search without a failure proves nothing beyond the cases counted.
 """
@@ -237,7 +237,7 @@ def _failure(number: int, reason: str, case: Case, construction: Construction) -
 def shrink(
     case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
 ) -> C:
-    """A case that `fails`, a step of `smaller`, or of `less_of`, from none that does."""
+    """A case that `fails`, while no case that one step of `smaller` or `less_of` gives does."""
     while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
         case = less
     return case
