@@ -1,11 +1,12 @@
 """Writing certificates: the `attncert/3` object of a claim (docs/certificate.md).
 
-The checker (verify/checker) reads the file with its own code, and refuses a file above its caps
-unread. No such file is written: every claim passes `sealed`, which raises `TooLarge` instead.
+The checker (verify/checker) reads the file with its own code, and refuses to read a file above its
+caps. No such file is written: every claim passes `sealed`, which raises `TooLarge` instead.
 
-If the data have too many numbers for a certificate, or with `--data-file`, they are in a file
-beside it; the certificate holds its name, size and SHA-256. It is canonical JSON if verify/checker
-can read that, otherwise an .npz of integers (attncert check --fast).
+The data are in a file beside the certificate if they have too many numbers for it, or if
+`--data-file` asks for that; the certificate holds the name, size and SHA-256 of the file. The file
+is canonical JSON if verify/checker can read that, otherwise an .npz of integers (attncert check
+--fast).
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from attncert.verify.features.tables import ranges
 # Caps of the checker (docs/certificate.md); the checker imports nothing from here, and a test
 # compares the two.
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
-MAX_DIGITS = 500_000  # of a numerator or denominator
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of a check
+MAX_DIGITS = 500_000  # digits of a numerator or denominator
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # limits of a check
 
-# Keys of every certificate, each null if it says nothing.
+# Keys of every certificate, each null if the claim has no use for it.
 NOTHING = {"format": "attncert/3", "saturation": None, "origin": None, "data_file": None,
            "tokens": None}  # fmt: skip
 INSIDE = 2**22  # numbers of the data that a certificate holds itself
@@ -72,8 +73,8 @@ def certificate(
     saturation: int | None = None,
     file: DataFile | None = None,
 ) -> Certificate:
-    """The certificate of an interpolation, or with `prime` of full rank modulo that prime. file: of
-    the data, if they are outside. Raises TooLarge.
+    """The certificate of an interpolation or, if `prime` is given, of full rank modulo that prime.
+    file: the data file, if the data are outside. Raises TooLarge.
     """
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     claim = "interpolation" if prime is None else "full-rank"
@@ -94,9 +95,9 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
     a few.
 
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
-    all heads, of R bits together, are multiplied with the features and with one another; and the
-    products value·output, the labels and one example's terms are held. Computed from the sizes of
-    the numbers alone. bits: the length of a readout that is not computed yet.
+    all heads, which have R bits together, are multiplied with the features and with one another;
+    and the products value·output, the labels and one example's terms are held in memory. Computed
+    from the sizes of the numbers alone. bits: the length of a readout that is not computed yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()
@@ -187,8 +188,8 @@ def envelope(
     provenance: Mapping[str, Any],
     file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """The keys that every claim about examples has. stored: the data. file: of these data, if they
-    are outside. provenance: `produced_by`."""
+    """The keys that every claim about examples has. stored: the data. file: the file that holds
+    these data, if they are outside. provenance: from `produced_by`."""
     return NOTHING | {
         "claim": claim,
         "construction": construction,
@@ -216,10 +217,10 @@ def layer_body(
     width: int | None = None,
     **about: Any,
 ) -> dict[str, Any]:
-    """The same for a claim about a layer. about: the further arguments of `envelope`.
+    """The keys of a claim about a layer. about: the further arguments of `envelope`.
 
-    unit: of the logits, "1" or "ln 2". width: of values, if the claim is only about keys and
-    queries; otherwise values and output are written.
+    unit: the unit of the logits, "1" or "ln 2". width: the width of the values, if the claim is
+    only about keys and queries; otherwise values and output are written.
     """
     body = envelope(claim, data.origin.stored(data), **about)
     body["dims"] |= {

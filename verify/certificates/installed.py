@@ -1,4 +1,4 @@
-"""Versions of installed packages, each read once: that takes a millisecond; a proof names nine."""
+"""Versions of installed packages. Each is read once: reading takes 1 ms, and a proof names nine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def version(package: str) -> str:
 @cache
 def repository() -> str:
     """The address of attncert's pages: `Repository` under [project.urls] in pyproject.toml; "" if
-    none."""
+    there is none."""
     urls = metadata.metadata("attncert").get_all("Project-URL") or []
     return dict(url.split(", ", 1) for url in urls).get("Repository", "")
 

@@ -25,7 +25,7 @@ _LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
 
 
 def sources() -> list[Path]:
-    """The files of verify/kernel that a build needs, without those that it makes."""
+    """The files of verify/kernel that a build needs, without those that the build makes."""
     listed = (SOURCES / "_CoqProject").read_text().split()
     named = [SOURCES / name for name in listed if name.endswith(".v")]
     plain = ["Makefile", "_CoqProject", "headlines.txt", "axioms.txt", "axioms.sh", "no_gaps.sh"]

@@ -31,7 +31,8 @@ _WORD = 2**63
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """The output of coqc: the names of Print Assumptions; processor time and largest memory."""
+    """The output of coqc: the names that Print Assumptions lists, processor time and peak
+    memory."""
 
     assumptions: tuple[str, ...]
     seconds: float
