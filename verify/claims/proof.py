@@ -25,7 +25,7 @@ class Setup:
     r:          the r of the theorem's bound.
     capacity:   the number of examples that the theorem places with these heads.
     parameters: the number of parameters of the layer.
-    device:     on which the rank was computed.
+    device:     the device on which the rank was computed.
     regrouped:  whether the order of the examples was changed.
     """
 
@@ -58,8 +58,9 @@ class HeadSummary:
     c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
                   (or by the bits of --saturate) and the rank is certified (width one: the rank
                   alone); None if there is no such term.
-    bits:         B, the smallest logit gap over earlier examples, in bits (None without any).
-    z_bits:       largest logit range: bits, within a few, of this head's softmax sums and features.
+    bits:         B, the smallest logit gap over earlier examples, in bits (None if there are none).
+    z_bits:       largest logit range; softmax sums and features of the head are as long, within a
+                  few bits.
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf if n = 1).
     rate:         bits of saturation that one more unit of c adds in the limit, at the slowest of
                   the earlier examples (exact); None if there is no such whole number.
@@ -84,7 +85,7 @@ class Proof(Answer):
     question:    a `Prove`, or a `LayerQuestion`.
     construction: its record. built: what it returned, None if it refused. network: its blocks, if
                  the construction outputs the labels.
-    setup:       of a layer, whose values are solved for. layer, groups, heads: None and empty if
+    setup: the sizes of a layer whose values are solved for. layer, groups, heads: None and empty if
                  nothing could be built (a hypothesis fails).
 
     >>> from attncert import Dataset, Prove, prove

@@ -1,11 +1,11 @@
-"""Relations: the statements of a proof consist of them. How each is decided:
+"""The relations of which the statements of a proof consist, and how each is decided.
 
 A statement yields tuples. `(a, op, b, *where)` compares two values, with one of ==, !=, <, <=, >=
 and >; `(a, "mod", p, *where)` says that a residue is not 0. The rest of a tuple names the place: an
 example, a head, a token. The author writes no level; it follows from the numbers:
 
     rational numbers                     decided exactly: proved, or refuted
-    a residue that is not 0 modulo p     proved: the number is not 0; a residue 0 shows nothing
+    a residue that is not 0 modulo p     proved: the number is not 0; a residue of 0 shows nothing
     `AtLeast(x)`, a lower bound          decided exactly if the bound is enough, else undecided
     balls (Arb)                          enclosed if certainly true, refuted if certainly false,
                                          else undecided
@@ -286,7 +286,7 @@ def _rational(x: Any) -> fmpq:
 
 
 def _float(x: Any) -> float:
-    """The nearest float, for a ball that of its midpoint; infinite for numbers out of range."""
+    """The nearest float (for a ball, that of its midpoint); infinite for numbers out of range."""
     if isinstance(x, arb):
         return float(x.mid())
     return float(x if _kind(x) == "float" else arb(_rational(x)))

@@ -18,8 +18,8 @@ def stands(
 
     A refuted step refutes the proof, unless it rests on a false hypothesis. A false hypothesis that
     a step uses makes the proof not applicable. Vacuous steps support nothing; if there are no
-    others, the proof is undecided. Promises without a step are counted, but are no proof that
-    stands. Without steps and promises there is no claim.
+    others, the proof is undecided. Promises without a step are counted, but no proof stands on
+    them. If there are neither steps nor promises, there is no claim.
     """
     own = [*steps, *promises]
     if not own:
