@@ -33,7 +33,8 @@ class Entry:
     """The result of one construction on the data.
 
     claim: the conclusion, with its standing. hypotheses: the claims about them. proof: whether its
-    proof stands; None without steps and promises, and if a hypothesis prevented the building.
+    proof stands; None if it has neither steps nor promises, or if a hypothesis prevented the
+    building.
     costs: the costs of any network; empty if nothing was built. If the readout of a layer was too
     long to be written, only the full rank of its features is known: `costs` then has no bits, and
     its parameters are an upper bound.
@@ -85,13 +86,13 @@ class Comparison(Answer):
 def compare(
     data: Dataset, question: Compare | None = None, progress: StageProgress = silent
 ) -> Comparison:
-    """Memorize the data by every registered construction, and by that of the question, and count.
+    """Memorize the data by every registered construction and that of the question; count costs.
 
     The conclusion names those whose weights are proved to output the labels, or whose features are
-    proved to have full rank: exact. If a construction fails, its entry says why. That of the
-    question is a claim of its own, as `prove` judges it. Raises InputError for data without labels
-    and for an error in the construction of the question. Source: ours, docs/networks.md, under
-    Price.
+    proved to have full rank: exact. If a construction fails, its entry says why. The construction
+    of the question has a claim of its own, as `prove` judges it. Raises InputError for data without
+    labels and for an error in the construction of the question. Source: ours, docs/networks.md,
+    under Price.
 
     >>> from attncert import Dataset, compare
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
