@@ -4,7 +4,7 @@
     weights   softmax over the rows of E (one query token, n context rows)
     features  Eᵀ weights, head by head
 
-Each query sees all of its context: a mask is applied to the data before (`mask.visible_rows`).
+Each query sees all of its context: a mask is applied to the data beforehand (`mask.visible_rows`).
 Floats are dyadic rationals. If unit · scale is ln 2 times a rational number and all logits are
 integer multiples of ln 2, everything is exact; otherwise balls (Arb) enclose all rounding errors.
 """
@@ -28,7 +28,7 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import features
 
 MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
-_EXACT_BITS = 300_000  # of all exponents together: beyond that weights are not rationals but balls
+_EXACT_BITS = 300_000  # bits of all exponents together; above that, weights are balls
 
 
 @dataclass(frozen=True)

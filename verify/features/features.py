@@ -43,7 +43,7 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
 
 
 def logit_table(head: Head, data: Dataset) -> Table:
-    """The same logits, at width one as an outer product. Exact. Raises NotIntegral."""
+    """The same logits; at width one they are an outer product. Exact. Raises NotIntegral."""
     table, scale = products(head, data)
     if scale == 1:
         return table
@@ -57,7 +57,7 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
     """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None: all) as integers, (N, n), over one positive scale;
-    exact. At width one an outer product over 1, if it is integral."""
+    exact. At width one they are an outer product over the scale 1, if that is integral."""
     left, key_scale = token_products(data, head.key)
     products, query_scale = query_products(data, head.query)
     right, scale = products.astype(object), key_scale * query_scale

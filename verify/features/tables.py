@@ -29,7 +29,8 @@ class Outer:
     @classmethod
     def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
         """by[t]·rows[t]/scale, the rows over their greatest common divisor; None if the factor of
-        some t is then not an integer. If all t share one row, some entry is not one either."""
+        some t is then not an integer. If all t share one row, some entry is then not an integer
+        either."""
         content = math.gcd(*rows.ravel().tolist()) or 1
         common = math.gcd(content, scale)
         if common < content:
@@ -113,8 +114,8 @@ def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
 
 
 def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:
-    """The largest entry minus the second largest, (N,), and the second minus the others, the
-    largest difference first, at most _DROP: (N, n - 1).
+    """The largest entry minus the second largest, (N,); and the second largest minus each of the
+    others, capped at _DROP, in decreasing order, (N, n - 1).
 
     A multiple b > 0 of a row keeps its order, b < 0 reverses it; and min(b·x, _DROP) follows from
     min(b, _DROP) and min(x, _DROP), since both are 0 or at least 1.
