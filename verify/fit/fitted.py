@@ -1,9 +1,9 @@
-"""`attncert fit` as a function: heads by the capacity law, a fit, a claim about these labels.
+"""`attncert fit` as a function: a number of heads by the capacity law, a fit, a claim.
 
-As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or too
-large a rank. A fit that does not end at a solution excludes nothing: the answer is undecided. Above
-the dimension count N (`constructions/given/law.py`) almost all labels are out of reach, and no fit
-is tried.
+As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or
+labels of too large a rank. A fit that does not end at a solution excludes nothing: the answer is
+undecided. Above the dimension count N (`constructions/given/law.py`) almost all labels are out of
+reach, and no fit is tried.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class _Search:
     def answer(
         self, claims: Sequence[Claim], certificate: Mapping[str, Any] | None, uncertified: str
     ) -> Fitted:
-        """The conclusion stands last."""
+        """The answer with these claims, the last of which is the conclusion."""
         return Fitted(
             question=self.question,
             data=self.data,
@@ -234,7 +234,8 @@ def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArr
 
 
 def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, ...]:
-    """Claims that exclude these labels for all weights, and that conclusion; empty if none do."""
+    """Claims that exclude these labels for all weights, then the conclusion that they do; empty if
+    none does."""
     claims = label_limits(data, heads, value_width)
     labels = [claim for claim in claims if claim.excludes(About.THESE_LABELS)]
     if not labels:
