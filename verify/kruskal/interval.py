@@ -116,7 +116,8 @@ class _Search:
     failed: set[int] = field(default_factory=set)
 
     def price(self, size: int) -> float:
-        """Nominal seconds for all sets of a size, those in the log too: equal runs end alike."""
+        """Nominal seconds for all sets of a size, even those in the log, so that equal runs end
+        alike."""
         return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
     def next_size(self, lower: int, upper: int) -> int | None:

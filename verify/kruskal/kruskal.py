@@ -1,8 +1,9 @@
 """`attncert kruskal` as a function of vectors and a question.
 
 The answer keeps two things apart: the interval around the Kruskal rank, *proved* at both ends, and
-random subsets, tested exactly: *sampled*, no bound on the rank unless one of them is dependent.
-Once the search settles the question, subsets are drawn only if their number is given.
+random subsets, which are tested exactly. These are *sampled*: they do not bound the rank unless one
+of them is dependent. Once the search settles the question, subsets are drawn only if their number
+is given.
 """
 
 from __future__ import annotations
@@ -55,10 +56,11 @@ def kruskal(
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or whatever its `of` takes: nested lists, a
     NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
-    ℚ), or enclosed (coherence); assumed if records of a log or of Dask workers replace a search;
-    without k it always holds. Random subsets are separate claims, sampled. Source:
-    docs/commands.md. Raises InputError, also for a log, or workers, that contradict what is
-    computed here. Ctrl-C is a KeyboardInterrupt that says what the log keeps.
+    ℚ), or enclosed (coherence); it is assumed if records of a log or of Dask workers replace a
+    search. If k is not given, it always holds. Random subsets give separate claims, which are
+    sampled. Source: docs/commands.md. Raises InputError, also for a log, or workers, that
+    contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says what the log
+    keeps.
 
     >>> from attncert import Kruskal, kruskal
     >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]

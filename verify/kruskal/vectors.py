@@ -1,8 +1,8 @@
 """Vectors in Q^d, exactly as they are stored.
 
-A float32 or float64 in an array counts as the dyadic rational that it stores, a decimal in a text
-as the written number (0.1 is 1/10): nothing is rounded. The methods read `array` (fast, modulo
-primes) and `rows` (exact, FLINT).
+A float32 or float64 in an array counts as the dyadic rational that it stores, and a decimal in a
+text as the written number (0.1 is 1/10), so nothing is rounded. The methods read `array` (fast,
+modulo primes) and `rows` (exact, FLINT).
 """
 
 from __future__ import annotations

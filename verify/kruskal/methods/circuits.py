@@ -12,10 +12,11 @@ outside B shows as a *sparse* combination of j rows:
   (`quotient_compiled`, in j random combinations of its coordinates), Stern's collisions: in linear
   time for j = 2, in quadratic time for j = 3.
 
-With r = rank and N vectors, one basis meets an s-set with at most j members outside with
-probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768, where
-a random subset of 197 contains it with probability 10^-5. The search runs modulo a small prime; a
-dependent set is then proved exactly and shrunk to a circuit. Finding none proves nothing.
+Let N vectors have rank r. A basis leaves at most j members of a given set of s outside with
+probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768,
+whereas a random subset of 197 contains the set with probability 10^-5. The search runs modulo a
+small prime; a dependent set is then proved exactly and shrunk to a circuit. Finding none proves
+nothing.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ def depth_for(N: int, r: int) -> int:
 def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
     """The probability that all but at most `depth` members of a circuit are in a random basis.
 
-    size: the size of the circuit. By the hypergeometric distribution, as if every r-set were a
-    basis; a basis does not contain a whole circuit.
+    size: the size of the circuit. It is computed from the hypergeometric distribution, as if every
+    r-set were a basis; a basis does not contain a whole circuit.
 
     >>> [round(meeting_probability(5, 2000, 768, depth), 3) for depth in (1, 2, 3)]
     [0.067, 0.282, 0.627]

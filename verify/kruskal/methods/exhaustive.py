@@ -1,6 +1,6 @@
 """Is every set of k vectors independent? Decided by looking at all of them, in O(N^(k-1)).
 
-**Quotient and hash.** Vectors a < b < ... < y, z are dependent just when, modulo the span of
+**Quotient and hash.** Vectors a < b < ... < y, z are dependent exactly if, modulo the span of
 a, b, ... (k - 2 of them), y and z are parallel. In coordinates: clear a pivot coordinate of a in
 all later vectors and drop it, do the same with b, and so on; what is left of k coordinates is a
 plane, where equal directions y/x are found by hashing. So C(N, k-2) planes of on average
@@ -12,7 +12,7 @@ that all k-sets are independent over Q. About one in p of all sets is dependent 
 set is tested modulo another prime q, in more coordinates, and if it is dependent there too it is
 tested exactly: it is a witness or a false alarm, never a guess.
 
-The cost is known in advance, `nominal_seconds`. For k = 5 and 6 among many vectors meeting in the
+The cost is known in advance, `nominal_seconds`. For k = 5 and 6 among many vectors, meeting in the
 middle is quicker (`middle`).
 
 Either way the sets are searched in independent *pieces*: the sets with a given smallest index, or

@@ -7,9 +7,9 @@ vectors, and s >= 2, as none is 0 modulo 5. So for the indices of S, increasing,
 
     u = c_1 x_a + c_2 x_b + c_3 x_c = -(c_4 x_d + c_5 x_e + c_6 x_f)        in F_5^16
 
-of its lower half (three of six, five or four; two of three; one of two) is equal to one of its
-upper half, all coefficients from 1 to 4. Hence to list the equal sums of at most three scaled
-vectors is to list every such S; there is no other assumption.
+over the lower half of S (three of six, five or four indices; two of three; one of two) equals such
+a sum over the upper half, with all coefficients from 1 to 4. Hence to list the equal sums of at
+most three scaled vectors is to list every such S; there is no other assumption.
 
 - s = k: S is tested modulo larger primes, and exactly if it is dependent there.
 - s < k: every set of k that contains S is tested, by the quotient by the span of S.

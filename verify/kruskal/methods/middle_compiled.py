@@ -14,7 +14,7 @@ from numba import njit
 from attncert.verify.kruskal.methods.determinants import BLOCK, singular
 from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependent, note
 
-MOST = 4095  # vectors: an index takes 12 bits, and the last means none
+MOST = 4095  # vectors: an index takes 12 bits, and the last index means none
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
 """The number of slices up to a factor of F_5; the first is 0."""
 
@@ -38,7 +38,7 @@ _NO_THIRD, _NO_SECOND = np.uint64(0xFFF000000), np.uint64(0xFFFFFF000)
 
 @_inlined
 def _reduced(t):  # type: ignore[no-untyped-def]
-    """Nibbles of at most 8 modulo 5: those of 5 and more get their top bit from adding 3."""
+    """Nibbles of at most 8 modulo 5: adding 3 sets the top bit of those that are 5 or more."""
     return t - _5 * (((t + _THREES) & _EIGHTS) >> _3)
 
 
@@ -139,7 +139,8 @@ def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def
 def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignore[no-untyped-def]
     """The vectors in the span of these k - 1, modulo q: sums[c] = 0 for them, and maybe others.
 
-    square: (k, N). By the vector orthogonal to the span; False if the span is smaller.
+    square: (k, N). They are found by the vector orthogonal to the span; False if the span is
+    smaller.
     """
     over_q, half, N = 1.0 / q, 0.5 / q, square.shape[1]
     pivots = np.empty(k, np.int64)  # the pivot of each row, and last the column without one
@@ -210,7 +211,7 @@ def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-de
     """The sums of one, two and three scaled vectors in the slice, in this order, and their number.
 
     Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
-    an absent one is MOST). Those of three come in the order of their largest index.
+    an absent one is MOST). The sums of three come in the order of their largest index.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0
@@ -236,7 +237,8 @@ def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-de
 
 @_compiled
 def _by_part(sums, n, out, bounds):  # type: ignore[no-untyped-def]
-    """Sort the sums by the first part of their keys, stably; bounds: (26,), of each part."""
+    """Sort the sums by the first part of their keys, stably; bounds: (26,), where each part
+    begins."""
     bounds[:] = 0
     for t in range(np.uint64(n)):
         bounds[((sums[t] >> _36) & _PART) + _1] += 1
@@ -260,8 +262,8 @@ def equal_sums(  # type: ignore[no-untyped-def]
     Sets of k, and sets of k - 1 with each other vector, are tested modulo q: `hits` (h, k) holds
     the dependent ones. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
     k - 1 that are dependent in k coordinates. Returns the numbers of hits and of small sets (more
-    than fit are not written), and of the sets of k and of k - 1 tested. Hits -1: more sums are
-    equal than can be tested, and nothing is claimed.
+    than fit are not written), and of the sets of k and of k - 1 tested. If the number of hits is
+    -1, more sums are equal than can be tested, and nothing is claimed.
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)

@@ -141,8 +141,8 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
     prime q, or more of them modulo the same, to tell chance from dependence. modulo_p, modulo_q:
     the inverses of all residues, and the prime. hits: (HITS, k), output. Every k-set that is
     dependent in all coordinates is reported, unless the number of hits is negative or HITS.
-    Returns (number of hits, sets tested in `wide`). HITS: there may be more. -1: some k - 2 or
-    fewer vectors are dependent in the k coordinates, and nothing is claimed.
+    Returns (number of hits, sets tested in `wide`). If the number is HITS, there may be more. If it
+    is -1, some k - 2 or fewer vectors are dependent in the k coordinates, and nothing is claimed.
     """
     inverses, p = modulo_p
     wide_inverses, q = modulo_q

@@ -1,9 +1,9 @@
 """Circuits of sparse vectors, inside coordinate subspaces.
 
-A subspace spanned by w coordinate axes that holds more than w of the vectors holds dependent sets
-of at most w + 1, and w or fewer of them are dependent far more often than other vectors: they agree
-in w coordinates instead of d. Random bases hardly ever meet them: 57 of the digits' 1,782 queries
-lie in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
+If a subspace spanned by w coordinate axes holds more than w of the vectors, any w + 1 of these are
+dependent. Even w or fewer of them are dependent far more often than other vectors, since they have
+w coordinates instead of d. Random bases hardly ever meet them: 57 of the digits' 1,782 queries lie
+in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
 
 The subspaces are grown greedily, from the support of a vector, by the coordinate that most of the
 nearly contained vectors need. Inside them all sets of the size that would be an improvement are
