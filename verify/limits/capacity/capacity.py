@@ -1,10 +1,10 @@
 """`attncert capacity` as a function: what H heads can do, for three notions of memorizing.
 
-*All labels at once* (universal): one choice of key and query weights. *Each labelling*: for each
-labelling some weights. *Some labellings*: those that some weights output contain an open set. Each
-implies the next, and none says which labellings they are (docs/paper.md, section 1). For each
-notion: how many labels H heads serve, and how many heads all labels of these examples need, from
-both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
+*All labels at once* (universal): one choice of key and query weights. *Each labelling*: there are
+weights for each labelling. *Some labellings*: the labellings that some weights output contain an
+open set. Each implies the next, and none says which labellings they are (docs/paper.md, section 1).
+For each notion: how many labels H heads serve, and how many heads all labels of these examples
+need, from both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def capacity(
     """How many labels H heads carry on these examples, for each notion of memorizing.
 
     The conclusion holds if the largest rank of the Jacobian is known from both sides, and is
-    undecided otherwise. Labels count by their width; what excludes the labels of the data is among
-    the claims. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
+    undecided otherwise. Only the width of the labels counts; the claims also say what excludes the
+    labels of the data. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
     Raises InputError if the Jacobian is too large or the device is missing.
 
     >>> from attncert import Capacity, Dataset, capacity

@@ -1,7 +1,7 @@
-"""What the ranks on a data set imply, as claims: all labels at once, each labelling, some.
+"""What the ranks on a data set imply, as claims: all labels at once, each one, or some.
 
-The three notions are: one choice of key and query weights for all labels; for each labelling some
-weights; and an open set of labellings that weights output (docs/given-labels.md).
+The three notions are: one choice of key and query weights for all labels; weights for each
+labelling; and an open set of labellings that weights output (docs/given-labels.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def claims_of(
     at_zero: Trial | None,
     table: tuple[Notion, ...],
 ) -> tuple[Claim, ...]:
-    """The claims of each notion, with its verdict on all labels; the conclusion last."""
+    """The claims of each notion, with its verdict on all labels, then the conclusion."""
     universal, labelling, some = table
     return (
         *at_once.claims,

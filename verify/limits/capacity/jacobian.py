@@ -7,20 +7,19 @@ weights says how many labels these examples can carry (docs/given-labels.md, The
                           labelling;
     largest rank < T·m    almost no labelling is reachable (Sard).
 
-*From below*: the rank of J at random integers, modulo a prime, is a lower bound, whatever is drawn.
+*From below*: the rank of J at random integers, modulo a prime, is always a lower bound.
 *From above*: for every set S of examples
 
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 
 and for m > 1 the bounds (R), (L), (L') of the page; and a relation between examples that holds for
-all weights (`tightness/relations/rows.py`) is one between rows of J, for each label. Only
-three sets S matter: none of the examples, all of them, and one that follows from J. Let S be the
-examples with a row that occurs in a relation between rows of J, at weights for which every set of
-rows has its largest rank.
-Then the other rows are independent of one another and of those of S, so that rank J = rank J_S +
-m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S comes from the left
-null space modulo the prime, however contexts are shared; N(S), which proves the bound, is computed
-from the data alone.
+all weights (`tightness/relations/rows.py`) is one between rows of J, for each label. Only three
+sets S matter: the empty set, all examples, and one set that follows from J. Let S be the examples
+with a row that occurs in a relation between rows of J, at weights for which every set of rows has
+its largest rank. Then the other rows are independent of one another and of those of S, so that
+rank J = rank J_S + m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S
+comes from the left null space modulo the prime, however contexts are shared; N(S), which proves the
+bound, is computed from the data alone.
 """
 
 from __future__ import annotations
@@ -70,8 +69,8 @@ class Upper:
 class Jacobian:
     """The largest rank of J for this number of heads, from both sides.
 
-    rank: a lower bound. uppers: upper bounds, the least first. fewest: with fewer heads almost no
-    labelling is output; None if no number of heads is enough.
+    rank: a lower bound. uppers: upper bounds, the least first. fewest: the number of heads below
+    which almost no labelling is output; None if no number of heads is enough.
     """
 
     heads: int
@@ -102,7 +101,7 @@ class Jacobian:
 
 
 def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent) -> Jacobian:
-    """The rank for these contexts and queries. The labels of `data` count by their width alone.
+    """The rank for these contexts and queries. Only the width of the labels counts.
 
     Exact. Raises InputError if the Jacobian is too large or the device is missing.
     """

@@ -23,10 +23,11 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Notion:
-    """The capacity of H heads: of the T·m labels they serve at least `below` and at most `above`.
+    """The capacity of H heads: they serve from `below` to `above` of the T·m labels.
 
-    claim: whether they serve all. needed: fewer heads do not serve all labels; None: no number of
-    heads does. enough: this many heads do; None: not known.
+    claim: whether they serve all. needed: the number of heads below which not all labels are
+    served; None if no number is enough. enough: a number of heads that serves all; None if not
+    known.
     """
 
     about: About

@@ -1,8 +1,8 @@
 """All labels at once: the largest rank of Z for H heads, from both sides, and heads that serve all.
 
-The width of the heads does not matter for it (docs/width-one.md, Theorem 3). The width of values
-matters if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, do what one head with
-wide values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
+The width of the heads has no effect on it (docs/width-one.md, Theorem 3). The width of values has
+one if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, do what one head with wide
+values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Universal:
     """Bounds on the number of examples that H heads serve with one choice of keys and queries.
 
-    below, above: the claims that show the two. needed: fewer heads do not serve all T; None: no
-    number of heads does. full: weights that serve all, None if none are known. enough: the number
-    of heads of these weights, copies included. columns: the bound that almost all queries reach.
-    claims: the evidence.
+    below, above: the claims that show the bounds. needed: the number of heads below which not all T
+    are served; None if no number is enough. full: weights that serve all; None if none are known.
+    enough: the number of heads of these weights, copies included. columns: the bound that almost
+    all queries reach. claims: the evidence.
     """
 
     least: int

@@ -110,7 +110,8 @@ def label_all(
 
 @dataclass
 class _Search:
-    """heads: None: from the fewest that may suffice, up to the number of examples."""
+    """heads: their number; None tries from the fewest that may suffice up to the number of
+    examples."""
 
     data: Dataset
     heads: int | None
@@ -201,7 +202,7 @@ def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
 def labelling_certificate(
     data: Dataset, zero: Zero, prime: int, produced_by: Mapping[str, Any]
 ) -> Certificate:
-    """The certificate. prime: modulo which the Jacobian has rank T·m. Raises TooLarge."""
+    """The certificate. prime: the prime modulo which the Jacobian has rank T·m. Raises TooLarge."""
     body = layer_body(
         "every-labelling", data, zero.layer,
         unit="ln 2", construction=GROUPS, provenance=produced_by,

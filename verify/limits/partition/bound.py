@@ -1,14 +1,14 @@
 """An upper bound on the number of examples that a grouping can place, by ranks of queries (ours).
 
 Let k be the rank of a set S of queries. Of the groups that contain some of S, the earliest holds at
-most min(first, k) of them. A later one holds at most min(further, k - 1): with k it would span all
-of S, the earlier ones included. So any grouping places at most
+most min(first, k) of them. A later one holds at most min(further, k - 1): if it held k, it would
+span all of S, including those in earlier groups. So any grouping places at most
 
     cap(k) = min(first, k) + (H - 1) min(further, k - 1)        (cap(0) = 0)
 
-examples of S. With k = 1: one of any parallel queries; with the rank of all of them: the capacity.
-Sets of parallel queries are disjoint, so their caps add up, and the cap of all queries together
-applies to the sum.
+examples of S. If k = 1, this is one of any set of parallel queries; if k is the rank of all
+queries, it is the capacity. Sets of parallel queries are disjoint, so their caps add up, and the
+cap of all queries together applies to the sum.
 """
 
 from __future__ import annotations

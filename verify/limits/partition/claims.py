@@ -10,7 +10,7 @@ with at most r examples in the first group and at most r - 1 in every other, one
 elimination per group, and can hold if A1 is false. Subsets inherit (P), so examples that cannot be
 placed may be left out: the question is then how many H heads can hold.
 
-How many can be placed at most is bounded in verify/limits/partition/bound.py.
+An upper bound on how many can be placed is in verify/limits/partition/bound.py.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def memorizes(
 ) -> Claim:
     """What the partition certificate means: the proofs need A2 and (P), and not A1.
 
-    first: r. of: T. width_one: r = n, so that the proof of docs/width-one.md applies as well. wide:
-    `widened`, if the layer's values are narrower than the labels.
+    first: r. of: T. width_one: whether r = n, so that the proof of docs/width-one.md applies as
+    well. wide: `widened`, if the layer's values are narrower than the labels.
     """
     placed = sum(map(len, groups))
     theorems = ["real.steering_real", *(["real.width_one_real"] if width_one else [])]

@@ -2,9 +2,9 @@
 
 Each example goes into the first group that admits it. Several orders are tried; examples that were
 left out before come first.
-Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, their
-negations may be bad luck (about 1 in 10^6 each), by which an example is left out. The grouping is
-proved again, exactly, in verify/limits/partition/claims.py.
+Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, while
+their negations may be wrong by chance (about 1 in 10^6 each), and then an example is left out. The
+grouping is proved again, exactly, in verify/limits/partition/claims.py.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduce
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.verify.limits.partition.bound import Sizes
 
-_ORDERS = 12  # tried
-_FEW_ORDERS = 3  # tried, above this many cells (examples · groups)
+_ORDERS = 12  # orders tried
+_FEW_ORDERS = 3  # tried if there are more cells (examples · groups) than this
 _LARGE = 10**5
 
 Groups = tuple[tuple[int, ...], ...]

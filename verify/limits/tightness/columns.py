@@ -4,8 +4,8 @@ For every set S of examples and all weights of H heads, of any width (in Coq: `u
 
     rank Z ≤ H a(S) + b(S) + T - |S|,
 
-with a(S) the dimension of all differences of tokens within contexts of S, and b(S) the dimension
-that their tokens add to it. For almost all queries the least of these is reached
+where a(S) is the dimension of all differences of tokens within contexts of S, and b(S) is the
+dimension that their tokens add to it. For almost all queries the least of these is reached
 (docs/given-labels.md, (4)). There are 2ᵀ sets, but one elimination finds the least. By Lemma 2 of
 the page it is the rank of T general vectors, one in each of the spaces
 
@@ -64,7 +64,7 @@ class Columns:
 
 def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
     """The set that gives the least bound; all examples, with least = False, if there would be too
-    many vectors, or these are unlucky. Exact.
+    many vectors, or the draw is unlucky. Exact.
 
     >>> data = Dataset.of([[[1, 0], [0, 1]]] * 3 + [[[1, 2], [3, 4]]], [[1, 1]] * 4, [0] * 4)
     >>> columns(data, 1).rank, len(columns(data, 1).members), columns(data, 1).least

@@ -1,12 +1,12 @@
-"""Limits for all weights on one data set, as claims, for a refusal: no weights were built.
+"""Limits for all weights on one data set, as claims for the case that no weights were built.
 
-The least of the bounds as one number is in universal.py. The claims that show it are here, if they
-exclude something: a bound below T, or relations between rows. If nothing excludes universal
-memorization, weights that serve all labels are sought.
+The module universal.py gives the least of the bounds as a number. This one gives the claims that
+show it, if they exclude something: a bound below T, or relations between rows. If nothing excludes
+universal memorization, weights that serve all labels are sought.
 
 Labels that no weights give have rank Y above H·d_v (ours; docs/tightness.md, 5). A layer's outputs
-on T examples are Y = C W_O, with C the T×(H·d_v) matrix of concatenated values: rank Y ≤ H·d_v,
-whatever the weights and the data. This is about given labels, not universal memorization.
+on T examples are Y = C W_O, where C is the T×(H·d_v) matrix of concatenated values, so
+rank Y ≤ H·d_v for all weights and data. This is about given labels, not universal memorization.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from attncert.verify.provenance.conclusion import about_data
 from attncert.verify.rank import rational
 
 MOST_FEATURES = 20_000  # T·H·d up to which weights are drawn
-_MOST_LISTED = 6  # numbers in a sentence; the witness has them all
+_MOST_LISTED = 6  # the most numbers in a sentence; the witness has them all
 _SHOWN = 60  # rows of a minor in a witness, at most
 
 
@@ -170,7 +170,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     if rank.rank > most:
         size = min(rank.rank, most + 1)
         rows = list(rank.rows[:size])
-        columns = list(rational.rank(labels[rows]).columns)  # in which these stay independent
+        columns = list(rational.rank(labels[rows]).columns)  # these stay independent there
         minor = fmpz_mat([[int(labels[t, j]) for j in columns] for t in rows]).det()
         witness = {
             "rows": rows[:_SHOWN],

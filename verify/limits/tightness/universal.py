@@ -14,7 +14,8 @@ from attncert.verify.limits.tightness.relations.rows import row_relations, short
 
 @dataclass(frozen=True)
 class UniversalBound:
-    """rank Z ≤ `rank` for every choice of weights, for this reason; witness: data that show it."""
+    """rank Z ≤ `rank` for every choice of weights, for this `reason`; witness: data that show
+    it."""
 
     rank: int
     reason: str

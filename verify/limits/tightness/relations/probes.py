@@ -18,7 +18,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.features import features
 
-_BOUNDS = (1, 3, 9, 30, 999)  # of the entries of random keys and queries, tried in turn
+_BOUNDS = (1, 3, 9, 30, 999)  # bounds on the entries of random keys and queries, tried in turn
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def random_layer(
 def best_rank(
     data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
 ) -> RankedLayer:
-    """The random layer with the largest rank of a few draws, which end at rank `enough`."""
+    """The random layer of largest rank among a few draws, which end once the rank is `enough`."""
     rng = np.random.default_rng(seed)
     best: RankedLayer | None = None
     for draw in range(draws):

@@ -4,11 +4,11 @@ Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_
 if all logits are shifted, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x)
 C_i. φ depends on the rows of C and not on their order, vanishes if e = 0 or C = 0, and
 
-    φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, negative ones too, and all weights:
+    φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, even r < 0, and all weights,
 
-the logits are the same. So an example with e ≠ 0 and C ≠ 0 is z_t = μ_t + φ_κ/r_t, with κ the
-class of (C_t, e_t) up to this scaling; any other is z_t = μ_t and in no class. Then Σ c_t z_t = 0
-for all weights of all heads whenever
+since the logits are the same. So if e ≠ 0 and C ≠ 0, then z_t = μ_t + φ_κ/r_t, where κ is the class
+of (C_t, e_t) up to this scaling; any other example has z_t = μ_t and is in no class. Then
+Σ c_t z_t = 0 for all weights of all heads whenever
 
     Σ_t c_t μ_t = 0    and    Σ_{t in κ} c_t/r_t = 0 for every class κ.
 
@@ -74,7 +74,7 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
-    """The shortest first, as reports show them."""
+    """The relations from short to long, as reports show them."""
     return sorted(relations, key=lambda r: (len(r.indices), r.indices))
 
 
@@ -191,7 +191,7 @@ def _parts(data: Dataset) -> list[_Parts]:
 
 
 def _centred(rows: list[list[int]], L: int) -> tuple[tuple[int, ...], list[list[int]]]:
-    """L times the mean of the rows, and L times the rows minus that; L a multiple of their
+    """L times the mean of the rows, and L times the rows minus that; L is a multiple of their
     number."""
     total = [sum(column) * (L // len(rows)) for column in zip(*rows, strict=True)]
     return tuple(total), [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
