@@ -28,8 +28,8 @@ from attncert.verify.claims.evidence import Claim, Level
 
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # working precision of the last attempt
-RELATIVE_WIDTH = fmpq(1, 2**10)  # of an error that counts as known
-DIGITS = 6  # of the decimal bounds, at least
+RELATIVE_WIDTH = fmpq(1, 2**10)  # relative width of an error that counts as known
+DIGITS = 6  # the least number of digits of the decimal bounds
 _DECIMAL_BITS = 1_000_000  # bounds beyond 2^±this are written as a power of ten
 
 _ID = ids.ENCLOSURE_ERROR
@@ -51,9 +51,9 @@ def enclosed_error(
     (`Attention.outputs`), which starts at `first_bits`. Returns the claim "enclosure.error" with
     the bounds of every example:
 
-    - without `tolerance`: *enclosed* once the error is known to a relative width of 2^-10 (an error
-      of exactly 0 is usually not: its upper bound only shrinks);
-    - with it: *enclosed* once the error is proved to be at most `tolerance`, *refuted* once one
+    - if `tolerance` is None: *enclosed* once the error is known to a relative width of 2^-10
+      (an error of exactly 0 is usually not: its upper bound only shrinks);
+    - otherwise: *enclosed* once the error is proved to be at most `tolerance`, *refuted* once one
       example is proved to exceed it (the witness); the numbers list the examples beyond the
       tolerance, and those undecided at the last precision;
     - *undecided* if `max_bits` bits do not settle it.
@@ -90,7 +90,7 @@ def enclosed_error(
 
 
 def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
-    """Row by row, a lower and an upper bound of the largest absolute value, as exact points."""
+    """For each row, a lower and an upper bound on its largest absolute value, as exact points."""
     bounds = []
     for row in differences.tolist():
         if all(x.is_finite() for x in row):

@@ -27,7 +27,7 @@ from attncert.verify.outputs.within import Bounds, balls, certified_error, certi
 
 _MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10: seconds
 _EXACT = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
-_ZERO_BITS = 1024  # of balls that may contain 0 at every precision
+_ZERO_BITS = 1024  # precision of balls that may contain 0 at every precision
 SOURCE = "ours; docs/models-and-layers.md"
 
 
@@ -36,8 +36,8 @@ class Limit:
     """What each output must satisfy.
 
     bound: how far it may be from its label, in any entry; None: it must be nearer to its own label
-    than to any other, by the margin if there is one. must: the same in words. default: whether the
-    user left the choice to `default_limit`.
+    than to any other, by the margin if there is one. must: the requirement in words. default:
+    whether the user left the choice to `default_limit`.
     """
 
     bound: Fraction | None
@@ -47,7 +47,7 @@ class Limit:
 
 
 def at_most(tolerance: Fraction) -> Limit:
-    """0 requires equality."""
+    """A limit on the error; 0 requires equality."""
     return Limit(tolerance, f"differs from its label by at most {short(tolerance)}")
 
 
@@ -92,7 +92,7 @@ def spread(data: Dataset) -> Fraction:
 
 
 def share(size: str, width: Fraction) -> str:
-    """An error, or a bound of one, relative to the labels' spread, rounded up; "" without one.
+    """An error, or a bound of one, relative to the labels' spread, rounded up; "" if there is none.
 
     >>> share("0.5", Fraction(1)), share("0.0333334", Fraction(1)), share("1e-13", Fraction(2))
     ("50 % of the labels' spread", "3.34 % of the labels' spread", "5e-12 % of the labels' spread")
@@ -119,7 +119,7 @@ def judged_errors(
 
 
 def statement_of(limit: Limit, data: Dataset) -> Claim:
-    """All outputs satisfy the limit: not decided yet."""
+    """The claim that all outputs satisfy the limit, not decided yet."""
     statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
     return Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, source=SOURCE)
 
@@ -197,7 +197,7 @@ def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
 
 
 def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
-    """The bounds of a certificate, if the outputs satisfy the limit: none for equality, if that is
+    """The bounds of a certificate, if the outputs satisfy the limit: none for equality if that is
     exact; otherwise the least margin or the largest error, in few digits."""
     exact, high = error.level is Level.PROVED, error.numbers["error"][1]
     if exact and high == "0" and limit.margin is None:

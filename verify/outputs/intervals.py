@@ -55,7 +55,7 @@ def outputs(data: Dataset, layer: Layer, bits: int) -> arb_mat:
 
 
 def _products(layer: Layer) -> list[fmpq_mat]:
-    """Value times its rows of the output matrix, for each head."""
+    """For each head, its value matrix times its rows of the output matrix."""
     values, output = layer.readout
     rows, products = iter(output.tolist()), []
     for value in values:

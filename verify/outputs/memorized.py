@@ -17,7 +17,8 @@ _MOST_BITS = 1024  # precision of balls that are compared with labels
 
 
 def distinct_inputs(data: Dataset) -> Claim:
-    """Equal examples have equal labels; otherwise no function has them. All are compared."""
+    """Equal examples have equal labels; otherwise no function has these labels. All are
+    compared."""
     examples = [
         repr((query, 0 if data.shared else data.rows(t).strings()))
         for t, query in enumerate(data.queries.strings())

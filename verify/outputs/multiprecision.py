@@ -1,4 +1,4 @@
-"""Interpolation with the true exponential, in intervals (mpmath) or, of large layers, balls (Arb).
+"""Interpolation with the true exponential, in intervals (mpmath) or, for large layers, balls (Arb).
 
 Nothing here knows that the weights of the softmax are powers of two: ln 2 is an interval, the
 logits are real, and the softmax is a quotient of exponentials. Intervals carry every rounding

@@ -1,7 +1,7 @@
 """Interpolation over ℚ: the layer's outputs equal the labels, compared as integers.
 
 Derivation (ours). In units of ln 2 the logits k_i = E_i K Qᵀ e are integers, so σ_i = 2^k_i / S
-with S = Σ_j 2^k_j, and with V_h = W_V,h W_O,h (d×m) the output is
+with S = Σ_j 2^k_j. If V_h = W_V,h W_O,h (d×m), the output is
 
     A(E, e) = Σ_h (1/S_h) Σ_i 2^k_hi (E_i V_h).
 
@@ -27,7 +27,7 @@ from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
-MAX_BITS = 20_000_000  # of one example's common denominator: some seconds for each example
+MAX_BITS = 20_000_000  # bits of one example's common denominator: some seconds for each example
 
 _ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"
@@ -119,7 +119,8 @@ def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int
 
 
 def _values(data: Dataset, values: list[fmpq_mat], output: fmpq_mat) -> list[tuple[fmpz_mat, fmpz]]:
-    """For each label V = value·output, cleared, d×H with a column for each head; and its δ_V."""
+    """For each label, V = value·output without denominators, d×H with a column for each head; and
+    its δ_V."""
     width, rows = int(values[0].ncols()), output.tolist()
     blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return [

@@ -88,9 +88,10 @@ def symbolic(
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     """Estimated work of `symbolic`, in products of 64-bit words (10^9: about 1.5 seconds).
 
-    For each example and nonzero entry of R one long product, (words of the example's cleared
-    features) × (words of the cleared R), and 3,000 for the term itself, plus 400,000 for each
-    exponential. The cleared features have about the bits of Π_h S_h: Σ_h (max k - min k + log2 n).
+    It counts, for each example and nonzero entry of R, one long product, (words of the example's
+    cleared features) × (words of the cleared R), and 3,000 for the term itself, plus 400,000 for
+    each exponential. The cleared features have about the bits of Π_h S_h:
+    Σ_h (max k - min k + log2 n).
     """
     exponentials = 400_000 * data.T * len(layer.heads) * data.longest
     try:

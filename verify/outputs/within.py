@@ -28,7 +28,7 @@ Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty:
 
 RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 _EXPONENTIAL = 200  # products
-_LEAST = Decimal("1e-100")  # least bound that is certified: less takes long in pure Python
+_LEAST = Decimal("1e-100")  # least bound that is certified: a smaller one takes long in pure Python
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
@@ -84,8 +84,9 @@ def certificate(
     within: Fraction | None = None,
     margin: Fraction | None = None,
 ) -> Certificate:
-    """A certificate of the claim "network"; with `within`, of "outputs-within": no output differs
-    from its label by more; with `margin`, of "nearest": every margin is at least that.
+    """A certificate of the claim "network". If `within` is given, the claim is "outputs-within": no
+    output differs from its label by more. If `margin` is given, it is "nearest": every margin is at
+    least that.
 
     data: as the network sees them; if earlier blocks computed them, the file holds the original
     data and all blocks. Raises TooLarge.
@@ -104,8 +105,8 @@ def certified(
     data: Dataset, network: Network, *, exact: bool, bounds: Bounds, **provenance: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
     """The claim that the checker accepts the certificate, if it is quick; and `certificate`, or
-    `uncertified` with the reason. exact: whether the outputs are rational; bounds: of
-    `certificate`."""
+    `uncertified` with the reason. exact: whether the outputs are rational; bounds: those that
+    `certificate` takes."""
     if bounds.get("margin", _LEAST) < _LEAST:
         return [], {"uncertified": f"the checker takes long for margins below {_LEAST}"}
     try:
@@ -138,7 +139,8 @@ def products(network: Network, data: Dataset) -> int:
 
 
 def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
-    """The verdict of the checker: refuted if it rejects, undecided if its limits are exceeded."""
+    """The verdict of the checker: refuted if it rejects the file, undecided if its limits are
+    exceeded."""
     limits, witness = Limits(math.inf, math.inf), None
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "the bounds are equivalent"
     try:
