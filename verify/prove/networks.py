@@ -57,7 +57,7 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> P
     """A network from a file, on data: `attncert layer` for other networks than one layer.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
-    certificate is of equality, of the least margin, or of the largest error. Raises InputError for
+    certificate shows equality, the least margin, or the largest error. Raises InputError for
     options that are about one layer, and if shapes do not fit.
     """
     _require_network_options(question)
@@ -88,8 +88,8 @@ def _concluded(
     exact: bool = True,
     bounds: Bounds = MappingProxyType({}),
 ) -> Proof:
-    """known: the claims, the conclusion last. If it holds, it is certified and rests on the verdict
-    of the checker. exact, bounds: as for `certified`."""
+    """known: the claims, of which the last is the conclusion. If that holds, it is certified and
+    rests on the verdict of the checker. exact, bounds: as for `certified`."""
     *known, conclusion = known
     file = dict[str, Any]()
     if network is not None:

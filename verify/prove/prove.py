@@ -43,13 +43,13 @@ LARGE = 2**29  # T·n·d, the work of one head, from which several threads pay f
 def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Proof:
     """Build the weights of a proof, check every step, and return what is known.
 
-    A false hypothesis or claim raises nothing: it comes back as a claim with its witness. progress:
-    called as progress(stage, done, of); `attncert.Stages` shows bars. Raises InputError for invalid
-    arguments, and for data without labels unless the claim is full-rank.
+    A false hypothesis or claim raises no error: it is returned as a claim with its witness.
+    progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises InputError
+    for invalid arguments, and for data without labels unless the claim is full-rank.
 
     data: contexts (T, n, d), queries (T, d), labels (T, m). Arithmetic: exact over ℚ, or modulo a
-    prime that lifts; each claim names its own. Source: paper, Theorem 1, its steps numbered as in
-    docs/audit-of-theorem-1.md; other constructions name theirs.
+    prime that lifts; each claim names its own. Source: paper, Theorem 1, with its steps numbered as
+    in docs/audit-of-theorem-1.md; other constructions name theirs.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

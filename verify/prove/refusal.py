@@ -1,7 +1,7 @@
 """The answer if no weights were built. Its claims answer three questions:
 
-- How many of the examples can the construction place? The largest part that meets A2 and the
-  partition condition.
+- How many of the examples can the construction place? As many as the largest part has that meets A2
+  and the partition condition.
 - Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
   choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys
   and queries for all labels. If they do not, random weights may show it.
@@ -49,7 +49,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
-    named = ids.hypothesis(failure.hypothesis)  # none if the builder gave up
+    named = ids.hypothesis(failure.hypothesis)  # there is no such claim if the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
     if "partition" in run.construction.hypotheses:
         run.progress("what can be placed", 0, 1)
@@ -93,7 +93,7 @@ def _placed(run: Run) -> list[Claim]:
 def conclusion(
     run: Run, failure: HypothesisFails, failing: Sequence[ClaimId], all_limits: Sequence[Claim]
 ) -> list[Claim]:
-    """The conclusion, last, and a claim about the given labels if some weights are excluded.
+    """A claim about the given labels if some weights are excluded, then the conclusion.
 
     failing: hypotheses that do not hold; all_limits: the claims about all weights. Under --claim
     interpolation only limits for the given labels refute the conclusion.

@@ -43,7 +43,7 @@ from attncert.verify.statements.steps import conclusions, narrow
 # digits); at 5·10^14 (769) the checker cannot read it, and the answer is the rank.
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit if interpolation was requested
-READOUT_BITS = 2**33  # of the whole system (T rows of `bits`): 1 GiB, even if requested
+READOUT_BITS = 2**33  # bits of the whole system (T rows of `bits`): 1 GiB, even if requested
 INVERSE_WORK = 2 * 10**12  # for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
@@ -105,7 +105,8 @@ def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
 
 
 def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
-    """Why the answer is a rank and no readout is computed; "" if one is. bits: of its numbers."""
+    """Why the answer is a rank and no readout is computed; "" if one is. bits: the length of its
+    numbers."""
     data, work = run.data, bits * bits * run.data.T
     if run.question.claim == "full-rank":
         return "as asked"
@@ -143,7 +144,7 @@ def _brief(x: float) -> str:
 
 
 def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
-    """Steps 9 and 10, or the rank. prime: the rank is T modulo this prime."""
+    """The outcome of steps 9 and 10, or the rank. prime: a prime modulo which the rank is T."""
     data, bits = run.data, predicted_bits(built, run.data)
     if why := _rank_reason(run, built, bits):
         return _by_rank(run, built, bits, prime, why)
@@ -164,7 +165,7 @@ def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
 
 
 def _by_rank(run: Run, built: BuiltLayer, bits: int, prime: int, why: str) -> Outcome:
-    """The answer is the rank. why: no readout was computed."""
+    """The outcome if the answer is the rank. why: the reason that no readout was computed."""
     file, uncertified = _certified(run, built, built.layer, prime)
     claims = conclusions.rank_only(run.data, bits, why, uncertified)
     return Outcome("full-rank", built.layer, claims, file)
@@ -173,8 +174,8 @@ def _by_rank(run: Run, built: BuiltLayer, bits: int, prime: int, why: str) -> Ou
 def _certified(
     run: Run, built: BuiltLayer, layer: Layer, prime: int | None = None
 ) -> tuple[Certificate | None, str]:
-    """The certificate of this layer (prime: of its rank); or None, and why the checker could not
-    read it."""
+    """The certificate of this layer (of its rank, if `prime` is given); or None, and why the
+    checker could not read it."""
     try:
         file = data_file(run.data, run.question.data_file)
         return certificate(
