@@ -1,8 +1,8 @@
 """Data that a first network computed from the given data.
 
 A proof about a layer on them is about the composition of the two.
-The claim "before" says that the data are the outputs of the blocks, by the checker's evaluation,
-which shares no code with that of constructions/network.
+The claim "before" says that the data are the outputs of the blocks. It uses the checker's
+evaluation, which shares no code with that of constructions/network.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class AfterBlocks(Origin):
         return "One block" if self.front.depth == 1 else f"{self.front.depth} blocks"
 
     def _claim(self, data: Dataset) -> Claim:
-        """The tokens and the query of each example are those of the checker's evaluation."""
+        """The claim that the tokens and query of each example are those of the checker's
+        evaluation."""
         before, limits = self.original, Limits(math.inf, math.inf)
         blocks = [block(limits, x) for x in self.blocks]
         tables = [before.rows(t).numerators.tolist() for t in range(len(before.contexts))]

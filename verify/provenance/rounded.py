@@ -23,8 +23,8 @@ def on_grid(data: Dataset, grid: Fraction) -> Dataset:
 
 @dataclass(frozen=True)
 class Rounded(Origin):
-    """grid: the step, above 0. original: the data before. largest_change: the largest change of any
-    number."""
+    """grid: the step, above 0. original: the data before rounding. largest_change: the largest
+    change of any number."""
 
     grid: Fraction
     original: Dataset
@@ -63,8 +63,8 @@ class Rounded(Origin):
         return rounded_up(self.largest_change, 5)
 
     def _claim(self, data: Dataset) -> Claim:
-        """Every number of `data` is the nearest multiple of the grid, the even one in a tie; labels
-        are unchanged. Compared in fractions."""
+        """The claim that every number of `data` is the nearest multiple of the grid, the even one
+        in a tie, and that labels are unchanged. Compared in fractions."""
         wrong, changes = self._compared(data)
         return Claim.checked(
             ids.ROUNDING,
