@@ -19,8 +19,8 @@ from attncert.verify.questions.values import Rule, whole
 class Option:
     """One option of a command.
 
-    help: one line. default: None if the data decide. group: its heading in the help. repeats:
-    whether an answer depends on it, so that the command line that repeats a run names it.
+    help: one line. default: None if the data decide the value. group: its heading in the help.
+    repeats: whether an answer depends on it, so that the command line that repeats a run names it.
     """
 
     rule: Rule

@@ -42,7 +42,7 @@ class Rule:
         except (ValueError, TypeError, OverflowError):
             fits = False
         if not fits:
-            text = isinstance(entry, str) and self.kind is not str  # "3" is no number
+            text = isinstance(entry, str) and self.kind is not str  # "3" is not a number
             raise InputError(name, self.must, repr(entry) if text or entry == "" else entry)
         return value
 
@@ -109,7 +109,7 @@ def exact() -> Rule:
 
 
 def text(*names: str) -> Rule:
-    """Any text; some of them have names.
+    """Any text; `names` are known values.
 
     >>> text("paper").fits("MODULE:NAME")
     True
