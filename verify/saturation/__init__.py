@@ -7,7 +7,7 @@
 
 As for interpolation, each route computes its own logits and softmax, from the data and the weights.
 `least.least` shows that no smaller c suffices, and `claims.conclusion` concludes. This module has
-their common parts: the heads that move examples, and the pairs that the statement is about.
+what they share: the heads that move examples, and the pairs that the statement is about.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def checks(data: Dataset, built: BuiltLayer, bits: int) -> list[Callable[[], Cla
 
 
 def conclusion(built: BuiltLayer, bits: int, routes: Sequence[Claim]) -> Claim:
-    """Rests on the exact inequality, on the least c, and on the steps that say what L_s is.
+    """The conclusion; it rests on the exact inequality, the least c, and the steps that define L_s.
 
     routes: the claims of the routes and of the least c. One that is refuted refutes this one.
     """

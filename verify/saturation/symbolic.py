@@ -1,7 +1,8 @@
 """The limit of a head's attention as c grows: SymPy, with c a symbol.
 
-Derivation (ours). Only the term c·u vᵀ of a head contains c: with R the rest of the layer's M,
-example s has the logits log(2)·(c·a_i + b_i), a = (v·e_s) E⁽ˢ⁾u and b = E⁽ˢ⁾R e_s, and weights
+Derivation (ours). Only the term c·u vᵀ of a head contains c. Let R be the rest of the layer's M.
+Then example s has the logits log(2)·(c·a_i + b_i), where a = (v·e_s) E⁽ˢ⁾u and b = E⁽ˢ⁾R e_s, and
+the weights
 
     w_i(c) = exp(log(2)·(c·(a_i - a_L) + b_i - b_L)) / Σ_j exp(log(2)·(c·(a_j - a_L) + b_j - b_L)).
 
