@@ -3,9 +3,9 @@
 A shard's record depends on the shard alone: the place where it runs and the time when its record
 arrives do not matter. Records are taken, and kept, in the order of the shards.
 
-A cluster loses workers. Dask runs the shards of a lost worker elsewhere, and gives up a shard that
-ended too many workers (`allowed-failures`): the run then ends with a one-line error. A worker may
-also have another version, or return false records: its text is checked like a record of a log
+A cluster loses workers. Dask runs the shards of a lost worker elsewhere, and gives up a shard on
+which too many workers ended (`allowed-failures`): the run then ends with a one-line error. A worker
+may also have another version, or return false records: its text is checked like a record of a log
 (`fits`).
 """
 
@@ -58,7 +58,7 @@ def run(
     shards are not run again.
 
     shared:  what every shard needs, e.g. the table of vectors.
-    threads: all cores unless given. cluster: see `dask`; `threads` does not matter then.
+    threads: all cores unless given. cluster: from `dask`; `threads` is then ignored.
     fits: checks a record from a cluster; InputError if it does not fit.
     keep:    called in this thread with each shard and its record, once those before it are done.
     """
