@@ -53,7 +53,8 @@ def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _separator(at: View, head: WidthOneHead, number: int) -> Relations:
-    """The same for every earlier s: one row attracts all attention as c grows."""
+    """For every earlier s too, different rows have different entries: one row attracts all
+    attention as c grows."""
     yield from _distinguished(at.data, head, head.earlier)
     yield {"earlier": len(head.earlier)}
 

@@ -5,7 +5,7 @@ weights are the recorded small integers, that its logits are integral, and that 
 
 *Almost all weights* (docs/width-one.md, corollary 2, without its hypotheses). With these weights
 some T×T minor of Z is not zero. As a function of all real weights of the same shape it is real
-analytic, so its zeros are a closed set of measure zero, and all other weights serve these examples,
+analytic, so its zeros are a closed set of measure zero, and all other weights serve these examples
 too. The claim is *argued*, and rests on the rank.
 """
 

@@ -34,7 +34,7 @@ from attncert.verify.statements.states import Unreached, Views
 
 
 class Concluded(NamedTuple):
-    """claims: the conclusion is last. exact, bounds: as for `certified`."""
+    """claims: the last is the conclusion. exact, bounds: as for `certified`."""
 
     claims: list[Claim]
     exact: bool = True
@@ -118,7 +118,7 @@ class Measured:
     and rounded up."""
 
     def concluded(self, views: Views) -> Concluded:
-        """Undecided if balls do not enclose the error."""
+        """The claims; undecided if balls do not enclose the error."""
         error, unbounded = judged_errors(views.network, views.data, at_most(Fraction(0)))
         high = error.numbers["error"][1]
         if high == "inf":
@@ -164,8 +164,8 @@ def limited(
 
 
 def all_concluded(goals: Sequence[Goal], views: Views) -> Concluded:
-    """The claims of all goals, the others under ids of their own; the conclusion, that of the first
-    goal, is last."""
+    """The claims of all goals. The claim of the first goal is the conclusion and comes last; the
+    others have ids of their own."""
     first = goals[0].concluded(views)
     known = {claim.id: claim for claim in first.claims[:-1]}
     for goal in goals[1:]:

@@ -45,8 +45,8 @@ class Judged:
     data: the data as the construction sees them. claims: about hypotheses, steps, promises and the
           proof.
     built: what the builder returned; failure: the hypothesis that it named instead, or why the rank
-    of a layer is too small. views: the views of the network. layer: if keys and queries were built;
-    placed: the same, with the examples that each head places.
+    of a layer is too small. views: the views of the network. layer: the layer, if keys and queries
+    were built; placed: the same layer with the examples that each head places.
     """
 
     data: Dataset
@@ -136,7 +136,7 @@ def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
 
 
 def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network]:
-    """The layer of keys and queries, if it is one, and the network that the steps are about."""
+    """The layer, if keys and queries were built, and the network that the steps are about."""
     layer = getattr(built, "layer", built)
     if isinstance(layer, Layer):
         return layer, of_keys(layer, data.d)
@@ -182,8 +182,8 @@ def _with_values(layer: Layer, data: Dataset, value_width: int) -> int:
 
 
 def _promised(task: Task, views: Views, layer: Layer | None, errors: ErrorsOf) -> Iterator[Claim]:
-    """A claim for each promise: the promised number and that of what was built. The parameters of a
-    layer include its values, which are solved for."""
+    """A claim for each promise: the promised number and the number of what was built. The
+    parameters of a layer include its values, which are solved for."""
     sizes = Sizes.of(views.data, views.network, views.built)
     construction, thing = task.construction, "layer" if layer else "network"
     for what, formula in construction.promises.items():

@@ -23,7 +23,7 @@ from attncert.verify.statements.statements import Hypothesis
 class Known(Hypothesis):
     """A hypothesis that a function of the toolkit decides.
 
-    claims: about the data alone; of_groups: about the groups of what was built.
+    claims: the claims about the data alone; of_groups: those about the groups of what was built.
     """
 
     claims: Callable[[Task], Iterable[Claim]] = lambda task: ()

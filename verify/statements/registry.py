@@ -47,7 +47,7 @@ def register(method: Construction) -> Construction:
 
 
 def method(name: str) -> Construction:
-    """The construction of this name, or of a place package.module:NAME.
+    """The construction of this name, or at a place package.module:NAME.
 
     Raises InputError if there is none.
     """
@@ -85,8 +85,8 @@ def foreign(method: Construction) -> bool:
 
 @contextmanager
 def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
-    """A context for code of a construction. In third-party code, a change of the data, or an error
-    other than HypothesisFails, becomes an InputError that names the construction, the part and the
+    """A context for code of a construction. If third-party code changes the data, or raises an
+    error other than HypothesisFails, an InputError names the construction, the part and the
     line."""
     before = data.hashed() if foreign(method) else ""
     try:

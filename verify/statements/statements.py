@@ -57,8 +57,8 @@ class Step:
 
     sentence, where, source: as for a `Hypothesis`.
     relations: a function of a `View` that yields relations.
-    each:      "head", "group" or "block": the step is about each of them. Its function then takes
-               the number of one as well, counted from 1.
+    each:      "head", "group" or "block": the step is about each of them. Its function then also
+               takes the number of the head, group or block, counted from 1.
     rests_on:  names of the hypotheses and steps that it uses.
     applies:   whether the step is part of the proof for this `View`; if not, it is left out.
                Source: docs/constructions.md.
@@ -140,7 +140,8 @@ def _judged(
 
 
 def _yielded(relations: Callable[..., Iterable[Any]], *arguments: Any) -> Iterator[Any]:
-    """The relations; the function is called when the first is needed, and may return a list."""
+    """The relations; the function is called when the first of them is needed, and may return a
+    list."""
     yield from relations(*arguments)
 
 

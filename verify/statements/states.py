@@ -24,7 +24,7 @@ from attncert.constructions.network.states import States
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.relations import Decision
 
-BITS = (128, 256, 512, 1024, 2048)  # of the balls, tried in turn until nothing is open
+BITS = (128, 256, 512, 1024, 2048)  # bits of the balls, tried in turn until nothing is open
 Rows = list[list[Any]]
 
 
@@ -115,7 +115,7 @@ class View:
         return [context.tolist() for context in _contexts(states, self.data.T)]
 
     def states(self, block: int) -> States:
-        """The states after this block, or for 0 before the first. Raises Inexact if unknown."""
+        """The states after this block; 0: before the first. Raises Inexact if unknown."""
         if not 0 <= block <= self.network.depth:
             raise InputError("block", f"a number from 0 to {self.network.depth}", block)
         return self._run.after(block)

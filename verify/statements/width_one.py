@@ -1,7 +1,7 @@
 """Heads of width one (ours; docs/width-one.md). The steps of the proof check each head.
 
-There are two kinds of heads. For a head of the proof every step is checked. For a short head only
-its matrix and, as for all heads, the rank of the features so far are claimed.
+There are two kinds of heads. Every step is checked for a head of the proof. For a short head the
+claims are only about its matrix and, as for all heads, the rank of the features so far.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
 def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
     """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows.
 
-    c is the least at which the rank is full, so at this c the rows need not lead yet: the record's
-    gap, negative if some do not, is checked unchanged.
+    Since c is the least number at which the rank is full, the rows need not lead yet at this c. The
+    gap on record, which is negative if some do not lead, is checked all the same.
     """
     yield leads(lead(at.data, head), head.targets), ">", 0, head.earlier
     least = min(leads(logits(at, number)[list(head.earlier)], head.targets), default=None)

@@ -69,8 +69,9 @@ def full_rank(
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
     Undecided if the rank is smaller modulo every prime tried, or a logit is not whole. "prime" is
-    the first modulo which the rank is T, else that of largest rank. A repeated head is used once:
-    equal columns add nothing. device, progress: for large layers, of `layer_rank`.
+    the first prime modulo which the rank is T, else the one of largest rank. A repeated head is
+    used once, since equal columns add nothing. device, progress: those of `layer_rank`, for large
+    layers.
     """
     if in_blocks(data, layer, device):
         rank, prime = _rank_in_blocks(data, layer.distinct, device, progress)
@@ -106,7 +107,7 @@ def _rank_in_blocks(
 
 
 def reduction() -> Claim:
-    """Step 1: a full rank is enough."""
+    """The claim of step 1: a full rank is enough."""
     return Claim(
         ids.REDUCTION,
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "
@@ -118,7 +119,8 @@ def reduction() -> Claim:
 
 
 def universal(*, narrow: bool = False) -> Claim:
-    """Every labelling is memorized. narrow: d_v < m, and only some columns of Z are used."""
+    """The claim that every labelling is memorized. narrow: whether d_v < m, so that only some
+    columns of Z are used."""
     return Claim(
         ids.UNIVERSAL,
         _EVERY_LABELLING,
@@ -171,7 +173,7 @@ def interpolates(
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Claim]:
     """The answer if no exact readout was computed: universal memorization by rank alone.
 
-    why: no readout was computed; uncertified: why there is no certificate.
+    why: why no readout was computed; uncertified: why there is no certificate.
     """
     return [
         _no_readout(bits, why),

@@ -43,7 +43,7 @@ def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str
 
 
 def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
-    """The T pivot columns are independent, and at most d_v of them belong to each head."""
+    """The claim that the T pivot columns are independent, at most d_v of them in each head."""
     best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):
         mod = [
@@ -70,7 +70,7 @@ def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
 
 
 def reduction() -> Claim:
-    """The reduction that replaces ZV = Y with free V."""
+    """The reduction that is used instead of ZV = Y with a free V."""
     return Claim(
         ids.REDUCTION,
         "If columns of $Z$, at most $d_v$ of each head, have rank $T$, every labelling is "

@@ -43,8 +43,8 @@ def _one_label(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesi
 
 
 def _query_and_tokens(data: Dataset, t: int) -> Hashable:
-    """The query and its tokens in order; without tokens if contexts differ in length, since no row
-    holds them."""
+    """The query and its tokens in order; only the query if contexts differ in length, since no row
+    holds such tokens."""
     tokens = [] if data.shared or data.ragged else data.rows(t).strings()
     return repr((data.queries[t].strings(), tokens))
 
@@ -91,7 +91,8 @@ def _one_of_each_pair(at: View) -> Relations:
 
 
 def _labels_of_planes(at: View) -> Relations:
-    """Each plane has equally many units, which add something only at its own inputs."""
+    """All planes have the same number of units, and these add something only at their own
+    inputs."""
     planes, rows = at.built.planes, at.query[1]
     readout: Any = at.network.blocks[-1]
     everywhere = fmpq_mat(at.data.T, 1, [1] * at.data.T) * readout.bias
@@ -156,7 +157,7 @@ def _behind_by_its_gap(at: View) -> Relations:
 
 
 def _in_base_4(number: fmpq, length: int) -> str:
-    """Its digits, if there are at most `length` and they are bits; otherwise ""."""
+    """The digits in base 4, if they are bits and at most `length` of them; otherwise ""."""
     if number.q != 1 or not 0 <= number < 4**length:
         return ""
     pairs = f"{int(number.p):0{2 * length}b}"
