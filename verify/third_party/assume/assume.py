@@ -33,19 +33,18 @@ from attncert.verify.third_party.assume.groups import Placed, grouped
 from attncert.verify.third_party.assume.inputs import LayerInputs
 from attncert.verify.third_party.assume.spectra import Spectrum, exact_rank, spectra
 
-_SHARE = 50  # subsets of n for each subset of d, which takes longer
+_SHARE = 50  # subsets of n queries for each subset of d queries, which takes longer
 _SPECTRA = 3  # random subsets of each size whose spectrum is computed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Assumed(Answer):
-    """The answer about the distinct queries; groups are about all inputs.
+    """The answer about the distinct queries; only the groups are about all inputs.
 
-    rank: of all queries, exact. interval: of the
-    Kruskal rank. samples: random subsets of min(n, N) and of min(N, d) queries, by size, without
-    sizes above the rank, whose subsets are all dependent. contexts: the spectrum of each given
-    context. subsets: the spectra of random sets of the same sizes. certificate: of dependent
-    queries.
+    rank: the exact rank of all queries. interval: bounds on the Kruskal rank. samples: random
+    subsets of min(n, N) and of min(N, d) queries, by size; sizes above the rank are left out, since
+    all their subsets are dependent. contexts: the spectrum of each given context. subsets: the
+    spectra of random sets of the same sizes. certificate: that some queries are dependent.
     """
 
     question: Assume

@@ -33,12 +33,12 @@ MANIFEST = "manifest.json"
 ARRAYS = ("queries", "contexts", "kept")
 _SHARD = re.compile(r"[A-Za-z0-9_-]{1,64}\.npz")
 _MOST_INPUTS, _MOST_NUMBERS = 10**6, 2**30  # inputs, and numbers in all queries
-_MOST_TEXTS = 100  # in a provenance
+_MOST_TEXTS = 100  # the most texts in a provenance
 _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
 def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
-    """Read a folder of `attncert embed`, given itself or its manifest. Raises InputError."""
+    """Read a folder of `attncert embed`, given as the folder or its manifest. Raises InputError."""
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
     with path_errors(str(folder), _MUST, path):

@@ -2,9 +2,10 @@
 
 Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries, so
 that no query of an earlier group is in the span of a later one (docs/mathematics.md, section 2).
-The next independent queries fill a group, and earlier queries that may lie in its span are removed:
-subsets of such groups are such groups. Modulo a prime both decisions err on one side only, so the
-remaining groups are proved; for queries in general position nothing is removed.
+A group is filled with the next independent queries, and earlier queries that may lie in its span
+are removed; a subset of admissible groups is still admissible. Modulo a prime both decisions err on
+one side only, so the remaining groups are proved; for queries in general position nothing is
+removed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Placed:
     """One construction for this layer.
 
     first: r, the size of its first group. capacity: the number of examples in its theorem. queries:
-    groups of all inputs that meet the partition condition; certified: the same among inputs whose
+    groups of all inputs that meet the partition condition; certified: such groups of inputs whose
     context is given and has rank n, which are proved to be memorized.
     """
 
@@ -47,9 +48,9 @@ class Placed:
 
 
 def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> Groups:
-    """At most `heads` groups of these inputs, the first of at most `first`, others one less.
+    """At most `heads` groups of these inputs: at most `first` in the first, one less in the others.
 
-    If `first` is 1, there is one group. Proved; not the largest possible.
+    If `first` is 1, there is one group. The groups are proved, but need not be the largest.
 
     >>> vectors = Vectors.of([[1, 0], [2, 0], [0, 1], [1, 1]])
     >>> grouped(vectors, range(4), 2, 3)
@@ -63,7 +64,7 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
         if not group or size == 0:
             break
         doubtful = suspects(table, group, [t for other in groups for t in other])
-        if doubtful is None or len(doubtful) >= len(group):  # bad luck, or no gain
+        if doubtful is None or len(doubtful) >= len(group):  # an unlucky draw, or no gain
             continue
         lost = set(doubtful)
         groups = [[t for t in other if t not in lost] for other in groups]

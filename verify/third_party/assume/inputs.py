@@ -22,11 +22,12 @@ Contexts = Iterator[tuple[int, AnyArray]]
 class LayerInputs:
     """The inputs of one layer.
 
-    queries: one for each of the N inputs. tokens: n, of the longest context if they differ; then
-    `shortest` is that of the shortest. heads, head_width: of the layer, None if unknown.
+    queries: one for each of the N inputs. tokens: n, or the tokens of the longest context if
+    lengths differ; `shortest` is then that of the shortest. heads, head_width: the sizes of the
+    layer, None if unknown.
     with_context: the inputs with a given context; contexts() yields these contexts with their
-    numbers, (n, d) each, and a context that all inputs share (`shared`) once. provenance: from the
-    source.
+    numbers, (n, d) each, and a context that all inputs share (`shared`) once. provenance: as the
+    source states it.
     """
 
     queries: Vectors
@@ -86,7 +87,7 @@ class LayerInputs:
 
     @property
     def lengths(self) -> str:
-        """Tokens of a context in words: "3", or "1 to 3"."""
+        """The number of tokens of a context in words: "3", or "1 to 3"."""
         return (f"{self.shortest:,} to " if self.shortest else "") + f"{self.tokens:,}"
 
     @property

@@ -19,7 +19,7 @@ _FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts
 
 def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
     """A folder of embeddings, or a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
-    data. If `tokens` is given (n), a file of vectors alone, as for `attncert kruskal`. Raises
+    data. If `tokens` (n) is given, the file has vectors alone, as for `attncert kruskal`. Raises
     InputError."""
     path = Path(source)
     if tokens is not None:
@@ -37,7 +37,7 @@ def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
-    """Floats stay as they are stored, since their rounding matters."""
+    """The inputs in an .npz; floats stay as they are stored, since their rounding matters."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         if any(keys.count(key) != 1 for key in ("queries", "contexts")):

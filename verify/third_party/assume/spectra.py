@@ -1,6 +1,6 @@
 """A set of vectors and rounding: its exact rank, its singular values, and what rounding can change.
 
-*Exact* is the rank of the stored numbers, over Q; singular values are float64. An exact rank does
+The rank of the stored numbers is *exact*, over Q; singular values are float64. An exact rank does
 not say that a set is far from dependent: a matrix of rank 100 with noise of size 10^-3 on top has
 full rank, far above the rounding of float32. So the *ε-rank* is given too, the number of singular
 values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max of rank 100 (Eckart and Young). "Robust"
@@ -12,10 +12,10 @@ entrywise, hence |X - X'| <= u/(1-u) |X| + s entrywise, and
 
     ||X - X'||_2 <= ||X - X'||_F <= u/(1-u) ||X||_F + s sqrt(mn) =: rho.
 
-If sigma_min(X) > rho then, by Weyl, X' has full rank whatever it was: *robust*. If not, the bound
-cannot exclude that the numbers before rounding were dependent: *within rounding*. The level of both
-is numerical, and accounts for the error of the computed singular values (a backward-stable SVD
-moves no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
+If sigma_min(X) > rho, then by Weyl's inequality every such X' has full rank: *robust*. If not, the
+bound cannot exclude that the numbers before rounding were dependent: *within rounding*. The level
+of both is numerical, and accounts for the error of the computed singular values (a backward-stable
+SVD moves no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class AgainstRounding(enum.Enum):
 
 @dataclass(frozen=True)
 class Spectrum:
-    """number: of the context, or of the subset. size: m vectors.
+    """number: the number of the context or subset. size: m, the number of vectors.
 
-    rank: over Q, exact. relation: if the rank is below m. least, largest: singular values, float64;
-    least is the m-th, 0 if m > d. rounding: the most that rounding may have moved them; 0 for exact
-    numbers. robust: whether the rank is m whatever rounding did. epsilon_rank: the number of
-    singular values above ε·σ_max.
+    rank: the exact rank over Q. relation: a relation, if the rank is below m. least, largest:
+    singular values, float64; least is the m-th, 0 if m > d. rounding: the most that rounding may
+    have moved them; 0 for exact numbers. robust: whether the rank is m for every rounding.
+    epsilon_rank: the number of singular values above ε·σ_max.
 
     >>> [Spectrum.of(0, np.array([[1.0, 1.0], [1.0, x]])).robust for x in (0.0, 1.0 + 2.0**-52)]
     [True, False]

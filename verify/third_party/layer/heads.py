@@ -1,4 +1,4 @@
-"""Which head of a layer carries which example, the worth of each, and a comparison with Theorem 1.
+"""Which head of a layer carries which example, the worth of each head, and how Theorem 1 compares.
 
 A layer does not say which examples a head is for: a head carries those to which it contributes
 most.
@@ -55,8 +55,8 @@ class HeadView:
 
 
 def peak(weights: Sequence[arb]) -> tuple[int, arb, Level]:
-    """The row with the largest weight (by midpoint); the sum of all others, enclosed; whether some
-    row leads every other by a bit."""
+    """The row with the largest weight (by midpoint); the sum of all others, enclosed; and whether
+    some row leads every other by a bit."""
     best = max(range(len(weights)), key=lambda i: weights[i].mid())
     top, others = weights[best], [w for i, w in enumerate(weights) if i != best]
     leads = Level.UNDECIDED
@@ -72,8 +72,8 @@ def head_views(
     peaks: Sequence[Sequence[tuple[int, arb, Level]]],
     worth: Sequence[tuple[tuple[str, str], Mapping[int, float]]],
 ) -> tuple[HeadView, ...]:
-    """The report on all heads. peaks: the results of `peak` for each head and example. worth: of
-    each head."""
+    """The report on all heads. peaks: the results of `peak` for each head and example. worth: the
+    result of `worth_of_each`."""
     views, earlier = list[HeadView](), list[int]()
     for head, own, (without, gives) in zip(layer.heads, peaks, worth, strict=True):
         view = HeadView(
@@ -140,7 +140,8 @@ def theorem_claims(attention: Attention, heads: Sequence[HeadView]) -> list[Clai
 
 
 def _saturation_claim(heads: Sequence[HeadView]) -> Claim:
-    """A bit of lead is enough for the proof: docs/mathematics.md."""
+    """The claim that earlier examples lean towards one row; a bit of lead is enough for the proof
+    (docs/mathematics.md)."""
     levels = {head.led[t] for head in heads for t in head.earlier}
     level = next((x for x in (Level.REFUTED, Level.UNDECIDED) if x in levels), Level.ENCLOSED)
     loose = {
@@ -172,7 +173,7 @@ def worth_of_each(
     attention: Attention, features: Sequence[arb_mat]
 ) -> list[tuple[tuple[str, str], dict[int, float]]]:
     """`without` and `gives` of `HeadView` for each head; `gives` is empty if a number is beyond
-    float64. features: of each head, at the working precision."""
+    float64. features: those of each head, at the working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)

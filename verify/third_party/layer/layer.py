@@ -1,9 +1,9 @@
 """`attncert layer` as a function: the behaviour of third-party weights on a data set.
 
-The conclusion is about the errors, which are given beside the labels' spread. The tolerance or a
-default (`error.default_limit`) says which are small enough. If the names of the arrays do not say
-what the layer computes, the conclusion rests on an assumption. If the layer as read does not
-reproduce recorded outputs, there is no conclusion about labels.
+The conclusion is about the errors, which are compared with the labels' spread. The tolerance, or
+else `error.default_limit`, says which are small enough. If the names of the arrays do not say what
+the layer computes, the conclusion rests on an assumption. If the layer as read does not reproduce
+recorded outputs, there is no conclusion about labels.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _NO_OUTPUTS = "a certificate is about outputs and labels"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LayerAnswer(Answer):
-    """data: its contexts are the rows that each query sees. weights: as stored. attention: the
-    weights on the data, with their conventions. masked: whether the question or the caller gives a
-    mask. audit: errors, heads and the rest; None if the layer does not reproduce recorded
-    outputs."""
+    """data: the data, whose contexts are the rows that each query sees. weights: as stored.
+    attention: the weights on the data, with their conventions. masked: whether the question or the
+    caller gives a mask. audit: errors, heads and the rest; None if the layer does not reproduce
+    recorded outputs."""
 
     question: LayerQuestion
     data: Dataset
@@ -67,7 +67,7 @@ class LayerAnswer(Answer):
 
     @property
     def reading(self) -> Claim | None:
-        """How the layer was read; None for this project's format, which says it."""
+        """How the layer was read; None for this project's format, which states it."""
         return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
 
 
@@ -145,8 +145,8 @@ def _stored(
 def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
 ) -> tuple[Dataset, Recorded | None, bool]:
-    """The first examples with the rows that each query sees, the recorded outputs of these, and
-    whether there is a mask. A mask is for all examples of the data."""
+    """The first examples with the rows that each query sees, their recorded outputs, and whether
+    there is a mask. A mask covers all examples of the data."""
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data
@@ -204,7 +204,8 @@ def _certified(
 
 
 def _unread(reading: Claim | None) -> list[Claim]:
-    """No verdict about labels if the layer as read does not reproduce the recorded outputs."""
+    """The claims without a verdict on labels, if the layer as read does not reproduce the recorded
+    outputs."""
     if reading is None or reading.level.holds:
         return []
     reason = {"reason": f"{reading.statement} So the labels were not judged."}
@@ -213,7 +214,7 @@ def _unread(reading: Claim | None) -> list[Claim]:
 
 
 def _claims(audit: LayerAudit, width: Fraction) -> list[Claim]:
-    """All claims, the conclusion last."""
+    """All claims, of which the last is the conclusion."""
     claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
     return [*claims, measured(audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES], width)]
 

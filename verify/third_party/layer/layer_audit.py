@@ -3,11 +3,12 @@
 The questions asked of any weights, constructed or trained, rounded or not:
 
     error       |A(E, e) - y| of each example, enclosed, or exact if all numbers are rational
-    rank Z = T? If so, the keys and queries memorize *every* labelling (universally), and an error
-    is due to the readout alone saturation the largest softmax weight of each head and example,
-    enclosed groups which head carries which example (heads.py) ablation the error without each
-    head, and the examples to which it gives most (heads.py) Theorem 1 capacity, rank of M_h, the
-    partition condition for these groups, and saturation of
+    rank        whether Z has rank T: then the keys and queries memorize *every* labelling
+                (universally), and an error is due to the readout alone
+    saturation  the largest softmax weight of each head and example, enclosed
+    groups      which head carries which example (heads.py)
+    ablation    the error without each head, and the examples to which it gives most (heads.py)
+    Theorem 1   capacity, rank of M_h, the partition condition for these groups, and saturation of
                 the examples of earlier heads
 
 A layer need not do what Theorem 1 does: that part only describes the layer.
@@ -42,13 +43,13 @@ from attncert.verify.third_party.layer.heads import (
     worth_of_each,
 )
 
-BITS = 256  # of the balls for weights, features and singular values
+BITS = 256  # precision of the balls for weights, features and singular values
 
 
 @dataclass(frozen=True)
 class LayerAudit:
     """claims: error, memorization, rank, and the properties of Theorem 1 that the layer has.
-    off_peak: H×T, softmax weight outside the largest, enclosed."""
+    off_peak: H×T, the softmax weight outside the largest one, enclosed."""
 
     attention: Attention
     limit: Limit
@@ -78,8 +79,8 @@ def audit_layer(
     limit: Limit | None = None,
     progress: StageProgress = silent,
 ) -> LayerAudit:
-    """Everything above. limit: the largest error allowed; None: `default_limit`. Raises
-    InputError."""
+    """The audit, with all parts above. limit: the largest error allowed; None: `default_limit`.
+    Raises InputError."""
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)
     with ctx.workprec(BITS):

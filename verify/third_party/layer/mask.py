@@ -21,7 +21,7 @@ _NAMED = 6  # arrays of a file that an error message names
 
 @dataclass(frozen=True)
 class Recorded:
-    """outputs: (T, m), of the layer itself; unit: the unit roundoff of their arithmetic."""
+    """outputs: (T, m), those of the layer itself; unit: the unit roundoff of their arithmetic."""
 
     outputs: FloatArray
     unit: float
@@ -49,11 +49,12 @@ def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
 
 
 def causal_mask(data: Dataset) -> BoolArray:
-    """The mask (T, n) of queries that are tokens of their contexts and see the tokens up to there.
+    """The mask (T, n) of queries that are tokens of their contexts and see the tokens up to their
+    own.
 
     In token sequences the query is the last token. If the tokens of one context are the queries in
-    their order, it is the token of the same number. Otherwise it is the only token equal to it.
-    Raises InputError if no token is, or several are.
+    their order, query t is token t. Otherwise a query is the only token equal to it. Raises
+    InputError if no token is equal, or several are.
 
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1], [2], [1]])).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]

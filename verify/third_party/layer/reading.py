@@ -1,9 +1,9 @@
 """Whether the layer was read correctly: what is known about its computation, and what is assumed.
 
 Names of arrays do not determine the scale, rotary positions or a bias of logits. The type of the
-model does (`constructions/weights/model_types.py`), or recorded outputs: the layer as read must
-reproduce these up to rounding. Rounding is measured: it is the difference of NumPy in float32,
-every step rounded as the recorded numbers are, and float64 on the same layer.
+model does (`constructions/weights/model_types.py`), and so do recorded outputs: the layer as read
+must reproduce these up to rounding. Rounding is measured on the same layer as the difference
+between NumPy in float32, with every step rounded as the recorded numbers are, and float64.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from attncert.verify.features.attention import Attention
 from attncert.verify.outputs.enclosure import decimal
 from attncert.verify.third_party.layer.mask import Recorded
 
-_TIMES = 8  # allowance for libraries that add in another order
+_TIMES = 8  # a factor to allow for libraries that add in another order
 _BITS = 128
 _SCALED = {
     "none": "logits that are not divided",
@@ -38,7 +38,7 @@ def read_claim(
     stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
     """The claim that the audited layer is the stored one: shown by its outputs, by its type, or
-    assumed. None for this project's format, which says it. Refuted if the layer as read does not
+    assumed. None for this project's format, which states it. Refuted if the layer as read does not
     reproduce the recorded outputs.
     """
     if recorded is not None:

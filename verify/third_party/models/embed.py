@@ -32,11 +32,11 @@ from attncert.verify.third_party.models.network import build
 def embed(
     model: str, source: str, folder: Path, options: Embed, progress: StageProgress = silent
 ) -> dict[str, Any]:
-    """Write queries of all inputs and contexts of some, as the folder that `embeddings` describes.
+    """Write queries of all inputs and contexts of some, as a folder in the format of `embeddings`.
 
-    Returns a summary, with the number of shards that an earlier run had finished. Deterministic for
-    one machine and its libraries. Raises InputError, before anything is written if possible; after
-    a later bad input the shards before it remain.
+    Returns a summary, with the number of shards that an earlier run had finished. Equal runs on one
+    machine with the same libraries give equal files. Raises InputError, before anything is written
+    if possible; the shards before a bad input remain.
     """
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)

@@ -26,7 +26,7 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 @dataclass(frozen=True)
 class Inputs:
     """count: the number of inputs. batch(start, stop): arrays by the names of a model's parameters.
-    provenance: what the manifest says about them, with their hash."""
+    provenance: what the manifest says about the inputs, with their hash."""
 
     count: int
     batch: Callable[[int, int], Mapping[str, AnyArray]]
