@@ -96,8 +96,9 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
 
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
     all heads, which have R bits together, are multiplied with the features and with one another;
-    and the products value·output, the labels and one example's terms are held in memory. Computed
-    from the sizes of the numbers alone. bits: the length of a readout that is not computed yet.
+    and the products value·output, the labels and one example's terms are held in memory. The
+    estimate uses the sizes of the numbers alone. bits: the length of a readout that is not computed
+    yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()

@@ -127,7 +127,7 @@ def check_file(
 def _heading(
     path: str, limit_seconds: float, limit_mib: float
 ) -> tuple[str | None, dict[str, int], bool]:
-    """Claim and dims of a file, and whether its data are in another file, for the message."""
+    """The claim and sizes of a file, and whether its data are in another file, for the message."""
     try:
         certificate = parse(path, Limits(limit_seconds, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):
