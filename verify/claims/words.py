@@ -48,7 +48,8 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads with their widths, for a sentence that may be false for wider ones. heads: None: any.
+    """Heads with their widths, for a sentence that may be false for wider ones. heads: None for any
+    number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
@@ -59,7 +60,7 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
 
 def widened(labels: int, values: int | None) -> str:
     """The width of values that labels of this width need, for a sentence about keys and queries; ""
-    unless the values of the layer are narrower. values: None: not known.
+    unless the values of the layer are narrower. values: None if not known.
 
     >>> widened(3, 1), widened(3, 3)
     (' with values of width 3', '')
