@@ -124,7 +124,7 @@ def compare(
 
 
 def _entry(data: Dataset, method: Construction, question: Compare, named: bool = False) -> Entry:
-    """named: whether the question names the construction; then an error in it is raised."""
+    """named: whether the question names the construction, so that an error in it is raised."""
     own = ids.ClaimId(f"compare.{method.name}")
     try:
         proof = prove(data, Prove(construction=method.name, seed=question.seed))
