@@ -56,8 +56,8 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
-    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None: all) as integers, (N, n), over one positive scale;
-    exact. At width one they are an outer product over the scale 1, if that is integral."""
+    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
+    scale; exact. At width one they are an outer product over the scale 1, if that is integral."""
     left, key_scale = token_products(data, head.key)
     products, query_scale = query_products(data, head.query)
     right, scale = products.astype(object), key_scale * query_scale
@@ -155,7 +155,8 @@ class Progressive:
         return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
 
     def times(self, rows: Sequence[int]) -> IntArray | None:
-        """The multiplicity of each row as a token of these examples, (N, n); None: once."""
+        """The multiplicity of each row as a token of these examples, (N, n); None if each is one
+        token."""
         return None if self._times is None else self._times[list(rows)]
 
     def append(self, block: IntArray) -> None:

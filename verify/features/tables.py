@@ -48,7 +48,7 @@ class Outer:
         return Outer(self.by[chosen], self.rows if len(self.rows) == 1 else self.rows[chosen])
 
     def leads(self, targets: Sequence[int]) -> ObjectArray:
-        """The margin by which each target exceeds all other entries, (N,); n > 1."""
+        """The margin by which each target exceeds all other entries, (N,). Needs n > 1."""
         rows, at, which = self.rows, np.array(targets, dtype=np.intp), np.arange(len(targets))
         if len(rows) == 1:
             at, which = np.unique(at, return_inverse=True)
