@@ -221,7 +221,7 @@ class _Search:
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Contexts, queries, labels, and how often each row is a token (None: once)."""
+    """Contexts, queries, labels, and how often each row is a token (None if once)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip
