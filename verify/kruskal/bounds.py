@@ -29,7 +29,7 @@ class RankBound:
     level:      proved (exact), enclosed (balls), or assumed.
     dependency: the witness of an upper bound, `value` + 1 vectors, if it has one.
     numbers:    figures of the method, JSON-able.
-    assumed: the unverified records on which it rests, one sentence; "" if none.
+    assumed: the unverified records on which it rests, one sentence; "" if there are none.
     """
 
     end: Literal["lower", "upper"]

@@ -1,7 +1,7 @@
 """The work that a search may do, counted in advance, so that it ends at the same place everywhere.
 
-Work is counted in *nominal seconds*: the cost models of the methods, whose constants were measured
-on two cores of a server.
+Work is counted in *nominal seconds*, by the cost models of the methods, whose constants were
+measured on two cores of a server.
 """
 
 from __future__ import annotations

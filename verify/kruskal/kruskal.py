@@ -54,11 +54,11 @@ def kruskal(
 ) -> KruskalRank:
     """The Kruskal rank of some vectors, from both sides; with k, whether every k are independent.
 
-    vectors: (N, d), as `verify.kruskal.vectors.Vectors` or whatever its `of` takes: nested lists, a
-    NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes or over
-    ℚ), or enclosed (coherence); it is assumed if records of a log or of Dask workers replace a
-    search. If k is not given, it always holds. Random subsets give separate claims, which are
-    sampled. Source: docs/commands.md. Raises InputError, also for a log, or workers, that
+    vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` takes: nested
+    lists, a NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes
+    or over ℚ), or enclosed (coherence); it is assumed if records of a log or of Dask workers
+    replace a search. If k is not given, it always holds. Random subsets give separate claims, which
+    are sampled. Source: docs/commands.md. Raises InputError, also for a log, or workers, that
     contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says what the log
     keeps.
 

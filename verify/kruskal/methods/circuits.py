@@ -15,8 +15,8 @@ outside B shows as a *sparse* combination of j rows:
 Let N vectors have rank r. A basis leaves at most j members of a given set of s outside with
 probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768,
 whereas a random subset of 197 contains the set with probability 10^-5. The search runs modulo a
-small prime; a dependent set is then proved exactly and shrunk to a circuit. Finding none proves
-nothing.
+small prime; a dependent set is then proved exactly and shrunk to a circuit. A search that finds
+none proves nothing.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def small_circuits(
 
     below: usually the size of the smallest known dependent set. The search ends when the budget is
     used, or once it would have missed a circuit of `below` - 1 vectors with probability 10^-9.
-    Deterministic up to its end. Exact: each relation is proved.
+    Equal budgets and seeds give equal bounds. Exact: each relation is proved.
     """
     (p,) = safe_primes_below(1 << 17, 1)
     table = residues(vectors.array, p)

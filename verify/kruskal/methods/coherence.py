@@ -12,7 +12,7 @@ Let u = 2^-53. A dot product of d terms, in any order of summation, is off by at
 d u/(1 - d u) * sum |a_j b_j| <= 1.01 d u |a| |b| (Higham 2002, section 3.1) for d < 2^40; the norms
 lie in [1/2, sqrt(d)], their computed values and the division add at most 4 (d + 4) u relatively,
 the roundings of the entries 8 u + 2^-1000. So 8 (d + 8) u, added to every computed g, bounds it
-from above; k u more covers the sum of k of them.
+from above; adding k u covers the sum of k of them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 its primes, inverses and coordinates.
 
 All entries are integers 0 <= x < p held as float64, coordinates along the first axis so that the
-inner loops run over contiguous vectors. With p < 2^18 a product is below 2^36, and
+inner loops run over contiguous vectors. If p < 2^18, a product is below 2^36, and
 
     x - p * floor(x / p + 1/(2p))   with |x| <= 2^37
 

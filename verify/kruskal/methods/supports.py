@@ -6,8 +6,8 @@ w coordinates instead of d. Random bases hardly ever meet them: 57 of the digits
 in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
 
 The subspaces are grown greedily, from the support of a vector, by the coordinate that most of the
-nearly contained vectors need. Inside them all sets of the size that would be an improvement are
-searched (`exhaustive`), the cheapest subspace first.
+nearly contained vectors need. Inside each of them, the cheapest first, all sets of a size that
+would improve the bound are searched (`exhaustive`).
 """
 
 from __future__ import annotations
