@@ -133,7 +133,7 @@ def _zeros(
 def _certificates(
     data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
-    """The certificates by notion, the strongest first; and the reason if there is none."""
+    """The certificates of the notions, from the strongest on; and the reason if there is none."""
     provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
     why = "nothing was shown that a file could hold"

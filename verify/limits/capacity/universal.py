@@ -50,7 +50,7 @@ class Universal:
 def universal(
     data: Dataset, law: Jacobian, seed: int = 0, progress: StageProgress = silent
 ) -> Universal:
-    """Exact: ranks over ℚ, and modulo primes from below. Deterministic for a seed."""
+    """Exact: ranks over ℚ, and modulo primes from below. Equal seeds give equal results."""
     copies = -(-data.m // law.value_width)
     wide = law.heads // copies  # heads with values as wide as the labels
     progress("limits for all weights", 0, 1)

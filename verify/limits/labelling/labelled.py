@@ -76,7 +76,7 @@ class Labelling:
 
     @property
     def heads(self) -> int | None:
-        """A number of heads that serves each labelling; None: not known."""
+        """A number of heads that serves each labelling; None if not known."""
         return self.zero.heads if self.zero is not None and self.proved else None
 
 

@@ -51,8 +51,8 @@ def best_partition(
 
     The given order is tried first, then others (`search.py`). Examples whose context
     has rank below n are left out. The claim that no more can be placed is proved by the upper
-    bound, or left undecided. values: d_v of the layer; None: no narrower than the labels. Exact;
-    deterministic for a seed.
+    bound, or left undecided. values: d_v of the layer; None if not narrower than the labels. Exact;
+    equal seeds give equal results.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)

@@ -30,7 +30,7 @@ Groups = tuple[tuple[int, ...], ...]
 def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, seed: int) -> Groups:
     """Groups of these sizes with as many examples as could be placed.
 
-    The search ends when `enough` are placed. Deterministic for a seed.
+    The search ends when `enough` are placed. Equal seeds give equal results.
     """
     rng = random.Random(seed)
     order = list(examples)

@@ -35,7 +35,7 @@ _SHOWN = 60  # rows of a minor in a witness, at most
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """The limits that hold for all weights. heads: their number; None: any number."""
+    """The limits that hold for all weights. heads: their number; None for any number."""
     bound = column_bound(data, heads) if heads is not None else ()
     claims = [*bound, *label_limits(data, heads, value_width)]
     if heads is not None and not bound:
@@ -156,8 +156,8 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
-    """Given labels: rank Y ≤ H·d_v, which holds for all outputs; otherwise no weights give
-    them. Refuted with a nonzero minor of Y of more than H·d_v rows. Exact.
+    """Given labels: rank Y ≤ H·d_v, which holds for all outputs; otherwise no weights give them.
+    The witness of a refutation is a nonzero minor of Y of more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
