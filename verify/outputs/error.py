@@ -35,9 +35,9 @@ SOURCE = "ours; docs/models-and-layers.md"
 class Limit:
     """What each output must satisfy.
 
-    bound: how far it may be from its label, in any entry; None: it must be nearer to its own label
-    than to any other, by the margin if there is one. must: the requirement in words. default:
-    whether the user left the choice to `default_limit`.
+    bound: how far it may be from its label, in any entry; None if it must instead be nearer to its
+    own label than to any other, by the margin if there is one. must: the requirement in words.
+    default: whether the user left the choice to `default_limit`.
     """
 
     bound: Fraction | None

@@ -6,8 +6,8 @@ features Z. For labels y = (y_1, ..., y_T) the readout is v_h = R_h y, and the o
     A_t(y) = Σ_h z_tʰ · (R_h y),   z_tʰ = Σ_i w_i E_i,   w_i = exp(ℓ_i) / Σ_j exp(ℓ_j),
 
 is a linear form in the symbols. A_t(y) = y_t as polynomials, for every t, says that this one choice
-of keys and queries memorizes *every* labelling. With z_tʰ = a_th/C_t and R = N/D over common
-denominators the identity is compared as Σ_h a_th · (N_h y) = C_t D y_t, in ℤ[y_1, ..., y_T].
+of keys and queries memorizes *every* labelling. If z_tʰ = a_th/C_t and R = N/D over common
+denominators, the identity is compared as Σ_h a_th · (N_h y) = C_t D y_t, in ℤ[y_1, ..., y_T].
 
 The same holds for labels in ℚ^m: column c of A is Σ_h z_tʰ · (column c of V_h), so with V = R Y it
 is the same form at y = (column c of Y), and one symbolic column stands for all of them. The second
