@@ -89,7 +89,7 @@ def _concluded(
     bounds: Bounds = MappingProxyType({}),
 ) -> Proof:
     """known: the claims, of which the last is the conclusion. If that holds, it is certified and
-    rests on the verdict of the checker. exact, bounds: as for `certified`."""
+    rests on the verdict of the checker. exact, bounds: passed to `certified`."""
     *known, conclusion = known
     file = dict[str, Any]()
     if network is not None:

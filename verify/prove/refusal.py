@@ -74,8 +74,8 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
 def _placed(run: Run) -> list[Claim]:
     """Claims about the largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
 
-    Their ids begin with "placed.". There are none for too many examples, for contexts of different
-    lengths, or if n > d.
+    Their ids begin with "placed.". There are none if examples are too many, if contexts
+    differ in length, or if n > d.
     """
     data, r, question = run.data, run.r, run.question
     if data.T > MOST_PLACED or data.ragged or data.n > data.d:
