@@ -64,7 +64,7 @@ class Rounded(Origin):
 
     def _claim(self, data: Dataset) -> Claim:
         """The claim that every number of `data` is the nearest multiple of the grid, the even one
-        in a tie, and that labels are unchanged. Compared in fractions."""
+        in a tie, and that labels are unchanged. Fractions are compared."""
         wrong, changes = self._compared(data)
         return Claim.checked(
             ids.ROUNDING,
