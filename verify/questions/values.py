@@ -1,4 +1,4 @@
-"""Rules for the values of options, the same for Python and for a command line."""
+"""Rules for the values of options, which are the same in Python and on a command line."""
 
 from __future__ import annotations
 
