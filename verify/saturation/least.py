@@ -1,6 +1,6 @@
 """No smaller c saturates: in every head, some earlier example falls short at c - 1.
 
-Derivation (ours). With a and b as in `symbolic`, the drops of the other rows below L_s at c' are
+Derivation (ours). Let a and b be as in `symbolic`. The drops of the other rows below L_s at c' are
 c'·(a_L - a_i) + b_L - b_i. They grow with c', since a_L is the largest (step 6), so 1 - p falls.
 Hence the c' that give 1 - p < 2^-B for all earlier s are all whole numbers from some c on. That c
 is proved to be the least: the inequality holds at c and fails at c - 1.

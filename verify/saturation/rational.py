@@ -4,9 +4,9 @@ Derivation (ours). In units of ln 2 the logits are integers k_i, so p = 2^k_L / 
 
     1 - p < 2^-B   ⟺   2^B·Σ_{i≠L} 2^k_i < Σ_i 2^k_i.
 
-Both sides are multiplied by 2^-min k. A row that is further behind than M = n(B + 1) bits is moved
-up to M bits below L, which bounds the length of the powers. That can make the inequality neither
-true nor false (docs/certificate.md, "Saturation").
+Both sides are multiplied by 2^-min k. A row that is more than M = n(B + 1) bits behind is moved up
+to M bits below L, which bounds the length of the powers. This never changes whether the inequality
+holds (docs/certificate.md, "Saturation").
 """
 
 from __future__ import annotations
