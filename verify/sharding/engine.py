@@ -149,7 +149,7 @@ def _same(table: Any) -> Any:
 
 
 def one(work: Work, shard: Shard, *shared: Any) -> Record:
-    """The record after a round trip through JSON, so that it is the same whether it was logged or
+    """The record, converted to JSON and back so that it is the same whether it was logged or
     not."""
     record: Record = json.loads(json.dumps(work(shard, *shared)))
     return record

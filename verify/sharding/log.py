@@ -108,7 +108,7 @@ class Log:
         return json_value(text.encode("utf-8", "replace"), f"a record of {self.path}")
 
     def _require_new_or_sqlite(self) -> None:
-        """Refuse other files: SQLite itself would take some short ones for empty."""
+        """Refuse other files, since SQLite itself would treat some short ones as empty."""
         content = b""
         if self.path.exists():
             with self.path.open("rb") as file:

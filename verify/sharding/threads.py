@@ -21,8 +21,8 @@ def available_threads() -> int:
 def parallel_map(
     job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int | None = None
 ) -> Generator[_Result]:
-    """Like map(job, items), but only a few items ahead are started, so that stopping early wastes
-    little.
+    """Like map(job, items), but starts only a few items ahead, so that little work is lost by
+    stopping early.
 
     threads: all cores of the process unless given.
 
