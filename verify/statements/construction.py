@@ -31,9 +31,9 @@ class Request:
     """The options of `prove` that a construction may read.
 
     heads: H, None for the construction's default. head_width: d_h. value_width: d_v. saturation:
-    bits to which every head is to saturate, only if the construction takes the option. beta: of a
-    retrieval. seed: of random searches. progress: called as progress(done, of). Source:
-    docs/constructions.md.
+    bits to which every head is to saturate, only if the construction takes the option. beta: the β
+    of a retrieval. seed: the seed of random searches. progress: called as progress(done, of).
+    Source: docs/constructions.md.
 
     >>> from attncert import Request
     >>> Request(heads=3).head_width
@@ -59,7 +59,7 @@ class LayerTheorem:
     follows: further claims about the finished weights; they may rest on any earlier claim.
     heads:   in a report, the paragraph above the table of heads.
     owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
-             code than the builder's. None: it does if all hypotheses hold.
+             code than the builder's. If None, it does if all hypotheses hold.
     """
 
     r: str | None = None

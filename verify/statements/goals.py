@@ -34,7 +34,7 @@ from attncert.verify.statements.states import Unreached, Views
 
 
 class Concluded(NamedTuple):
-    """claims: the last is the conclusion. exact, bounds: as for `certified`."""
+    """claims: the last is the conclusion. exact, bounds: passed to `certified`."""
 
     claims: list[Claim]
     exact: bool = True
@@ -58,7 +58,7 @@ class Exact:
     """
 
     def concluded(self, views: Views) -> Concluded:
-        """Undecided if balls do not decide it, or a block cannot be applied."""
+        """The claims; undecided if balls leave it open or a block cannot be applied."""
         concluded = _limited(views, at_most(Fraction(0)))
         every = counted(views.data.T, "example", "these")
         statement = f"The network outputs exactly the label, for each of {every}."
@@ -84,7 +84,7 @@ class Within:
         object.__setattr__(self, "bound", _number("bound", self.bound))
 
     def concluded(self, views: Views) -> Concluded:
-        """Undecided if balls do not decide it, or a block cannot be applied."""
+        """The claims; undecided if balls leave it open or a block cannot be applied."""
         return _limited(views, at_most(self.bound))
 
 
@@ -94,7 +94,7 @@ class Nearest:
     one. For one-hot labels that is the argmax, and the margin is the lead of the output at the
     label over the largest other one.
 
-    margin, arithmetic, errors: as for `Within`. Vacuous if all labels are
+    Margin, arithmetic and errors are as for `Within`. Vacuous if all labels are
     equal. Source: verify/outputs/nearest.py.
 
     >>> Nearest(), Nearest(margin="1/2")
@@ -108,7 +108,7 @@ class Nearest:
             object.__setattr__(self, "margin", _number("margin", self.margin))
 
     def concluded(self, views: Views) -> Concluded:
-        """Undecided if balls do not decide it, or a block cannot be applied."""
+        """The claims; undecided if balls leave it open or a block cannot be applied."""
         return _limited(views, nearest() if self.margin is None else at_least(self.margin))
 
 

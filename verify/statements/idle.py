@@ -21,7 +21,7 @@ from attncert.verify.statements.states import Views
 
 def idle(views: Views) -> list[Claim]:
     """Which blocks change no state on these data, and which units are 0 at every vector that their
-    block is applied to. No claim if there are none. Both are counted from 1."""
+    block is applied to. If there are none, there is no claim. Both are counted from 1."""
     network, still, off = views.network, list[int](), dict[int, list[int]]()
     if network.depth == 1 and not network.units:
         return []

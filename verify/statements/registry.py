@@ -69,7 +69,7 @@ def methods() -> tuple[Construction, ...]:
 
 
 def network_methods() -> tuple[Construction, ...]:
-    """The other constructions, which output the labels; without retrieval."""
+    """The other constructions, which output the labels, except retrieval."""
     return tuple(x for x in _registered.values() if x.layer is None and x.name != RETRIEVAL)
 
 
@@ -130,8 +130,9 @@ def _imported(place: str) -> Construction:
 
 
 def _module(name: str) -> ModuleType:
-    """Import a module, also from the current folder. That folder is first in the path during the
-    import, as with `python -m`, and last afterwards, so that no file there hides a library."""
+    """Import a module, which may be in the current folder. During the import that folder is first
+    in the path, as with `python -m`; afterwards it is last, so that no file there hides a
+    library."""
     here = os.getcwd()
     sys.path.insert(0, here)
     try:

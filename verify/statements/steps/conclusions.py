@@ -91,8 +91,8 @@ def full_rank(
 
 
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
-    """Whether `layer_rank` computes the rank: if Z is large, whatever the machine, so that equal
-    input gives equal output, or if a GPU was requested."""
+    """Whether `layer_rank` computes the rank: if Z is large or a GPU was requested. This does not
+    depend on the machine, so that equal input gives equal output."""
     return device == "cuda" or data.T * len(layer.distinct.heads) * data.d >= BLOCKS_FROM
 
 
@@ -243,7 +243,8 @@ def _outputs(data: Dataset) -> str:
 
 
 def no_grouping(failure: HypothesisFails) -> Claim:
-    """No order of the examples meets the partition condition (or none was found)."""
+    """The claim that some grouping meets the partition condition, if none does or none was
+    found."""
     return Claim(
         ids.SOME_PARTITION,
         "Some grouping of the examples into this many groups meets the partition condition.",

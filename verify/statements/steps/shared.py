@@ -102,7 +102,7 @@ def _separator(at: View, head: SteeringHead, number: int) -> Relations:
 
 
 def _next(row: list[fmpq], place: int) -> fmpq:
-    """The entry next to an extreme one; beyond it if there is no other."""
+    """The entry next to an extreme one, or one beyond it if there is no other."""
     return row[place] if len(row) > 1 else row[0] + (1 if place > 0 else -1)
 
 
