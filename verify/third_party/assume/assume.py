@@ -63,10 +63,10 @@ def assume(
 ) -> Assumed:
     """Do the assumptions of the paper's theorem hold, and what follows for a layer?
 
-    inputs: a data set, `verify.assume.inputs.LayerInputs` (as `load_inputs` reads them), or with
-    question.tokens whatever `Vectors.of` takes: queries (N, d) without contexts. The conclusion,
-    that A1 and A2 hold, rests on a claim for each: proved (exact, modulo primes or over ℚ),
-    refuted or undecided. Samples are separate claims; singular values are floats and numerical.
+    inputs: a data set, `verify.assume.inputs.LayerInputs` (as `load_inputs` reads them), or, if
+    question.tokens is set, anything that `Vectors.of` takes: queries (N, d) without contexts. The
+    conclusion, that A1 and A2 hold, rests on a claim for each: proved (exact, modulo primes or over
+    ℚ), refuted or undecided. Samples are separate claims; singular values are floats and numerical.
     Source: paper, Assumptions 1 and 2; docs/models-and-layers.md. Raises InputError.
 
     >>> from attncert import Assume, Dataset, assume

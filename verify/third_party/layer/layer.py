@@ -89,7 +89,7 @@ def layer(
     network of other blocks, its errors.
 
     weights: a file, or `attncert.Weights`. data: a recording also holds the outputs that the
-    weights must reproduce. mask: (T, n), True for the rows seen; None: that of the question.
+    weights must reproduce. mask: (T, n), True for the rows seen; None for that of the question.
     Returns a LayerAnswer, or a Proof for a network. Arithmetic: exact if all logits are integer
     multiples of ln 2, otherwise balls. Source: ours, docs/models-and-layers.md. Raises InputError.
 

@@ -79,7 +79,7 @@ def audit_layer(
     limit: Limit | None = None,
     progress: StageProgress = silent,
 ) -> LayerAudit:
-    """The audit, with all parts above. limit: the largest error allowed; None: `default_limit`.
+    """The audit, with all parts above. limit: the largest error allowed; None for `default_limit`.
     Raises InputError."""
     limit = limit or default_limit(attention.data)
     progress("layer: weights", 0, 5)

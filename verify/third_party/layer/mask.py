@@ -88,9 +88,9 @@ def _places(data: Dataset) -> list[int]:
 def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
     """The mask in a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
-    The file is an .npz with `mask`: 1 or true for the rows seen. Or it has `attn_mask` or
-    `key_padding_mask` as torch.nn.MultiheadAttention takes them: true for hidden rows. Returns
-    True for the rows seen, and the outputs that the file records if `record` saved it. Raises
+    The file is an .npz with `mask`: 1 or true for the rows seen. Instead it may have `attn_mask` or
+    `key_padding_mask` as torch.nn.MultiheadAttention takes them: true for hidden rows. Returns True
+    for the rows seen, and the outputs that the file records if `record` saved it. Raises
     InputError.
     """
     arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # of any suffix
