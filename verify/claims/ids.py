@@ -1,6 +1,7 @@
 """The ids of claims, and functions that make and parse them.
 
-An id goes by dots from general to particular. Ids of these forms are made here and nowhere else:
+The parts of an id, separated by dots, go from general to particular. Ids of these forms are made
+here and nowhere else:
 
     hypothesis.<name>      a hypothesis of a theorem about the data
     head.<number>.<step>   a step of the proof for one head, counted from 1

@@ -32,9 +32,9 @@ from attncert.verify.statements.goals import Exact
 class Entry:
     """The result of one construction on the data.
 
-    claim: the conclusion, with its standing. hypotheses: the claims about them. proof: whether its
-    proof stands; None if it has neither steps nor promises, or if a hypothesis prevented the
-    building.
+    claim: the conclusion, with its standing. hypotheses: the claims about its hypotheses. proof:
+    whether its proof stands; None if it has neither steps nor promises, or if a hypothesis
+    prevented the building.
     costs: the costs of any network; empty if nothing was built. If the readout of a layer was too
     long to be written, only the full rank of its features is known: `costs` then has no bits, and
     its parameters are an upper bound.

@@ -48,8 +48,8 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     for invalid arguments, and for data without labels unless the claim is full-rank.
 
     data: contexts (T, n, d), queries (T, d), labels (T, m). Arithmetic: exact over ℚ, or modulo a
-    prime that lifts; each claim names its own. Source: paper, Theorem 1, with its steps numbered as
-    in docs/audit-of-theorem-1.md; other constructions name theirs.
+    prime if that proves the same over ℚ; each claim names its own. Source: paper, Theorem 1, with
+    its steps numbered as in docs/audit-of-theorem-1.md; other constructions name theirs.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

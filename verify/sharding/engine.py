@@ -85,8 +85,8 @@ def run(
 def dask(address: str) -> Iterator[Cluster]:
     """A client that is connected to the Dask scheduler at this address.
 
-    Raises InputError if the `dask` extra is missing, nothing answers in ten seconds, or the
-    cluster has no worker in a minute.
+    Raises InputError if the `dask` extra is missing, nothing answers within ten seconds, or the
+    cluster has no worker within a minute.
     """
     try:
         import distributed

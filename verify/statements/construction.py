@@ -59,7 +59,7 @@ class LayerTheorem:
     follows: further claims about the finished weights; they may rest on any earlier claim.
     heads:   in a report, the paragraph above the table of heads.
     owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
-             code than the builder's. If None, it does if all hypotheses hold.
+             code than the builder's. By default, all hypotheses must hold.
     """
 
     r: str | None = None

@@ -12,7 +12,7 @@ that all k-sets are independent over Q. About one in p of all sets is dependent 
 set is tested modulo another prime q, in more coordinates, and if it is dependent there too it is
 tested exactly: it is a witness or a false alarm, never a guess.
 
-The cost is known in advance, `nominal_seconds`. For k = 5 and 6 among many vectors, meeting in the
+The cost is known in advance (`nominal_seconds`). For k = 5 and 6 among many vectors, meeting in the
 middle is quicker (`middle`).
 
 Either way the sets are searched in independent *pieces*: the sets with a given smallest index, or

@@ -177,7 +177,8 @@ def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignor
 
 @_compiled
 def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: ignore[no-untyped-def]
-    """Test a set that is dependent modulo 5, given by two equal sums, modulo q, or list it."""
+    """Take a set that two equal sums show to be dependent modulo 5; test it modulo q, or list
+    it."""
     _, square, wide, inverses, q = checks
     members, size = np.empty(6, np.int64), 0
     for part in (first, second):
@@ -261,9 +262,9 @@ def equal_sums(  # type: ignore[no-untyped-def]
     checks: coordinates (N, 6) of `determinants.singular`, (k, N) and (N, w) modulo q, inverses, q.
     Sets of k, and sets of k - 1 with each other vector, are tested modulo q: `hits` (h, k) holds
     the dependent ones. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
-    k - 1 that are dependent in k coordinates. Returns the numbers of hits and of small sets (more
-    than fit are not written), and of the sets of k and of k - 1 tested. If the number of hits is
-    -1, more sums are equal than can be tested, and nothing is claimed.
+    k - 1 that are dependent in k coordinates. Returns the numbers of hits and of small sets (those
+    that do not fit are not written), and of the sets of k and of k - 1 tested. If the number of
+    hits is -1, more sums are equal than can be tested, and nothing is claimed.
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
