@@ -25,7 +25,7 @@ from attncert.terminal.progress import quiet
 
 _STDOUT = 1
 _parsed = cache(typer.main.get_command)  # takes longer than a short command
-_MOST = 500  # characters of an error message
+_MOST = 500  # the longest error message, in characters
 
 app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},

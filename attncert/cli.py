@@ -20,9 +20,9 @@ from attncert.constructions.endings import endings_interrupt
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
 from attncert.verify.questions.constructions import OURS
 
-_MOST = 300  # characters of an unexpected exception's message
+_MOST = 300  # the longest message of an unexpected exception, in characters
 _ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
-_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # not used here; wrong values break an import
+_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # wrong values break imports of libraries
 _MOMENT = 0.1  # seconds: Python has left the hook by then
 
 

@@ -3,7 +3,7 @@
     data                         data sets: read, rounded, generated
     exact                        integers, lattices, residues: arithmetic for all
     layer, construction          what a layer is; what a construction returns
-    paper, width_one, generic    constructions of layers, by `search`; `from_layer`: yours
+    paper, width_one, generic    constructions of layers, by `search`; `from_layer`: your own
     readout                      the values of a layer; `verify` calls it
     network                      blocks in a row, and constructions of networks
     given                        weights for given labels; `fit` and `capacity` call it

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-MOST = 200  # characters of a line
-_EACH = 60  # of one value in it
+MOST = 200  # the longest line, in characters
+_EACH = 60  # the longest value in it
 _COUNT = 10**15  # integers below it are written out
 
 

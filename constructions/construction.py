@@ -24,7 +24,7 @@ from attncert.constructions.search.grouping import consecutive, find, violation
 Groups = tuple[tuple[int, ...], ...]
 Result = TypeVar("Result")
 
-_SMALL = 4096  # entries of a context up to which its rank is computed at once
+_SMALL = 4096  # contexts with more entries are first tested by some of their columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,7 @@ def places(heads: int, r: int) -> int:
 
 
 def heads_to_place(examples: int, r: int) -> int | None:
-    """The smallest H that places them; None if there is none.
+    """The smallest H with which Theorem 1 places `examples`; None if there is none.
 
     >>> heads_to_place(25, 4), heads_to_place(26, 4), heads_to_place(1, 1), heads_to_place(2, 1)
     (8, 9, 1, None)
@@ -130,7 +130,7 @@ def heads_to_place(examples: int, r: int) -> int | None:
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:
-    """attempt(p) for the first of the builders' primes p that is not unlucky.
+    """The value of attempt(p) for the first of the builders' primes p that is not unlucky.
 
     Raises HypothesisFails, undecided, if all are unlucky.
     """
@@ -187,7 +187,7 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     """Groups of r and then r - 1 examples that meet the partition condition, and whether they are
     not consecutive.
 
-    Consecutive examples if the condition allows, else another grouping, into at most `heads`
+    The groups are consecutive if the condition allows it; else there are at most `heads`
     groups (None: the fewest, or more if fewer admit none). Raises HypothesisFails.
     """
     fewest = heads_to_place(data.T, r)
@@ -202,7 +202,7 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:
         return given_order, False
-    most = data.T if heads is None else heads  # one example each: any queries but parallel ones
+    most = data.T if heads is None else heads  # groups of one: for any but parallel queries
     few = [fewest, *(fewest + 2**k for k in range(most.bit_length()))]
     for allowed in [*(h for h in few if h < most), most]:
         try:

@@ -2,7 +2,7 @@
 
 SIGTERM and SIGHUP end a process at once: temporary files and child processes remain. So a command
 handles them like Ctrl-C, closes everything, and then ends by the same signal. Nothing changes
-outside the main thread, where no handler can be set, or if other code than Python has set one.
+outside the main thread, where no handler can be set, or if code outside Python has set one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _handled(
     handler: _Handler, names: tuple[str, ...], came: list[int], only: signal.Handlers | None = None
 ) -> Iterator[None]:
     """Set the handler for these signals, or only for those whose handler is `only`. After the block
-    the earlier handlers return, and the signals that `came` are raised again."""
+    the earlier handlers are restored, and the signals that `came` are raised again."""
     here = threading.current_thread() is threading.main_thread()
     numbers = [signal.Signals[name] for name in names if here and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

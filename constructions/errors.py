@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from attncert.constructions.foreign import printable
 
-_MOST = 120  # characters of the argument, and of the value
+_MOST = 120  # the longest argument and the longest value, in characters
 
 
 class InputError(ValueError):

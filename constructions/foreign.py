@@ -5,8 +5,8 @@ folders, and pages.
 
 - `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the
   direction of the text, begins a new line, or is invalid Unicode.
-- `safe_name`: a name for a data set, a set of vectors, a layer. It is one component of a path
-  without Markdown, HTML or LaTeX's dollar. Names are made safe when they are read.
+- `safe_name`: a name for a data set, a set of vectors or a layer. It is one component of a path
+  and contains no Markdown, HTML or dollar sign. Names are made safe when they are read.
 
 Other untrusted text in Markdown goes through `reports.words.text.code`.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-MOST_NAME = 64  # characters of a name
+MOST_NAME = 64  # the longest name, in characters
 
 
 def printable(text: object, limit: int | None = None) -> str:
@@ -64,9 +64,10 @@ def error_text(error: BaseException) -> str:
 
 
 def safe_name(text: str, default: str, most: int = MOST_NAME) -> str:
-    """A name: ASCII letters, digits, '.', '_' and '-', at most 64, no '.' or '-' at either end.
+    """A name: ASCII letters, digits, '.', '_' and '-', at most 64, with no '.' or '-' at either
+    end.
 
-    Other characters become '-'; `default` if nothing is left.
+    Other characters become '-'; the name is `default` if nothing is left.
 
     >>> safe_name("../../up/my data", "data"), safe_name("$x$", "data"), safe_name("..", "data")
     ('up-my-data', 'x', 'data')

@@ -30,8 +30,8 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
     layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
     `data`. Heads that place no example come last. heads: H, if stated; idle heads are added.
     Raises InputError if shapes do not fit, HypothesisFails if the layer has more heads than that,
-    and the same, undecided, if a logit is not an integer, or the rank of the features is less than
-    T modulo every prime tried. Source: docs/constructions.md.
+    and HypothesisFails, undecided, if a logit is not an integer, or the rank of the features is
+    less than T modulo every prime tried. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
@@ -106,7 +106,8 @@ def _logits(data: Dataset, layer: Layer, h: int) -> list[list[int]]:
 
 
 def _filled_up(table: list[list[int]], n: int) -> IntegerArray:
-    """The table (T, n), shorter rows filled up by their first entry, like `Dataset.contexts`."""
+    """The table (T, n); like `Dataset.contexts`, its shorter rows are filled up by their first
+    entry."""
     flat = [k for row in table for k in (*row, *row[:1] * (n - len(row)))]
     return narrow(flat, (len(table), n))
 

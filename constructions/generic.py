@@ -51,7 +51,7 @@ from attncert.constructions.search.placement import Block, Placement, independen
 from attncert.constructions.search.separation import differs
 
 _DOUBLINGS = 12  # values of b tried: 1, 2, 4, ..., 2048
-_DRAWS = 6  # more at every level: 6, 12, 18, ...
+_DRAWS = 6  # draws at the first level; each level has 6 more
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -218,7 +218,7 @@ class _Search:
                 yield _Draw(key, query, bound, number, logits, self.blocks.of(logits))
 
     def _weights(self, terms: int, bound: int) -> IntArray:
-        """(d, d_h): entries in ±1 at `terms` places of every column, or in -bound..bound."""
+        """(d, d_h): entries ±1 at `terms` places of every column, or entries in -bound..bound."""
         shape = self.data.d, self.width
         if terms == self.data.d:
             return self.rng.integers(-bound, bound, shape, endpoint=True)

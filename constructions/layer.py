@@ -191,7 +191,8 @@ class Layer:
 def scaled_head(
     data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray | None = None
 ) -> Head:
-    """The head of these integers, key and query times the data's denominators: logits are whole."""
+    """The head with these integers times the data's denominators as key and query: logits are
+    whole."""
     return Head(
         fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
         fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
@@ -233,7 +234,7 @@ def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
 
 
 def logit_ranges(head: Head, data: Dataset) -> list[int]:
-    """The largest less the smallest logit of each example: T integers in units of ln 2.
+    """The largest minus the smallest logit of each example: T integers in units of ln 2.
 
     At width one the logits are (query·e_t)·E⁽ᵗ⁾key. Raises ValueError as `integer_logits` does.
     """

@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq, fmpz
 
-_SHORT_BITS = 600  # of a number that is written in full in a sentence
+_SHORT_BITS = 600  # the longest number that a sentence writes in full
 _INTEGER = re.compile("-?[0-9]+", re.ASCII)
 
 # Bits of an integer that every Python reads and writes in JSON: under 640 digits.
@@ -74,7 +74,7 @@ def rounded_up(x: Fraction, digits: int) -> str:
 
 
 def integer(text: str) -> int:
-    """The integer of an optional minus sign and ASCII digits. Raises ValueError.
+    """The integer in a text of ASCII digits, with an optional minus sign. Raises ValueError.
 
     >>> integer("-" + "9" * 5000) == 1 - 10**5000
     True
@@ -85,7 +85,8 @@ def integer(text: str) -> int:
 
 
 def fraction(x: Fraction | int | str) -> Fraction:
-    """The rational, also of a text "p" or "p/q". Raises ValueError, and ZeroDivisionError.
+    """The rational number x, which may be a text "p" or "p/q". Raises ValueError, and
+    ZeroDivisionError.
 
     >>> fraction("-2/3") + 1
     Fraction(1, 3)

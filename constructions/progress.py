@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Progress = Callable[[int, int], None]  # progress(done, of); of = 0: unknown
-StageProgress = Callable[[str, int, int], None]  # progress(stage, done, of)
+Progress = Callable[[int, int], None]  # progress(done, total); 0 if the total is unknown
+StageProgress = Callable[[str, int, int], None]  # progress(stage, done, total)
 
 
 def silent(*stage_and_counts: str | int) -> None:

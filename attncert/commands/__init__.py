@@ -1,1 +1,1 @@
-"""The commands: questions in one file, each other command in its own."""
+"""The commands: those that answer questions in one file, each other command in its own."""

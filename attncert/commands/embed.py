@@ -1,4 +1,4 @@
-"""attncert embed: the inputs of a layer of a real model, as a folder for `attncert assume`."""
+"""attncert embed: saves the inputs of a real model's layer in a folder for `attncert assume`."""
 
 from __future__ import annotations
 

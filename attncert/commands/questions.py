@@ -95,8 +95,8 @@ def _load_vectors() -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class _Entry:
-    """function: of the arguments, the question and progress; returns an Answer. load: reads DATA.
-    loads_by: options of the question that it takes."""
+    """function: takes the arguments, the question and progress; returns an Answer. load: reads
+    DATA. loads_by: options of the question that it takes."""
 
     question: type[Question]
     function: Callable[[], Callable[..., Any]]

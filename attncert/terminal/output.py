@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from attncert.verify.questions.question import Question
 
 
-_LEAST = 2**30  # bytes of address space
+_LEAST = 2**30  # the least address space, in bytes
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
-    """The folder of --out, else attncert-report/NAME."""
+    """The folder that --out names, by default attncert-report/NAME."""
     return Path("attncert-report", name) if out is None else out
 
 
@@ -82,7 +82,7 @@ def deliver(
 def _say(
     summary: Mapping[str, Any], sentences: Sequence[str], folder: Path | None, as_json: bool
 ) -> None:
-    """summary: printed with --json; folder: the report's, None without a report."""
+    """summary: what --json prints; folder: the folder of the report, if there is one."""
     from attncert.reports.report import PAGE
 
     if as_json:
@@ -92,8 +92,8 @@ def _say(
 
 
 def answer_alone() -> AbstractContextManager[Any]:
-    """A context in which libraries and third-party constructions print to stderr: stdout is for the
-    answer."""
+    """A context in which libraries and third-party constructions print to stderr, so that stdout
+    holds only the answer."""
     return redirect_stdout(sys.stderr)
 
 
@@ -113,4 +113,4 @@ def print_json(content: dict[str, Any]) -> None:
 
 
 class Interrupted(Exception):
-    """Ctrl-C after which some work is kept: the message says which."""
+    """Ctrl-C was pressed, and the message says what work is kept."""

@@ -23,9 +23,9 @@ from numpy.lib import format as npy
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
 
-MAX_ARRAY_BYTES = 2**31  # of the three arrays of an .npz together, unpacked
-MAX_HEADER_BYTES = 2**12  # of one array in an .npz; NumPy writes 118
-MAX_DIRECTORY_BYTES = 2**12  # of the archive's list of members; NumPy writes under 200
+MAX_ARRAY_BYTES = 2**31  # limit for the three arrays of an .npz together, unpacked
+MAX_HEADER_BYTES = 2**12  # limit for one array's header; NumPy writes 118
+MAX_DIRECTORY_BYTES = 2**12  # limit for the list of members; NumPy writes under 200
 
 _NPZ = "an .npz archive as numpy.savez writes it"
 _LOCAL = 30  # bytes before the name in the local header of a member
@@ -84,7 +84,8 @@ def read_arrays(
 def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
     """All arrays of an uncompressed .npz, mapped read-only and not loaded.
 
-    The checks are those of `read_arrays`; only int8 to int64 in C order. Raises InputError.
+    The checks are those of `read_arrays`; the arrays must be int8 to int64 in C order. Raises
+    InputError.
     """
     with _refused(source, f"{_NPZ}, uncompressed"):
         _require_short_directory(file)
@@ -96,7 +97,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
                     raise zipfile.BadZipFile("compressed, or two arrays of one name")
                 with archive.open(info) as member:
                     header = _header(member, key)
-                file.seek(info.header_offset + _LOCAL - 4)  # of the name and of what follows it
+                file.seek(info.header_offset + _LOCAL - 4)  # lengths of name and extra field
                 lengths = [int.from_bytes(file.read(2), "little") for _ in range(2)]
                 start = info.header_offset + _LOCAL + sum(lengths)
                 if header.start + header.bytes != info.file_size or start + info.file_size > size:
@@ -139,7 +140,7 @@ def _require_short_directory(file: BinaryIO) -> None:
 
 @dataclass(frozen=True)
 class _Header:
-    """The header of an array. start: bytes before its numbers."""
+    """The header of an array. start: the number of bytes before the array's numbers."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -159,7 +160,7 @@ def _header(member: IO[bytes], key: str) -> _Header:
     start = io.BytesIO(member.read(MAX_HEADER_BYTES))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of headers that Python 2 wrote
+            warnings.simplefilter("error")  # NumPy warns of headers that Python 2 wrote
             shape, fortran, dtype = _HEADERS[npy.read_magic(start)](start)
         if any(size < 0 for size in shape):
             raise ValueError("a negative size")
@@ -171,5 +172,5 @@ def _header(member: IO[bytes], key: str) -> _Header:
 
 
 def _array(member: IO[bytes]) -> AnyArray:
-    """The array, whose header was checked."""
+    """The array with this header, which was checked."""
     return npy.read_array(member, allow_pickle=False)

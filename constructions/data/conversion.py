@@ -23,12 +23,12 @@ from attncert.constructions.arrays import AnyArray, IntArray, IntegerArray, Obje
 from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import integer
 
-MAX_AXES = 8  # of nested lists
-MAX_DIGITS = 4_300  # of a number in JSON; Python's own default limit
+MAX_AXES = 8  # the deepest nesting of lists
+MAX_DIGITS = 4_300  # the longest number in JSON: Python's own default limit
 
 
 class Longest(NamedTuple):
-    """The largest number of digits of p and of q in a string "p/q", and of bits of the common
+    """The largest numbers of digits of p and q in a string "p/q", and of bits of the common
     denominator, by which every numerator grows."""
 
     digits: int

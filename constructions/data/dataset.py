@@ -30,7 +30,7 @@ class Origin:
     """The origin of data; this class is for data as given. Others are in verify/provenance.
 
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
-    keys: `origin` of a certificate (docs/certificate.md). blocks: those of a network that made the
+    keys: `origin` of a certificate (docs/certificate.md). blocks: the network that made the
     data from `stored`, which a certificate then holds. settings: for answer.json. paragraph: for
     the page of a report, after its summary of the data.
     """
@@ -74,7 +74,7 @@ class Origin:
         return ""
 
     def held(self, certificate: Mapping[str, Any]) -> str:
-        """A sentence on which data a certificate holds, if they are not the data themselves."""
+        """A sentence that says which data a certificate holds, if it does not hold these."""
         return ""
 
 
@@ -188,7 +188,7 @@ class Dataset:
 
     @property
     def ragged(self) -> bool:
-        """Contexts of different numbers of tokens, or with repeated ones."""
+        """Whether contexts differ in their numbers of tokens or repeat tokens."""
         return self.counts is not None or self.order is not None
 
     @property
@@ -231,7 +231,7 @@ class Dataset:
 
     @property
     def shared(self) -> bool:
-        """One context for all examples (also when T = 1)."""
+        """Whether all examples have one context (also true if T = 1)."""
         return self.contexts.shape[0] == 1
 
     def tokens(self, t: int) -> int:
@@ -244,7 +244,8 @@ class Dataset:
 
     @property
     def token_counts(self) -> list[int] | None:
-        """`tokens` of a certificate, if they differ and the data are not sequences."""
+        """The field `tokens` of a certificate, if the numbers differ and the data are not
+        sequences."""
         counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
@@ -295,7 +296,7 @@ class Dataset:
         return self.labels.matrix()
 
     def take(self, examples: Sequence[int] | int) -> Dataset:
-        """The data set of these examples, in this order; an integer: the first ones."""
+        """The data set of these examples, in this order; for an integer, the first ones."""
         if not isinstance(examples, (Sequence, np.ndarray)):
             count = operator.index(examples)
             if not 1 <= count <= self.T:

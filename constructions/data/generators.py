@@ -17,7 +17,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 
-_DRAWS = 1000  # of a matrix, until it has full rank
+_DRAWS = 1000  # attempts to draw a matrix of full rank
 
 
 def random(

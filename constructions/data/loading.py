@@ -43,11 +43,11 @@ _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)}
 _KEYS = "contexts, queries and labels"
 STDIN = "standard input"
 _Read = TypeVar("_Read")
-Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
+Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # keys: suffixes, no dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # in no column name
+_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # never in a header
 _FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{"}
-_SHORT = 600  # digits that int() reads whatever limit the environment sets
+_SHORT = 600  # int() reads that many digits under any limit of the environment
 
 
 def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
@@ -230,9 +230,9 @@ def read_npz(
 
 
 def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
-    """The rows of a CSV file (UTF-8, commas), cells as in JSON: integers, decimals, "p/q".
+    """The rows of a CSV file (UTF-8, commas); cells are integers, decimals or "p/q", as in JSON.
 
-    A first row without any number is a header, left out; so are empty lines. Raises InputError.
+    A first row without any number is a header; it and empty lines are skipped. Raises InputError.
     """
     text = file.read(MAX_JSON_BYTES + 1)
     if len(text) > MAX_JSON_BYTES:
@@ -256,7 +256,7 @@ class _Literal(str):
 
 
 class _Duplicate(Exception):
-    """A key that occurs twice in one JSON object."""
+    """A key occurs twice in one JSON object."""
 
 
 def _decimal(text: str) -> Decimal | _Literal:

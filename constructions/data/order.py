@@ -15,8 +15,8 @@ from attncert.constructions.arrays import IntArray
 class Order:
     """Which row each token is: `order[t][i]` is the row of token i of example t.
 
-    sequences: of rows, each stored once. examples: for each example a sequence and a number of
-    tokens, counted from the beginning of that sequence; these are its context.
+    sequences: lists of rows, each stored once. examples: for each example a sequence and the
+    length of the prefix that is its context.
 
     >>> order = Order((np.array([0, 1, 0]),), ((0, 2), (0, 3)))
     >>> order[0].tolist(), order[1].tolist(), order.counts(2).tolist()

@@ -22,8 +22,8 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError, require_seed, whole
 
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
-MOST_TOKENS = 2**20  # in all sequences: a count of a symbol times a residue is exact
-MOST_BOUND = 2**31  # of drawn numbers
+MOST_TOKENS = 2**20  # limit for all sequences: counts times residues are then exact
+MOST_BOUND = 2**31  # the largest bound of drawn numbers
 _DRAWS = 100  # attempts to draw different rows
 
 Place = tuple[int, int]
@@ -31,8 +31,8 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Sequences(Origin):
-    """Sequences of rows of an embedding (V×d). positions: P×d, P at least the longest length, or
-    None. examples: pairs of a sequence and a position in it, from 0."""
+    """Sequences of rows of an embedding (V×d). positions: P×d with P at least the longest length,
+    or None. examples: pairs of a sequence and a position in it, from 0."""
 
     embedding: ExactArray
     positions: ExactArray | None

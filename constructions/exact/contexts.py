@@ -1,4 +1,4 @@
-"""Products of the contexts with integer columns; and which contexts are the same for a layer."""
+"""Products of contexts with integer columns, and a test of which contexts a layer confuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 
-_TOGETHER = 2**22  # entries of the contexts multiplied together
+_TOGETHER = 2**22  # entries of contexts in one product
 
 
 def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:

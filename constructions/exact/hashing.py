@@ -40,7 +40,7 @@ def distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def direction(vector: Sequence[int]) -> tuple[Hashed | None, int]:
-    """(primitive, scale) with vector = scale · primitive, whose first nonzero entry is positive:
+    """(primitive, scale) with vector = scale · primitive; its first nonzero entry is positive:
     parallel vectors have one primitive. (None, 0) for the zero vector.
 
     >>> direction([0, -4, 6]), direction([0, 0])

@@ -15,7 +15,7 @@ from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.data.exact_array import narrow
 
 _LIMIT = 2**62
-_SHORTEST_LIMB = 2  # bytes
+_SHORTEST_LIMB = 2  # in bytes
 
 
 def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:
@@ -50,7 +50,7 @@ def _limbs(array: IntegerArray, size: int) -> FloatArray:
 
 
 def _from_limbs(limbs: IntArray, size: int) -> list[int]:
-    """The numbers Σ_k limbs[k]·2^(8·size·k), in order; limbs (k, ...) of at most 2^53.
+    """The numbers Σ_k limbs[k]·2^(8·size·k), in order; the limbs (k, ...) are at most 2^53.
 
     Each limb passes its carry on to the next one, so that bytes remain.
     """

@@ -34,7 +34,7 @@ PRIME_62 = 4611686018427377339
 
 
 def is_safe_with_primitive_two(p: int) -> bool:
-    """Whether p and (p - 1)/2 are odd primes and 2 is a primitive root modulo p.
+    """Whether p and (p - 1)/2 are odd primes, with 2 a primitive root modulo p.
 
     >>> [p for p in range(200) if is_safe_with_primitive_two(p)]
     [11, 59, 83, 107, 179]

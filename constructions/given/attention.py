@@ -1,4 +1,5 @@
-"""Outputs and Jacobian of an attention layer, by any array library, in floats or modulo a prime.
+"""Outputs and Jacobian of an attention layer, computed by any array library, in floats or modulo a
+prime.
 
 Example t has the context E (n×d) and the query e. Head h, with K, Q (d×d_h), V (d×d_v) and its rows
 O (d_v×m) of the output matrix, computes
@@ -24,7 +25,7 @@ from typing import Any
 
 from array_api_compat import array_namespace, device
 
-Array = Any  # of NumPy, CuPy or another library of the array API standard
+Array = Any  # an array of NumPy, CuPy or another library of the array API standard
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Shape:
 
     @property
     def free(self) -> int:
-        """Weights that a search changes: all; if d_v ≥ m, not the output, which is [I_m; 0]."""
+        """The number of weights that a search changes: all, except the output [I_m; 0] if d_v ≥
+        m."""
         return self.parameters if self.value_width < self.m else self.attention
 
     def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:
@@ -91,7 +93,7 @@ def jacobian(
 ) -> tuple[Array, Array]:
     """(T, m) outputs and their derivatives (T, m, free) by the first `free` weights (1).
 
-    free: `shape.attention` (the output matrix is constant); None: all. Numbered alike.
+    free: `shape.attention` (the output matrix is constant); None: all. The numbering is the same.
     """
     key, query, value, output = shape.split(weights)
     p, q = attend(contexts, queries, key, query, times)

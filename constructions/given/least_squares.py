@@ -11,10 +11,10 @@ quadratically (Yamashita and Fukushima, *On the rate of convergence of the Leven
 method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J promised.
 
 *Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares both, from the same start with
-the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, the usual case here; "trf"
-finds the same solutions in the same number of steps, but factors J by singular values (or iterates
-on it), although one solve of the smaller system is enough, and it runs on NumPy only. It is several
-times slower at T = 360.
+the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, the usual case here; its
+"trf" finds the same solutions in the same number of steps, but factors J by singular values (or
+iterates on it), although one solve of the smaller system is enough, and it runs on NumPy only. It
+is several times slower at T = 360.
 
 **Start.** Contexts, queries and labels are scaled to about unit size by powers of two, so that
 scaling back rounds nothing. Weights are normal with standard deviation (4 d² d_h)^(-1/4): logits of
@@ -35,7 +35,7 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.brief import in_brief
 from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
 
-TOLERANCE = 1e-12  # for the largest error, if labels are of about unit size
+TOLERANCE = 1e-12  # the largest error allowed for labels of about unit size
 MAX_STEPS = 200
 _EASIER, _HARDER = 1 / 4, 4.0  # factors of λ after a step that does well, or fails
 _PATIENCE = 25  # consecutive steps that may each lower |f|² by less than a tenth
@@ -52,8 +52,8 @@ class DescentStep:
 @dataclass(frozen=True)
 class Descent:
     """weights: float64, numbered as `Shape` says, in the scale of the data. converged: whether the
-    largest error is at most the tolerance. error: the largest, for the unscaled labels. why: the
-    reason if it did not converge.
+    largest error is at most the tolerance. error: the largest error of the unscaled labels. why:
+    the reason if the search did not converge.
     """
 
     shape: Any
@@ -114,7 +114,7 @@ def descend(
         progress=progress,
     )  # fmt: skip
     converged, why = found.error <= tolerance, found.why
-    with np.errstate(all="ignore"):  # for denormal data 1/E is infinite
+    with np.errstate(all="ignore"):  # 1/E is infinite if the data are denormal
         weights = xp.concat((found.weights, x[free:])) * factors
     if converged and not bool(xp.all(xp.isfinite(weights))):
         converged, why = (
@@ -126,7 +126,7 @@ def descend(
 
 @dataclass(frozen=True)
 class Minimum:
-    """weights: the last ones. error: the largest. why: the error is above the tolerance."""
+    """weights: the last weights. error: the largest error. why: it is above the tolerance."""
 
     weights: Array
     error: float
@@ -144,7 +144,7 @@ def minimise(
     patience: int = _PATIENCE,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Minimum:
-    """Levenberg and Marquardt's steps from x until the largest of the errors is at most the
+    """Take Levenberg-Marquardt steps from x until the largest error is at most the
     tolerance. errors: f(x), (N,); slopes: J(x), (N, P). Deterministic on one machine."""
     xp, level, steps, slow, why = array_namespace(x), 1.0, list[DescentStep](), 0, ""
     f = errors(x)
@@ -234,7 +234,7 @@ def _measure(xp: Any, f: Array) -> tuple[float, float]:
 
 
 def unit(xp: Any, array: Array) -> float:
-    """A power of two near the root mean square, 1 for zeros."""
+    """A power of two near the root mean square, or 1 if all numbers are 0."""
     largest = float(xp.max(xp.abs(array)))
     if not 0 < largest < math.inf:
         return 1.0

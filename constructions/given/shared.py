@@ -37,14 +37,14 @@ from attncert.constructions.given.attention import Array, Shape, jacobian
 from attncert.constructions.given.least_squares import Descent, descend
 
 _TOKENS = 4
-_GRID = np.linspace(-6, 6, 481)  # s
-_SLOPES = (1.6, 6.0)  # the largest μ
+_GRID = np.linspace(-6, 6, 481)  # values of s
+_SLOPES = (1.6, 6.0)  # range of the largest μ
 _DRAWS = 500
-_MOST_POINTS, _MOST_OF_ONE = 14, 8  # m, and of one head
-_ENDS = 30  # results of the search for solutions, one head
+_MOST_POINTS, _MOST_OF_ONE = 14, 8  # the largest m; the same for one head
+_ENDS = 30  # results of the search for solutions with one head
 _GAIN = 1e-9  # the search ends when |R s|² falls by less
 _PATIENCE = 100
-_ROOM = 1.02  # height of the turns of one head, for labels from -1 to 1
+_ROOM = 1.02  # height of one head's turns if labels are from -1 to 1
 
 
 def whitening(rows: FloatArray) -> FloatArray:

@@ -29,7 +29,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.given.law import Spans
 from attncert.constructions.layer import Head, Layer, scaled_head
 
-BOUNDS = (3, 30, 999)  # of the random integers: short ones first, then ones that rarely coincide
+BOUNDS = (3, 30, 999)  # bounds of the random integers; larger ones rarely coincide
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def worth(k: int, head_width: int, differences: int, queries: int) -> int:
 
 
 def best_sizes(heads: int, head_width: int, spans: Spans) -> tuple[int, ...]:
-    """Sizes of the sets that are worth most: an even division of the heads.
+    """Sizes of the sets that are worth most, with the heads divided evenly.
 
     >>> best_sizes(12, 1, Spans(768, 0, 768, 1)), best_sizes(5, 1, Spans(4, 0, 4, 1))
     ((12,), (3, 2))
@@ -89,7 +89,7 @@ def draw_groups(
     bound: int = BOUNDS[-1],
     seed: int = 0,
 ) -> Zero:
-    """Sets of these sizes with random integers from -bound to bound; a set of one has value 0.
+    """Sets of these sizes with random integers from -bound to bound; a single head has value 0.
 
     value_width: d_v, default m. If d_v ≥ m the output of every head is [I; 0]; else one random
     matrix for each set. Exact, and deterministic in the seed. The rank is not examined here.

@@ -29,7 +29,7 @@ from attncert.constructions.search.saturation import (
 from attncert.constructions.search.separation import Pair, separating_pairs, separators
 from attncert.constructions.search.steering import Reducer, Solver, short_kernel
 
-_PAIRS = 8  # pairs (u, v) for which the whole head is computed
+_PAIRS = 8  # the number of pairs (u, v) for which the whole head is computed
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PaperDraft:
 
     @property
     def bits(self) -> int:
-        """Bits that the head adds to the softmax denominators of all examples."""
+        """The bits that the head adds to the softmax denominators of all examples."""
         return sum((self.logits.max(axis=1) - self.logits.min(axis=1)).tolist())
 
 
@@ -212,7 +212,7 @@ class PaperBuilder:
         return np.stack(list(different.values()))
 
     def _steer(self, t: int, dual: Dual, logits: IntegerArray) -> tuple[IntegerArray, IntegerArray]:
-        """w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
+        """The w_t (coordinates) with E⁽ᵗ⁾w_t = logits up to a constant, and E⁽ˢ⁾w_t for all s."""
         count, n, k = self.context_images.shape
         if logits.min() == logits.max():
             return np.zeros(k, dtype=np.int64), np.zeros((count, n), dtype=np.int64)

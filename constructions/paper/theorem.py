@@ -16,9 +16,9 @@ c·(v·e_s)·E⁽ˢ⁾u + β_s with β_s = Σ_t (ê_t·e_s) E⁽ˢ⁾w_t, so as 
 of E⁽ˢ⁾ where (v·e_s)·E⁽ˢ⁾u is largest. The first head has no earlier examples and no u vᵀ.
 
 Logits are in units of ln 2 and integral for *all* examples, so that every softmax weight is a
-rational number. For this, u and w_t are taken from the lattice of points with integral products
-with all context rows, v and f_t ê_t from that of all queries (f_t: the smallest factor that makes
-the dual vector integral; g_t is then a multiple of f_t).
+rational number. So u and w_t are taken from the lattice of points with integral products
+with all context rows, and v and f_t ê_t from that of all queries (f_t: the smallest factor that
+makes the dual vector integral; g_t is then a multiple of f_t).
 """
 
 from __future__ import annotations

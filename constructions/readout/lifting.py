@@ -40,9 +40,9 @@ from attncert.constructions.layer import integer_logits
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
-_EXACT = 2**52  # sums of products that float64 holds
+_EXACT = 2**52  # bound for sums of products in float64
 _MARGIN = 128  # bits by which a reconstruction must be shorter than a random one
-_FIRST, _FURTHER = 1.5, 0.08  # first attempt, further steps: in multiples of the predicted bits
+_FIRST, _FURTHER = 1.5, 0.08  # first and further attempts, as multiples of the predicted bits
 _CHUNK = 256  # digits between two calls of `progress`
 _SMALL = lcm(*range(1, 64))
 
@@ -146,7 +146,7 @@ def join_digits(digits: Sequence[int], base: int) -> Any:
 
 
 def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
-    """The D > 0 of the fraction N/D ≡ x with N and D shorter than √m by margin/2 bits, if any.
+    """The D > 0 of the fraction N/D ≡ x with N and D shorter than √m by margin/2 bits, or None.
 
     N/D mod m = x means that (N, D) is in the lattice spanned by (m, 0) and (x, 1), whose shortest
     vector has about half the bits of m for a random x.
@@ -220,7 +220,7 @@ def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[S
 
 
 def _inverse(table: IntArray, p: int) -> DigitArray | None:
-    """The inverse mod p, uint32; None if there is none."""
+    """The inverse mod p, uint32; None if the matrix has none."""
     try:
         inverse = nmod_mat(*table.shape, table.ravel().tolist(), p).inv()
     except ZeroDivisionError:

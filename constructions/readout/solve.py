@@ -51,7 +51,7 @@ def predicted_bits(construction: BuiltLayer, data: Dataset) -> int:
     It is the sum of all logit ranges: each softmax denominator has about as many bits as its range,
     and row t of the cleared system has the product of its denominators as a factor.
     """
-    heads = construction.layer.heads[: len(construction.heads)]  # idle heads: all 0
+    heads = construction.layer.heads[: len(construction.heads)]  # idle heads are all 0
     return sum(sum(logit_ranges(head, data)) for head in heads)
 
 

@@ -58,9 +58,9 @@ def dimensions(data: Dataset) -> Dimensions:
 
 
 def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Groups:
-    """At most `heads` groups that meet P' and D, each in the order of D: the fewest that a greedy
-    search from the last group backwards finds. Raises HypothesisFails: decided if no grouping is
-    possible, else undecided.
+    """At most `heads` groups that meet P' and D, each in the order of D: the fewest groups that a
+    greedy search, backwards from the last group, finds. Raises HypothesisFails: decided if no
+    grouping is possible, else undecided.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -100,7 +100,7 @@ def _greedy(
         first = sizes.ordered(remaining, first=True)
         if first is not None and spans.independent(remaining):
             return [first, *reversed(groups)]
-        group: tuple[int, ...] = ()  # from the end of the given order
+        group: tuple[int, ...] = ()  # filled from the end of the given order
         for t in reversed(remaining):
             trial = sizes.ordered((*group, t), first=False)
             if trial and spans.independent(trial) and spans.closed(trial, remaining):

@@ -1,7 +1,7 @@
 """The features of one head for all examples, mod p and in float64, for data of any size.
 
-Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay in their dtype (one
-byte an entry, say) and are converted a few examples at a time.
+Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay in their dtype
+(say, one byte per entry) and are converted a few examples at a time.
 
 In a long shared context E, whose n < d rows are independent mod p, every feature is a combination
 of those rows, so its entries in n columns where E is invertible mod p determine it, and the ranks.
@@ -21,7 +21,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import mix, residues, softmax_float, softmax_mod
 from attncert.constructions.search.placement import Block, independent_rows
 
-_CACHED = 2**22  # entries
+_CACHED = 2**22  # the most entries kept as residues and floats
 _TOGETHER = 2**19  # entries converted together
 _LONG = 2**14  # entries of a shared context from which fewer columns save time
 
@@ -46,7 +46,7 @@ class FeatureBlocks:
             self._all = self._block(self._contexts)
 
     def in_features(self, pivots: Sequence[int]) -> tuple[int, ...]:
-        """The columns of the features that these columns of a block are."""
+        """The columns of the features to which these columns of a block belong."""
         return tuple(self.columns[list(pivots)].tolist())
 
     def of(self, logits: IntegerArray) -> Block:

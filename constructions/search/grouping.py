@@ -86,9 +86,9 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     """A grouping into at most `heads` groups that meets the partition condition.
 
     Built from the last group backwards: a last group must be independent and *closed* (no other
-    remaining query in its span); what remains is a smaller problem of the same kind. Greedy with
-    restarts, then, within _SEARCH_STEPS, all choices. Raises HypothesisFails: decided if all were
-    tried or a zero or parallel query excludes them, else undecided.
+    remaining query in its span); what remains is a smaller problem of the same kind. The search is
+    greedy with restarts, and then tries all choices within _SEARCH_STEPS. Raises HypothesisFails:
+    decided if all were tried or a zero or parallel query excludes them, else undecided.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -136,7 +136,7 @@ class QuerySpans:
         return int(fmpz_mat([self.table[t] for t in group]).rank()) == len(rows)
 
     def closed(self, group: Sequence[int], among: Sequence[int]) -> bool:
-        """No query of `among` outside the (independent) group lies in its span."""
+        """Whether no query of `among` outside the (independent) group lies in its span."""
         others = [t for t in among if t not in group]
         if not others:
             return True
@@ -153,13 +153,13 @@ class QuerySpans:
         return [g[-1] for g in larger if self.independent(g) and self.closed(g, rest)]
 
     def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
-        """An independent closed group of at most `most` of the remaining, from the end backwards.
+        """An independent closed group of at most `most` remaining queries, from the end backwards.
 
         The other queries are kept modulo the span of the group, mod p: a query may join if it is
         not 0 there, and no other is a multiple of it. If this holds mod p, it holds over Q.
         """
         rest, place, group = self.short[list(remaining)], len(remaining), list[int]()
-        while len(group) < most and (group or rest.any(axis=1).all()):  # 0 is in every span
+        while len(group) < most and (group or rest.any(axis=1).all()):  # every span contains 0
             alone = np.flatnonzero(_alone(rest)[:place])
             if not len(alone):
                 break
@@ -170,8 +170,8 @@ class QuerySpans:
 
 
 def _modulo(rows: IntArray, row: IntArray) -> IntArray:
-    """The residues mod _P of these rows minus multiples of a nonzero one: 0 at its largest
-    entry."""
+    """The residues mod _P of these rows minus multiples of a nonzero row, so that they are 0 at its
+    largest entry."""
     column = int(row.argmax())
     unit = row * pow(int(row[column]), -1, _P) % _P
     reduced: IntArray = (rows - rows[:, column, None] * unit) % _P
@@ -253,7 +253,8 @@ class _Search:
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
-    """A zero query or two parallel ones: in any grouping a group is dependent or spans both."""
+    """A zero query or two parallel queries: then in any grouping a group is dependent or spans
+    both."""
     first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         primitive, _ = direction(row)

@@ -28,7 +28,7 @@ from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduce
 
 # A cheaper candidate is preferred if it loses at most this many bits of conditioning.
 SLACK_BITS = 3
-_ROWS = 64  # rows eliminated together
+_ROWS = 64  # the number of rows eliminated together
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class Span:
         self._basis = np.zeros((0, d))
 
     def beyond(self, rows: Block) -> Block:
-        """The component of each row (k, d) outside the span: 0 mod p if the row lies in it."""
+        """The component of each row (k, d) outside the span; it is 0 mod p if the row lies in
+        it."""
         known = matmul_mod(rows.mod[:, self._pivots], self._echelon, self.prime)
         guide = rows.float
         with np.errstate(all="ignore"):
@@ -84,8 +85,8 @@ class Span:
 def choose(rests: Block, costs: Sequence[float]) -> int | None:
     """The cheapest candidate within SLACK_BITS of the farthest one; None if all lie in the span.
 
-    rests: (k, d), the components of the candidates outside the span. costs: k numbers. Ties go to
-    the farther candidate.
+    rests: (k, d), the components of the candidates outside the span. costs: k numbers. A tie goes
+    to the farther candidate.
     """
     with np.errstate(all="ignore"):
         lengths = np.nan_to_num(np.linalg.norm(rests.float, axis=1)).tolist()
@@ -115,7 +116,7 @@ class Placement:
         self._heads = 0
         size = examples, examples  # zeros take no memory before they are written to
         self._left = Block(np.zeros(size), np.zeros(size))
-        self._inverse = Block(np.zeros(size), np.zeros(size))  # of the rows of L that are placed
+        self._inverse = Block(np.zeros(size), np.zeros(size))  # the inverse of the placed rows of L
 
     @property
     def unplaced(self) -> list[int]:
@@ -187,7 +188,7 @@ class Placement:
 
 
 def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:
-    """The first rows of the block (N, d) that are independent mod p, at most `most`, and pivots.
+    """The first rows, at most `most`, of the block (N, d) that are independent mod p; their pivots.
 
     Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
     float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.

@@ -5,7 +5,7 @@ A head gives an earlier s the logits c·a_i + β_i, and a is largest at the row 
 
     1 - p < 2^-B   ⟺   S·(2^B - 1) < 1.
 
-S falls as c grows, since every a_L - a_i > 0: the c with this property are all from the least on.
+S falls as c grows, since every a_L - a_i > 0: once c has this property, so has every larger c.
 It lies between two bounds. If some δ_i ≤ B - 1, then S·(2^B - 1) ≥ 2 - 2^(1-B) ≥ 1; if all
 δ_i ≥ B + log2(n - 1), then S ≤ 2^-B. Between them, bisection finds it.
 """
@@ -24,7 +24,7 @@ _LINEAR = 4096  # values of c tried one by one before they are doubled
 
 
 def candidates_for_c(least: int) -> Iterator[int]:
-    """Values of c to try, from the least on: one by one, then doubled."""
+    """Values of c to try, from the least on: first one by one, then doubled."""
     yield from range(least, least + _LINEAR)
     for doubling in range(64):
         yield (least + _LINEAR) << doubling

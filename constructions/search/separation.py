@@ -1,11 +1,11 @@
 """Selector v and separator u: short integer combinations that distinguish examples.
 
 Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier s, (E_i - E_j)u = 0 for two rows
-of a context. None of these contains the whole lattice (v: the partition condition; u: the rows of E
-are distinct, by A2), so random combinations with coefficients in a box that doubles succeed with
-probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations of few terms come
-first, and then those of all terms: n independent rows of a context may be unit vectors in their
-images, and only n - 1 terms or more distinguish them.
+of a context. None of these contains the whole lattice (for v by the partition condition, for u
+because the rows of E are distinct, by A2), so random combinations with coefficients in a box that
+doubles succeed with probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations
+of few terms come first, and then those of all terms: n independent rows of a context may be unit
+vectors in their images, and only n - 1 terms or more distinguish them.
 
 The best pair has the shortest total logit range Σ_s |v·e_s| · range(E_s u): the bits that the head
 adds to the softmax denominators.
@@ -26,10 +26,10 @@ from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 
-_POOL = 512  # combinations tried per round, for each pair
-_KEEP = 12  # the shortest of them that are paired, for each pair
+_POOL = 512  # combinations tried in each round for each pair
+_KEEP = 12  # the number of shortest ones paired for each pair
 _PAIRS = 4  # the default number of pairs
-_CELLS = 2**22  # array cells worked on at once
+_CELLS = 2**22  # array cells processed at once
 _ROUND = 2**25  # cells of a round: large data get fewer combinations
 _EXACT_ROUND = 2**15  # the same if sums are beyond float64
 _FIRST = 32  # examples that every combination is tried on before the others
@@ -119,7 +119,7 @@ def apart(context_images: IntegerArray, rng: np.random.Generator) -> IntArray:
 
 
 def separates(images: AnyArray) -> BoolArray:
-    """(P, S, n) -> (P, S): a unique maximum and a unique minimum among the n entries."""
+    """(P, S, n) -> (P, S): whether the n entries have one maximum and one minimum."""
     if images.shape[-1] == 1:
         return np.ones(images.shape[:-1], dtype=bool)
     ordered = np.sort(images, axis=-1)
@@ -129,14 +129,14 @@ def separates(images: AnyArray) -> BoolArray:
 
 
 def differs(images: AnyArray) -> BoolArray:
-    """(P, S, n) -> (P, S): the n entries are distinct."""
+    """(P, S, n) -> (P, S): whether the n entries are distinct."""
     ordered = np.sort(images, axis=-1)
     distinct: BoolArray = np.all(ordered[..., 1:] > ordered[..., :-1], axis=-1)
     return distinct
 
 
 def selects(images: AnyArray) -> BoolArray:
-    """(P, S, 1) -> (P, S): nonzero."""
+    """(P, S, 1) -> (P, S): whether the entry is nonzero."""
     nonzero: BoolArray = images[..., 0] != 0
     return nonzero
 

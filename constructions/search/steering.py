@@ -40,7 +40,7 @@ class Solver:
         return cls(whole(kernel), whole(reach), whole(preimages), inverse)
 
     def factor(self, b: IntegerArray) -> int:
-        """The smallest positive f for which f·b is reached."""
+        """The smallest positive f for which some integer x has R x = f·b."""
         return int(self._coefficients(b).numer_denom()[1])
 
     def solve(self, b: IntegerArray) -> IntegerArray:
@@ -58,7 +58,7 @@ class Reducer:
     """Adds kernel combinations that make images·x short (LLL once, then Babai's nearest plane).
 
     kernel: (k, q) and images: (N, k), integers; the kernel is kept as a basis with reduced images.
-    The coefficients come from float64, of the leading bits of long numbers, and are applied
+    The coefficients are computed in float64 from the leading bits of long numbers and applied
     exactly: only the length depends on rounding, never the products R x.
     """
 

@@ -1,7 +1,8 @@
-"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. Names first, then some arrays.
+"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. Names are read first, then some
+arrays.
 
-A model's file is large and a layer small: one layer is read, within limits. Floats come as stored;
-bfloat16 as float32, which holds each of them exactly.
+A model's file is large and a layer small: one layer is read, within limits. Floats are read as
+stored, bfloat16 as float32, which holds each of them exactly.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.conversion import on_host
 from attncert.constructions.errors import InputError, extra
 
-MAX_BYTES = 2**26  # of the arrays of one layer, and of a JSON file
-MAX_NUMBERS = 2**24  # of one layer: each becomes a rational
+MAX_BYTES = 2**26  # limit for the arrays of one layer, and for a JSON file
+MAX_NUMBERS = 2**24  # limit for one layer: each number becomes a rational
 _STATES = ("state_dict", "model")  # keys of a checkpoint that hold its state dict
 
-Choose = Callable[[Sequence[str]], Collection[str]]  # of the names in a file, those to read
+Choose = Callable[[Sequence[str]], Collection[str]]  # picks the names to read from a file
 
 
 def from_npz(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
@@ -52,7 +53,7 @@ def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, A
             return _bfloats(path, brief) | {
                 name: content.get_tensor(name) for name in names if name not in brief
             }
-    except (  # AttributeError, TypeError: of a dtype that this NumPy does not have
+    except (  # AttributeError, TypeError: this NumPy lacks the dtype
         SafetensorError, AttributeError, KeyError, TypeError, ValueError, MemoryError
     ) as error:  # fmt: skip
         if isinstance(error, InputError):

@@ -23,7 +23,7 @@ from attncert.constructions.weights.stored import StoredLayer
 
 FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMINGS))
 
-_MOST_CONFIG = 2**20  # bytes
+_MOST_CONFIG = 2**20  # the longest configuration, in bytes
 _FILE = "an .npz, .safetensors, .pt or JSON file of weights"
 _STORED = "model.safetensors"  # in a model's folder
 _LISTED = 6  # names of arrays in a line that refuses them
@@ -35,7 +35,7 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 class Selection:
     """Which layer of a file is meant, and how it is read.
 
-    format: one of FORMATS. prefix: of the layer, if there are several. heads: H, if the file does
+    format: one of FORMATS. prefix: selects one of several layers. heads: H, if the file does
     not state it. config: the model's configuration; None: the layer's computation is assumed.
     source: the name of the configuration in errors; way_out: an alternative to it, for errors."""
 
@@ -51,7 +51,7 @@ class Selection:
             raise InputError("format", f"one of {', '.join(FORMATS)}", self.format)
 
     def place(self, names: Sequence[str], source: str) -> Place | None:
-        """The place of the layer; None for one in our own format. Raises InputError."""
+        """The place of the layer; None if it is in our own format. Raises InputError."""
         ours = self.format == "attncert" or own.NAMES.issuperset(names)
         if ours and self.format in ("auto", "attncert") and self.prefix is None:
             return None

@@ -30,17 +30,17 @@ from dataclasses import dataclass
 from attncert.constructions.errors import InputError
 
 Names = tuple[str, str]  # the weight and the bias of a projection
-_BUFFERS = ("bias", "masked_bias")  # of causal masks, in old files
+_BUFFERS = ("bias", "masked_bias")  # buffers of causal masks in old files
 
 
 @dataclass(frozen=True)
 class Naming:
-    """format: as --format has it. inputs: query, key and value, or one projection for all three,
-    in that order, head by head. output: the output projection. outside: further names that are not
-    part of attention, or prefixes of such names, with a dot. conv: a fused weight may be stored
-    (in, out), as by Conv1D. stacked: weights are (H, d, width), that of the output (H, width, m) or
-    (H·width, m). causal: the default for modules with these names. scale: the default scale of the
-    logits."""
+    """format: the name that --format takes. inputs: query, key and value, or one projection for all
+    three, in that order, head by head. output: the output projection. outside: further names that
+    are not part of attention, or prefixes of such names, with a dot. conv: a fused weight may be
+    stored (in, out), as by Conv1D. stacked: weights are (H, d, width), that of the output (H,
+    width, m) or (H·width, m). causal: the default for modules with these names. scale: the default
+    scale of the logits."""
 
     format: str
     inputs: tuple[Names, ...]

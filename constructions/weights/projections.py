@@ -1,9 +1,9 @@
 """From the projections of a layer, as libraries store them, to exact weights head by head.
 
-Stored: W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of query,
-key and value are ordered by head, d_h for each; keys and values have as many heads as queries. A
-fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H, d_v,
-m), are brought to that form first.
+Libraries store W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of
+query, key and value are ordered by head, d_h for each; keys and values have as many heads as
+queries. A fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h)
+and (H, d_v, m), are brought to that form first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PARTS = ("query", "key", "value")
 def of_projections(
     place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
 ) -> StoredLayer:
-    """The layer at this place. arrays: the arrays by full name. heads: H. Raises InputError."""
+    """The layer at this place. arrays: keys are full names. heads: H. Raises InputError."""
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
     if naming.stacked:
@@ -74,7 +74,7 @@ def of_projections(
 
 
 def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
-    """H, from the shape. Raises InputError."""
+    """H, taken from the shape of the weights. Raises InputError."""
     if len(query.shape) != 3 or 0 in query.shape:
         raise InputError(name, "of shape (H, d, d_h), no size 0", query.shape)
     if heads not in (None, query.shape[0]):

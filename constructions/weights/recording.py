@@ -30,10 +30,10 @@ from attncert.constructions.weights.load import Selection
 from attncert.constructions.weights.naming import NAMINGS, Place, places
 
 _NOTED = ("query", "context", "output")
-_MASKS = ("attention_mask", "attn_mask")  # of modules that are not PyTorch's own
+_MASKS = ("attention_mask", "attn_mask")  # names in modules that are not PyTorch's own
 _POSITIONS = ("position_ids", "cache_position")  # their effect shows in the outputs
 _UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-_MASKED = 0.5  # times the lowest number of a dtype: a float mask below it hides a row
+_MASKED = 0.5  # a float below this multiple of its dtype's lowest number hides a row
 
 
 @dataclass
@@ -120,11 +120,11 @@ def record(
     """Record the inputs and outputs of an attention module while the block runs.
 
     module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`), on
-    batches (B, n, d). positions: of the queries that become examples, in each sequence, -1 the
-    last; default: all. causal: whether position i sees only rows up to i, whatever mask is passed;
-    by default, if no mask is passed, the module's `is_causal` decides; without it, modules with
-    GPT-2's names (c_attn) are causal and others are not. A module that masks internally and has no
-    such attribute needs it. Queries that see no row are left out.
+    batches (B, n, d). positions: the places in each sequence of the queries that become examples
+    (-1: the last); default: all. causal: whether position i sees only rows up to i, whatever mask
+    is passed; by default, if no mask is passed, the module's `is_causal` decides; without it,
+    modules with GPT-2's names (c_attn) are causal and others are not. A module that masks
+    internally and has no such attribute needs it. Queries that see no row are left out.
     PyTorch's fast path, which bypasses modules, is off in the block. Raises InputError for a module
     that is not an attention layer, a mask that moves logits or differs between heads, a pass that
     does not run the projections once each (`_Pass`), another tensor among the module's arguments,

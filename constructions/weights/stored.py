@@ -28,7 +28,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Layer
 
-_MOST_PREFIX = 200  # characters
+_MOST_PREFIX = 200  # the longest prefix, in characters
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class StoredLayer:
     """layer: exact; over [x 1] and [e 1] where `biased`. dtype: how its numbers were stored, e.g.
     "float16". name: the file's name, made safe by `foreign.safe_name`.
 
-    unit, scale: of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by
-    √d). offset: b_O, 1×m, or None. format,
-    prefix: where the weights were found, the prefix made safe. type: of the model, if its
+    unit, scale: the unit and scale of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h)
+    or "sqrt-model" (by √d). offset: b_O, 1×m, or None. format,
+    prefix: where the weights were found, the prefix made safe. type: the type of the model, if its
     configuration was read (`model_types.py`); "": the layer's computation is assumed.
     """
 
@@ -104,7 +104,7 @@ def kinds(arrays: Mapping[str, Any]) -> str:
 
 
 def _with_ones(array: ExactArray) -> ExactArray:
-    """The last axis longer by one entry, a 1."""
+    """The array with a 1 appended along the last axis."""
     ones = np.full((*array.shape[:-1], 1), array.denominator, dtype=object)
     if array.denominator < 2**62:
         ones = ones.astype(np.int64)

@@ -21,7 +21,7 @@ _WAY_OUT = 'format="hf"'
 class Weights(StoredLayer):
     """A third-party attention layer, exactly as stored (`StoredLayer`).
 
-    Arithmetic: exact, floats as the rationals they are; `unit` and `scale` are of the logits.
+    Arithmetic: exact, floats as the rationals they are; `unit` and `scale` are those of the logits.
     Raises InputError. Source: docs/models-and-layers.md.
 
     >>> weights = Weights.load("examples/trained/after.npz", heads=3)
@@ -41,8 +41,8 @@ class Weights(StoredLayer):
 
         module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
         docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
-        output projections, fused or not: then it is assumed that nothing else acts. prefix: of the
-        layer, if the module has several. heads: needed if no attribute of the module states it.
+        output projections, fused or not: then it is assumed that nothing else acts. prefix: selects
+        the layer if the module has several. heads: needed if no attribute of the module states it.
         Raises InputError.
         """
         require_module(module)

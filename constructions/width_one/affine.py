@@ -55,7 +55,7 @@ def build(
 
 
 class _Builder(WidthOneBuilder):
-    """One u for any group: it separates all contexts."""
+    """One u that serves every group, because it separates all contexts."""
 
     def _separators(self, group: Sequence[int]) -> IntArray:
         return apart(self.key_coordinates.images, self.rng)

@@ -4,7 +4,7 @@ u and v matter only through E⁽ᵗ⁾u and v·e_t, and these must be integers f
 
   lattice   u and v in a basis of *all* such vectors, LLL-reduced for short images
             (constructions/exact/lattice.py): the shortest logits, for data of moderate size;
-  plain     integer combinations of the coordinates: no reduction, for large data. There u is
+  plain     integer combinations of the coordinates, not reduced, for large data. Here u is
             supported on a few coordinates, enough to tell the rows of every context apart.
 
 Only numerators appear: if D·E x = k, with D the common denominator, then E (D x) = k.
@@ -123,7 +123,7 @@ def _reduces_queries(T: int, d: int) -> bool:
 
 
 def _rows_differ(images: IntegerArray, rng: np.random.Generator) -> bool:
-    """True only if the rows of every context (T, n, k) are distinct: one u tells all apart."""
+    """Whether one random u tells the rows of every context (T, n, k) apart: then they differ."""
     k = images.shape[2]
     bound = max(2, min(2**60, 2**52 // max(1, integers.largest(images) * k)))
     u: IntArray = rng.integers(-bound, bound, (k,), endpoint=True)
@@ -140,7 +140,7 @@ def _units(d: int, support: IntArray) -> fmpq_mat:
 
 def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
     """An invertible square block of the rows (g, k), and its columns: the first independent."""
-    for columns in (2 * len(rows), rows.shape[1]):  # in most data the first 2g are enough
+    for columns in (2 * len(rows), rows.shape[1]):  # the first 2g are usually enough
         _, pivots = echelon_mod(residues(rows[:, :columns], prime), prime)
         if len(pivots) == len(rows):
             return integers.to_flint(rows[:, pivots]), pivots

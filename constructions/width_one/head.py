@@ -28,7 +28,7 @@ from attncert.constructions.width_one.coordinates import (
 )
 
 _PAIRS = 4  # pairs (u, v0) for which the whole head is computed
-_LARGE = 2**25  # T²·d above which it is one pair
+_LARGE = 2**25  # T²·d above which only one pair is tried
 _CANDIDATES = 8  # values of α tried together
 
 
@@ -61,7 +61,7 @@ class WidthOneDraft:
 
     @property
     def bits(self) -> int:
-        """Bits that the head adds to the softmax denominators of all examples."""
+        """The bits that the head adds to the softmax denominators of all examples."""
         spans = np.ptp(self.rows, axis=1)
         return int(integers.multiply(np.abs(self.products), spans).sum())
 
@@ -85,10 +85,10 @@ class WidthOneBuilder:
     def add(self, group: Sequence[int], short: bool = False) -> WidthOneDraft:
         """The proof's head for this group (the shortest of a few); the group is placed by it.
 
-        short: in a large layer, first try a head with v1 only. Raises UnluckyPrime.
+        short: in a large layer, first try a head with only v1. Raises UnluckyPrime.
         """
         solver = GroupQueries(self.query_coordinates.images, group, self.prime, self.seed)
-        eliminators = self.placed.eliminators(list(group))  # the same in every draft
+        eliminators = self.placed.eliminators(list(group))  # these are the same in every draft
         best: WidthOneDraft | None = None
         if short and self.pairs == 1 and self.placed.rows:
             best = self._without_selector(group, solver, eliminators)
@@ -147,7 +147,7 @@ class WidthOneBuilder:
             return self._us
         images = self.key_coordinates.images
         us = separators(images, self.placed.rows, self.rng, group, self.pairs)
-        self._us = us if self.data.shared else None  # there the same for every group
+        self._us = us if self.data.shared else None  # u is then the same for every group
         return us
 
     def _work_out(
@@ -205,7 +205,7 @@ class WidthOneBuilder:
         zero = Block(*np.zeros((2, 1, limit.mod.shape[1])))
         shifts = self.placed.residual(eliminators, zero, limit)
         span, chosen = Span(self.prime, shifts.mod.shape[1]), list[int]()
-        shared: dict[int, Block] = {}  # all points of a shared context, by factor
+        shared: dict[int, Block] = {}  # all points of a shared context; keys: factors
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
             if self.data.shared and factor not in shared:
                 shared[factor] = self._points(0, factor, candidates, rows[0])

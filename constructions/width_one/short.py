@@ -10,8 +10,8 @@ heads have nonzero logits, and the numbers in the readout have fewer bits.
 
 The search minimizes the bits per placed example. A pair places as many examples as its features
 raise the rank by, and this number only falls as other heads are added (rank is submodular): a count
-bounds all later ones. The first estimate is the number of unplaced examples that attend other than
-uniformly. So the pair with the best estimate is counted, and accepted if it is still the best (a
+bounds all later ones. The first estimate is the number of unplaced examples whose attention is not
+uniform. So the pair with the best estimate is counted, and accepted if it is still the best (a
 lazy greedy search).
 """
 
@@ -32,9 +32,9 @@ from attncert.constructions.search.separation import (
 )
 from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 
-_KEEP = 256  # shortest vectors u, and v, that are paired
+_KEEP = 256  # the number of shortest vectors u, and of v, that are paired
 _MOST = 4096  # combinations examined
-_CELLS = 2**28  # products of entries of that; large data get fewer
+_CELLS = 2**28  # products of their entries; large data get fewer combinations
 _TRIES = 16  # pairs worked out for one head
 
 
@@ -83,7 +83,7 @@ class ShortHeads:
         return None
 
     def _unplaced_moved(self) -> FloatArray:
-        """For each pair, the number of unplaced examples that attend other than uniformly."""
+        """For each pair, the number of unplaced examples whose attention is not uniform."""
         unplaced = self.builder.placed.unplaced
         return np.repeat(self._v_moves[:, unplaced] @ self._u_moves[:, unplaced].T, 2)
 
@@ -98,7 +98,7 @@ class ShortHeads:
         placed, draft = self.builder.placed, self.builder.draft(u, v)
         unplaced = placed.unplaced
         need, most = self._sizes()
-        if self.data.shared and not placed.rows:  # one of each class of equal ones
+        if self.data.shared and not placed.rows:  # one from each class of equal examples
             first = np.sort(np.unique(draft.products, return_index=True)[1]).tolist()
             unplaced = first if len(first) < need else unplaced
         rest = placed.remainder(unplaced, draft.features)

@@ -21,10 +21,10 @@ x takes independent values at any n distinct real α.
   Proof. x(α) = Σ_i (e^(α g_i)/S(α)) E_i with S(α) > 0, and the rows E_i are independent. So a
   relation among x(α_1), ..., x(α_n) is one among the rows of the matrix (e^(α_k g_i))_ki, the
   generalized Vandermonde matrix, and this is invertible: otherwise some f(α) = Σ_i b_i e^(α g_i),
-  b ≠ 0, has n distinct zeros. But such a sum of n exponentials has at most n - 1 real zeros. True
-  for n = 1. For more, divide by e^(α g_1), which changes no zero: by Rolle's theorem the derivative
-  Σ_{i>1} b_i (g_i - g_1) e^(α (g_i - g_1)) has at least n - 1 distinct zeros; by induction its
-  coefficients are all 0, so b_i = 0 for i > 1, and then b_1 = 0.  ∎
+  b ≠ 0, has n distinct zeros. But such a sum of n exponentials has at most n - 1 real zeros: this
+  is clear for n = 1; for more, divide by e^(α g_1), which changes no zero: by Rolle's theorem the
+  derivative Σ_{i>1} b_i (g_i - g_1) e^(α (g_i - g_1)) has at least n - 1 distinct zeros; by
+  induction its coefficients are all 0, so b_i = 0 for i > 1, and then b_1 = 0.  ∎
 
 So a linear subspace of dimension at most n - 1 contains x(α) for at most n - 1 real α, and so does
 an affine flat of dimension at most n - 2, which lies in such a subspace. What the examples placed
@@ -76,9 +76,10 @@ class WidthOneHead(SteeringHead):
     separator: u, also the key of the head. selector, c: of c·u v0ᵀ; None in a first or a short
              head. v1: the rest of the query.
     alphas:  α_t = v1·e_t for t in the group; logits: α_t·E⁽ᵗ⁾u.
-    targets: () without v0. gap_bits: may be negative, since c is as small as the rank allows; None
-             if n = 1 or without v0.
-    short:   not a head of the proof: shortest vectors, certified by rank; no step is claimed.
+    targets: () if there is no v0. gap_bits: may be negative, since c is as small as the rank
+             allows; None if n = 1 or there is no v0.
+    short:   whether this is not a head of the proof but shortest vectors, certified by rank, for
+             which no step is claimed.
     """
 
     separator: fmpq_mat

@@ -1,4 +1,4 @@
-"""attncert check: a certificate, from the file alone."""
+"""attncert check: checks a certificate from the file alone."""
 
 from __future__ import annotations
 

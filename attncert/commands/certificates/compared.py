@@ -1,9 +1,9 @@
-"""Comparison of a report's folder with what this installation writes: its checker and its report.
+"""Comparison of the checker and report in a folder with those that this installation writes.
 
-Anyone can write a folder, with every number and hash in it, so its parts are not compared with one
-another. The checker is compared with the installed one. The report is written again: the
-certificate holds the data and the command line, whose options are parsed here by the rules of its
-question, and this installation runs it. Only the name of the data is taken from the folder.
+Anyone can write a folder, with every number and hash in it, so comparing its parts with one
+another shows nothing. The checker is compared with the installed one. The report is written again:
+the certificate holds the data and the command line, whose options are parsed here by the rules of
+its question, and this installation runs it. Only the name of the data is taken from the folder.
 """
 
 from __future__ import annotations

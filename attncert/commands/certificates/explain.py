@@ -1,4 +1,4 @@
-"""attncert explain: a certificate or a data set in words."""
+"""attncert explain: describes a certificate or a data set in words."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ attncert certificate, the folder of a report, or - for standard input
 
 @contextmanager
 def as_file(path: str) -> Iterator[str]:
-    """The path; for "-" a copy of standard input, removed in the end. Raises InputError."""
+    """The path; for "-", a temporary copy of standard input. Raises InputError."""
     if path != "-":
         yield path
         return

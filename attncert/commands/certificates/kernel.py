@@ -1,4 +1,4 @@
-"""attncert kernel: the verified checker, built on this machine."""
+"""attncert kernel: builds the verified checker on this machine."""
 
 from __future__ import annotations
 
