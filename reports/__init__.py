@@ -1,9 +1,9 @@
-"""Reports: from an answer to a folder that a reviewer can read.
+"""Reports turn an answer into a folder that a reviewer can read.
 
 | file | content |
 | --- | --- |
 | `report.md` | the page, verdict first |
-| `report.html` | the same page for a browser, made from it: one file, nothing to load |
+| `report.html` | the same page for a browser, made from it: one file that loads nothing |
 | `certificate.json` | data, weights and claim, for `attncert check` and the checker |
 | `checker/` | a copy of `verify/checker`, so that the folder stands alone |
 | `answer.json` | the answer as data: command, standing, verdict, settings, claims, exhibits |

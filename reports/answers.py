@@ -1,4 +1,4 @@
-"""From an answer to its report: the parts that all reports share."""
+"""Turns an answer into its report: the parts that all reports share."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def proof_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def further_lines(answer: Answer) -> tuple[str, ...]:
-    """The further claims about the outputs, each in a line; the witness if one does not hold."""
+    """The further claims about the outputs, each in a line, with a witness if it does not hold."""
     lines = []
     for claim in answer.further:
         level = answer.trace.standing(claim.id)

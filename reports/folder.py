@@ -27,7 +27,7 @@ PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
 CHECKER = Path(__file__).parents[1] / "verify" / "checker"
 _FOLDERS = "figures", "checker", "construction"
 _WRITABLE = "a folder that can be written"
-_SHOWN = 48  # characters of a name in a refusal
+_SHOWN = 48  # the longest name in a refusal, in characters
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
@@ -72,7 +72,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
                 os.replace(target, old)
             os.replace(new, target)
         finally:
-            # On every way out the old folder returns if the new one is not in place.
+            # However this ends, the old folder is restored if the new one is not in place.
             if old.exists() and not target.exists():
                 os.replace(old, target)
             for leftover in (new, old):

@@ -1,4 +1,4 @@
-r"""A report's page as one HTML file, made from its Markdown: the same text, nothing to load.
+r"""A report's page as one HTML file, made from its Markdown: the same text, with nothing to load.
 
 Mathematics is MathML, figures are embedded, and the proof graph is part of the page, so that its
 boxes are links. There are no scripts.
@@ -47,8 +47,8 @@ _ATTRIBUTES = frozenset([
     "width", "mathvariant", "linethickness", "columnalign", "columnspacing", "rowspacing",
     "displaystyle", "scriptlevel", "lspace", "rspace", "movablelimits", "largeop", "symmetric",
 ])  # fmt: skip
-_LONG = 60  # letters of a cell that is kept wide
-_LINE = 36  # letters of mathematics that a phone shows in one line
+_LONG = 60  # cells with more letters are kept wide
+_LINE = 36  # the letters of mathematics that fit one line of a phone
 _Tokens = Sequence[Token]
 
 

@@ -15,8 +15,8 @@ class PageParts:
     """The parts of a report that depend on its command.
 
     template: the template of report.md; context: the names that it uses besides the answer.
-    exhibits: JSON-able content of answer.json. figures, files: make the figures and other files, by
-              name.
+    exhibits: content of answer.json that can be written as JSON. figures, files: make the figures
+              and other files, by name.
     more: sentences after the verdict, for a terminal and a notebook. table: shown below them in a
     notebook.
     """

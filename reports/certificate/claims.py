@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from attncert.constructions.foreign import printable
 from attncert.verify.claims.words import counted, listed
 
-_TERMS = 6  # of a relation that is written out
-_LENGTH = 24  # characters of a number that is written out
+_TERMS = 6  # the number of terms of a relation that are written out
+_LENGTH = 24  # the longest number that is written out
 _LAYER = "the paper's definition of an attention layer"
 _POWERS = f"{_LAYER}, and that exp(k ln 2) is 2 to the power of k"
 _BLOCKS = "what the blocks of a network compute (docs/certificate.md)"

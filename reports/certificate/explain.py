@@ -52,7 +52,7 @@ class Explanation:
 
     @property
     def exit_status(self) -> int:
-        """The checker's; 0 if the file was only read."""
+        """The checker's exit status; 0 if the file was only read."""
         return checker.EXIT.get(self.status, 0)
 
     def as_dict(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def explain(
     """The certificate at `path`. name: the file's name in messages, if `path` is a copy. check: run
     the checker; otherwise only the digests are compared.
 
-    The status is the checker's. Raises InputError if the file is not a certificate.
+    The status is that of the checker. Raises InputError if the file is not a certificate.
     """
     name = name or path
     try:

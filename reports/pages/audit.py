@@ -1,4 +1,4 @@
-"""The report of `attncert audit`: the user's data, and the bundled cases."""
+"""The report of `attncert audit` on the user's data and the bundled cases."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
 
 
 def _sentence(examined: Examination) -> str:
-    """The line of the terminal: the verdict of each construction on the user's data."""
+    """The line for a terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
         if proof.standing is Level.REFUTED and proof.claim.about is not None:  # by any weights
             these = proof.claim.excludes(About.THESE_LABELS)

@@ -1,6 +1,6 @@
 """The figures of a proof: the graph of its claims, and the heat map of saturation.
 
-White paper is behind everything, so that a figure reads the same on light and dark pages; colours
+The background is white, so that a figure reads the same on light and dark pages; colours
 can be told apart with any colour vision (cividis; the Okabe-Ito palette).
 """
 
@@ -25,7 +25,7 @@ from attncert.verify.claims.words import counted
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 MOST_CELLS = (240, 480)  # heads × examples of the heat map that are drawn one by one
 MOST_MARKS = 600  # heads that are outlined; more outlines would overlap
-WIDTH = 8.0  # inches
+WIDTH = 8.0  # in inches
 
 
 def graph_of(proof: Answer) -> dict[str, Picture]:
@@ -48,7 +48,7 @@ def saturation(heads: Sequence[HeadSummary]) -> Figure:
     """
     order = [t for head in heads for t in head.group]
     ends = np.cumsum([len(head.group) for head in heads])
-    rest = sorted(set(range(len(heads[0].log2_off_peak))) - set(order))  # in no group: at the end
+    rest = sorted(set(range(len(heads[0].log2_off_peak))) - set(order))  # no group: at the end
     bits = -np.array([head.log2_off_peak for head in heads], dtype=float)[:, order + rest]
     figure = heat_map(bits, "examples, in the order of the groups")
     _outline_groups(figure.axes[0], heads, ends)
@@ -68,7 +68,7 @@ def heat_map(bits: FloatArray, examples: str) -> Figure:
     if high > 64:
         norm = LogNorm(max(min(float(finite.min()), 1.0), 1e-3), high)
     if finite.size:
-        blocks = np.minimum(blocks, high)  # beyond floats: the darkest colour
+        blocks = np.minimum(blocks, high)  # numbers beyond floats get the darkest colour
     image = axes.imshow(
         blocks, cmap=cmap, norm=norm, aspect="auto", interpolation="nearest",
         extent=(0, T, H + 0.5, 0.5),

@@ -21,13 +21,13 @@ from attncert.reports.words.numbers import indices
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.trace import ProofTrace
 
-PAGE = f"../{HTML_PAGE}"  # beside the folder of figures
+PAGE = f"../{HTML_PAGE}"  # the page is beside the folder of figures
 RESTS, ARGUED = "the certificate rests on", "the written proof argues, or a cross-check"
-_BOX = (138, 50)  # pixels
+_BOX = (138, 50)  # width and height in pixels
 _PITCH = (152, 92)  # between centres: columns, layers
 _MARGIN = 10
-_LETTERS = 18  # in a line of a box
-_KEY = 40  # height of the legend
+_LETTERS = 18  # the longest line in a box
+_KEY = 40  # the height of the legend
 
 
 def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None = PAGE) -> bytes:

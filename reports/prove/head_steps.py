@@ -36,7 +36,8 @@ class HeadStep:
 
 @dataclass(frozen=True)
 class HeadSteps:
-    """numbers: which claims of the trace these are. written: the claims to write out in full."""
+    """numbers: the places of these claims in the trace. written: the claims to write out in
+    full."""
 
     numbers: str
     steps: list[HeadStep]
@@ -70,7 +71,7 @@ def anchors(trace: ProofTrace) -> dict[ClaimId, str]:
 
 
 def _by_step(trace: ProofTrace) -> dict[str, dict[int, Claim]]:
-    """The claims of each step by head; in the order of the head with the most steps."""
+    """The claims of each step by head, in the order of the head with the most steps."""
     of_step: dict[str, dict[int, Claim]] = {}
     heads = by_head(trace)
     for claim in max(heads.values(), key=len, default=[]):
@@ -113,7 +114,7 @@ def _step(
 
 
 def _each(values: Iterable[tuple[int, str]]) -> str:
-    """One value if it is that of all heads; else each with its heads, "" left out.
+    """The value if all heads have the same one; else each value but "" with its heads.
 
     >>> _each([(1, "proved"), (2, "proved")]), _each([(1, ""), (2, "proved")])
     ('proved', 'proved (head 2)')

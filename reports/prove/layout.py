@@ -1,10 +1,10 @@
 """The places of the boxes of a directed acyclic graph: a small version of Sugiyama's layered
 drawing.
 
-Rows from premises down to conclusions, at most `MOST_WIDE` boxes in each (Coffman and Graham's
-bound on the width). An edge that skips rows is threaded through stand-ins, one in each row, so that
-it runs between boxes and not behind them. Sweeps move each node to the mean place of its
-neighbours. Deterministic. (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981.)
+Rows lead from premises down to conclusions and hold at most `MOST_WIDE` boxes each (Coffman and
+Graham's bound on the width). An edge that skips rows is threaded through stand-ins, one in each
+row, so that it runs between boxes and not behind them. Sweeps move each node to the mean place of
+its neighbours. Deterministic. (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import networkx as nx
 
 MOST_WIDE = 5
 _SWEEPS = 8
-_STAND_IN = 0.2  # width, in boxes
+_STAND_IN = 0.2  # the width of a stand-in, in boxes
 
 Edge = tuple[int, int]
 Point = tuple[float, float]
@@ -49,7 +49,8 @@ def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[P
 
 
 def _row_of(boxes: int, edges: Sequence[Edge]) -> dict[int, int]:
-    """Each box below its premises. If bundling closed a circle, its last edge is left out."""
+    """The row of each box, below its premises. If bundling closed a cycle, its last edge is left
+    out."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(boxes))
     for a, b in edges:
@@ -78,7 +79,7 @@ def _sorted(rows: list[list[_Node]], graph: nx.DiGraph) -> dict[_Node, float]:
 
 
 def _spread(row: Sequence[_Node]) -> list[tuple[_Node, float]]:
-    """The nodes side by side, around the middle."""
+    """Places for the nodes side by side, around the middle."""
     widths = [1.0 if isinstance(node, int) else _STAND_IN for node in row]
     left = -sum(widths) / 2
     return [(node, round(left + sum(widths[:k]) + widths[k] / 2, 4)) for k, node in enumerate(row)]

@@ -28,7 +28,7 @@ from attncert.verify.claims.proof import Proof, Setup
 from attncert.verify.claims.words import counted
 
 NONE = "–"
-FIRST_HEADS, LAST_HEADS = 20, 4  # rows of the heads' table
+FIRST_HEADS, LAST_HEADS = 20, 4  # the heads that have a row in the table
 MOST_USERS = 6  # kinds of steps that are named with a hypothesis
 
 Row = tuple[str, ...]
@@ -115,7 +115,7 @@ def _sizes(proof: Proof, layer: Layer) -> list[Row]:
 
 
 def _longest(matrices: Iterable[fmpq_mat]) -> int:
-    different = {id(m): m for m in matrices}.values()  # idle heads share theirs
+    different = {id(m): m for m in matrices}.values()  # idle heads share their matrices
     return max((int(x.height_bits()) for m in different for x in m.entries()), default=0)
 
 
@@ -209,7 +209,8 @@ def _finding(claim: Claim) -> str:
 
 
 def _where_used(proof: Answer, claim: Claim) -> str:
-    """Steps that name it in `uses`, by strength, then what else rests on it directly."""
+    """The steps that name it in `uses`, by strength, then the other claims that rest on it
+    directly."""
     short = hypothesis_name(claim.id) or ""
     by_strength: dict[str, list[ClaimId]] = {}
     for other in proof.trace:

@@ -116,7 +116,7 @@ class Diagram:
 
 
 def diagram(trace: ProofTrace) -> Diagram:
-    """The trace, small enough to be read: one box holds all heads with the same standing."""
+    """The trace, small enough to be read: all heads with the same standing share one box."""
     name = _heads_alike(trace)
 
     def label(claim_id: ClaimId) -> str:
@@ -130,7 +130,7 @@ def diagram(trace: ProofTrace) -> Diagram:
 
 
 def box_anchor(box: Box, anchors: Mapping[ClaimId, str]) -> str:
-    """Where the page describes a box: at its first claim; heads, where all their steps begin."""
+    """Where the page describes a box: at its first claim or, for heads, where their steps begin."""
     heads = len(box.claims) > 1 and all(map(head_and_step, box.claims))
     return "heads-1" if heads else anchors[box.claims[0]]
 
@@ -177,7 +177,7 @@ def _quotient(trace: ProofTrace, label: Callable[[ClaimId], str]) -> Diagram:
 
 
 def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Without edges that follow from others; all of them if bundling closed a circle."""
+    """The edges that do not follow from others; all of them if bundling closed a cycle."""
     graph = nx.DiGraph(sorted(edges))
     if not nx.is_directed_acyclic_graph(graph):
         return edges

@@ -1,6 +1,6 @@
 """Claims as the lines of a table.
 
-A witness is shown such that a reader can check it: a linear relation as an equation, else a list.
+A witness is shown so that a reader can check it: as an equation if it is a relation, or as a list.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 
 MOST_TERMS = 12
-MOST_DIGITS = 30  # of a coefficient inside an equation
-MOST_WITNESS = 700  # characters of a witness on the page; the JSON has all of them
+MOST_DIGITS = 30  # the longest coefficient inside an equation
+MOST_WITNESS = 700  # the longest witness on the page; the JSON has all of it
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ClaimLine:
 
 
 def lines(claims: Iterable[Claim]) -> list[ClaimLine]:
-    """In the order of their trace."""
+    """The lines of these claims, in the order of their trace."""
     trace = ProofTrace(claims)
     return [
         ClaimLine(

@@ -17,7 +17,7 @@ from attncert.verify.claims.evidence import Level
 
 
 def readable_json(obj: Any) -> bytes:
-    """Keys sorted, one item per line, a newline at the end."""
+    """The JSON text: sorted keys, one item on each line, a newline at the end."""
     text = json.dumps(obj, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")
 
@@ -48,7 +48,7 @@ def jsonable(x: Any) -> Any:
 
 
 def about(data: Dataset) -> dict[str, Any]:
-    """The sizes of a data set; also each length if contexts have different lengths."""
+    """The sizes of a data set, with each length if contexts have different lengths."""
     tokens = {"tokens": [data.tokens(t) for t in range(data.T)]} if data.ragged else {}
     return {
         "name": data.name, "examples": data.T, "context": data.longest, **tokens, "width": data.d,

@@ -16,13 +16,13 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import fraction
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
-_LONG = 12  # digits of an integer that is written in full
+_LONG = 12  # the longest integer written in full, in digits
 BEYOND = 10**200  # larger numbers are not drawn or written: Matplotlib's ticks end at 10^300
-_SHOWN = 8  # items of a list that are written
+_SHOWN = 8  # the number of items of a list that are written
 
 
 def whole(x: int) -> str:
-    """An integer: in full, as a power of two, or its size.
+    """An integer written in full, as a power of two, or by its size.
 
     >>> whole(1782), whole(-(2**137000)), whole(3**200)
     ('1,782', '$-2^{137000}$', 'about $2.66\\\\cdot 10^{95}$ (317 bits)')
@@ -37,7 +37,7 @@ def whole(x: int) -> str:
 
 
 def size(x: int) -> str:
-    """A count, such as bits: in full or to three digits.
+    """A count, such as bits, written in full or to three digits.
 
     >>> size(1451), size(-(3**200))
     ('1,451', 'about $-2.66\\\\cdot 10^{95}$')
@@ -80,7 +80,7 @@ def real(x: float) -> str:
 
 
 def power_of_two(log2: float) -> str:
-    """2 to the power log2, also far outside the range of floats.
+    """2 to the power log2, which may be far outside the range of floats.
 
     >>> power_of_two(-3.0), power_of_two(-137000.2), power_of_two(float("-inf"))
     ('0.125', '$2^{-137000}$', '0')

@@ -29,7 +29,7 @@ _FILTERS: dict[str, Filter] = {
     "tokens": tokens, "percent": percent,
 }  # fmt: skip
 
-_PAGES = re.compile(r"(?<![`/\w.])(?<!\]\()docs/[a-z-]+\.md")  # named in prose: no code, no link
+_PAGES = re.compile(r"(?<![`/\w.])(?<!\]\()docs/[a-z-]+\.md")  # in prose, not code or links
 
 
 class _Compiled(jinja2.BytecodeCache):

@@ -33,7 +33,7 @@ def markdown(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Code in Markdown: back-ticks if they are safe, else entities.
+    """Code in Markdown, in back-ticks if they are safe, else with entities.
 
     >>> print(code("head.1.rank"), code("a`b"))
     `head.1.rank` <code>a&#96;b</code>
@@ -55,7 +55,7 @@ def plain(text: str) -> str:
 
 
 def sentence(text: str, capital: bool = True) -> str:
-    """The text with a capital, unless mathematics comes first, and one full stop.
+    """The text with a capital letter, unless mathematics comes first, and one full stop.
 
     >>> sentence("rank $Z = T$"), sentence("$H < 2$.")
     ('Rank $Z = T$.', '$H < 2$.')
@@ -66,7 +66,7 @@ def sentence(text: str, capital: bool = True) -> str:
 
 
 def pieces(text: str) -> Iterator[tuple[bool, str]]:
-    """Pieces in order, each with whether it is mathematics; an unpaired dollar is prose."""
+    """The pieces in order, and whether each is mathematics; an unpaired dollar is prose."""
     text, last = printable(text), 0
     for match in _MATH.finditer(text):
         yield False, text[last : match.start()]
