@@ -1,4 +1,4 @@
-"""How large "large enough" is: the a-priori bound on c beside the c that was found (step 8).
+"""Compares the a-priori bound on c, which says what "large enough" is, with the c found (step 8).
 
 Let the limit matrix (every earlier feature replaced by its target row) have least singular value
 σ. With B bits of saturation each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by Weyl's
@@ -26,14 +26,14 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import features_float
 from attncert.verify.features.tables import Table, dense
 
-_LARGEST = 400  # examples above which singular values are not computed
+_LARGEST = 400  # no singular values are computed for more examples
 
 
 class Conditioning:
     """The condition number of Z, head by head, in float64: printed, and nothing rests on it.
 
-    blocks: the features of the heads so far, (T, d) each. contexts: times a power of two, which
-    changes no condition.
+    blocks: the features of the heads so far, (T, d) each. contexts: scaled by a power of two, which
+    does not change the condition number.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -45,8 +45,8 @@ class Conditioning:
         return _scaled(self.data.contexts)
 
     def add(self, head: PlacedHead, table: Table) -> float | None:
-        """After this head, on the examples placed so far; table: its logits (T, n). None where it
-        is not computed, or beyond what float64 resolves."""
+        """The condition number after this head, on the examples placed so far; table: its logits
+        (T, n). None if it is not computed or float64 does not resolve it."""
         rows = [*head.earlier, *head.group]
         if self.data.T > _LARGEST:
             return None
@@ -58,7 +58,7 @@ class Conditioning:
 
 
 def _scaled(array: ExactArray) -> FloatArray:
-    """Float64 times the power of two that brings the largest entry below 1."""
+    """The entries in float64, scaled by a power of two so that the largest is below 1."""
     stored, bits = array.stored, integers.largest(array.stored).bit_length()
     if bits > 900:
         stored = stored >> (bits - 900)
@@ -66,7 +66,7 @@ def _scaled(array: ExactArray) -> FloatArray:
 
 
 class Apriori(Conditioning):
-    """Bounds head by head; each before `add` of its head."""
+    """Bounds head by head; call each before `add` of its head."""
 
     def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
         """c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n).

@@ -1,10 +1,10 @@
-"""Universal capacity as certified, beside what is promised, against H, n and d_h: a gallery page.
+"""Universal capacity, certified and promised, against H, n and d_h: a gallery page.
 
-For a setting (H, n, d_h, one shared context or own ones) random integer examples are drawn, as many
-as no weights exceed: min(H d, H a + b) for these contexts (docs/tightness.md, section 2). Small
-random integer heads of width d_h are drawn until rank Z = T is certified on them, modulo a prime.
-Beside it both constructions are certified on as many of the same examples as they promise; and all
-constructions on the same T = H(n-1) + 1 examples, with the parameters that they need.
+For a setting (H, n, d_h, one shared context or distinct ones) random integer examples are drawn,
+as many as any weights can memorize: min(H d, H a + b) for these contexts (docs/tightness.md,
+section 2). Small random integer heads of width d_h are drawn until rank Z = T is certified on them,
+modulo a prime. Both constructions are also certified on as many of these examples as they promise,
+and all constructions on the same T = H(n-1) + 1 examples, with the parameters that they need.
 
 python docs/make_gallery.py capacity
 """
@@ -79,7 +79,7 @@ def along(axis: str, values: tuple[int, ...]) -> Iterator[Row]:
 
 
 def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> Row:
-    """One setting: what is certified on T examples, as many as no weights exceed, and on fewer.
+    """One setting: what is certified on T examples, as many as any weights allow, and on fewer.
 
     >>> row = certify(3, 3, 1, 5, shared=False)
     >>> row["T"], row["certified"], row["width_one"], row["paper"], row["width_one_built"]
@@ -105,7 +105,7 @@ def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> 
 
 
 def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
-    """What theorems promise; columns: what no weights exceed.
+    """What theorems promise; columns: the bound for all weights.
 
     >>> bounds(20, 32, 8, 64)
     {'paper': 141, 'width_one': 621, 'columns': 1280, 'dana': 224}
@@ -121,7 +121,7 @@ def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
 def same_examples(heads: int, n: int, d: int, shared: bool) -> dict[str, Row]:
     """Every construction on T = H(n-1) + 1 examples: heads, parameters (m = d_v = 1), rank.
 
-    fewest: as few heads of width one as any weights need; no theorem promises them.
+    fewest: the least number of heads of width one for any weights; no theorem promises it.
     """
     data = family(places(heads, n), n, d, shared=shared)
     few = next(h for h in range(1, heads + 1) if min(spans(data).features(h), h * d) >= data.T)
@@ -146,7 +146,7 @@ def certified(data: Dataset, layer: Layer) -> bool:
 
 
 def draw(axis: str, rows: list[Row]) -> Figure:
-    """Examples against H, n or d_h; one shared context left, own ones right."""
+    """Examples against H, n or d_h: one shared context on the left, distinct ones on the right."""
     figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, shared in zip(panels, (True, False), strict=True):

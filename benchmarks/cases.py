@@ -1,4 +1,4 @@
-"""Benchmark cases in processes of their own: peak memory is per process, and a limit ends it."""
+"""Runs each benchmark case in its own process, for its peak memory and a time limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def asked(
     run: Callable[[dict[str, Any]], dict[str, Any]],
     markdown: Callable[[dict[str, Any]], str],
 ) -> argparse.Namespace:
-    """The arguments; ends here if one case is to be run, or the table to be shown."""
+    """The arguments; the process ends here if it only runs one case or shows the table."""
     parser.add_argument("--table", action="store_true", help="show the results as a table")
     parser.add_argument("--out", default=out)
     parser.add_argument("--case", help=argparse.SUPPRESS)
@@ -54,7 +54,7 @@ def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[st
 
 
 def command(script: str) -> str:
-    """What was typed, without paths."""
+    """The command as typed, without paths."""
     words = [word for word in sys.argv[1:] if "/" not in word and word != "--out"]
     return " ".join(["python", f"benchmarks/{Path(script).name}", *words])
 
@@ -70,7 +70,7 @@ def write(result: dict[str, Any], out: str) -> None:
 
 
 def table(headings: list[str], rows: list[list[Any]]) -> str:
-    """Markdown, columns aligned to the right."""
+    """A table in Markdown, with columns aligned to the right."""
     lines = [headings, ["---:"] * len(headings), *rows]
     return "\n".join("| " + " | ".join(str(x) for x in line) + " |" for line in lines)
 

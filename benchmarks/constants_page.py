@@ -1,17 +1,17 @@
-"""Effective constants: how large "large enough" is, and what it costs: a gallery page.
+"""Effective constants, a gallery page: how large c must be, and what it costs.
 
 A theorem says that some c works. Three numbers say which, for every head with a selector (the other
-heads as built):
+heads stay as built):
 
 - the least c ≥ 0 at which the rank is *certified* on the examples placed so far, found here by
   trying 0, 1, 2, ... (a rank that is not full mod p is not a proof that it is not full over ℚ);
 - B at that c, the smallest lead of a target row over another row of its context, in bits, over all
   earlier examples: what saturation really amounts to there (negative: a row does not lead yet);
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
-  apriori.py): numerical, with no evidence resting on it.
+  apriori.py): numerical, and nothing rests on it.
 
-And for the whole layer: the longest logit range, the bits that an exact readout is expected to
-have, the condition number of Z (float64), the number of parameters.
+For the whole layer the page has the longest logit range, the expected bits of an exact readout,
+the condition number of Z (float64) and the number of parameters.
 
 python docs/make_gallery.py constants
 """
@@ -52,7 +52,7 @@ SIZES = {
     "context": tuple((H, n) for n in (2, 3, 4, 5, 6)),
 }
 SYMBOLS = {"heads": "H", "context": "n"}
-MOST_TRIED = 64  # values of c below the one built
+MOST_TRIED = 64  # the most values of c tried below the one built
 _MARKS = {
     "paper": (RED, "o"),
     "width-one, the proof's heads": (GREEN, "s"),
@@ -87,7 +87,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     """One row for each construction, on the same H(n-1) + 1 examples with one shared context.
 
     selectors: the least certified c of each head with a selector. c, B and the others: the largest
-    over these heads; None if there is none, or where one is unknown.
+    over these heads; None if there is no such head, or a number is unknown.
     """
     data = family(places(heads, n), n, d, shared=True)
     for name, built in zip(_MARKS, (
@@ -120,13 +120,13 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
 
 
 def most(numbers: Iterable[int | None]) -> int | None:
-    """The largest; None without one, or where one is unknown."""
+    """The largest number; None if there is none, or one is unknown."""
     every = list(numbers)
     return None if None in every else max(every, default=None)
 
 
 def rounded(condition: float | None) -> float | None:
-    """Three digits; None above 10^12, where float64 tells no more."""
+    """The number to three digits; None above 10^12, which float64 does not resolve."""
     return float(f"{condition:.3g}") if condition and condition < 1e12 else None
 
 
@@ -136,9 +136,9 @@ def least_certified(
     """(c, B) of head `number` (from 1, with a selector): the least c whose rank is certified.
 
     The rank is that of heads 1, ..., `number` on the examples they place, modulo a prime, the
-    earlier heads as built. At c' the logits of an example are those at c less
+    earlier heads as built. At c' the logits of an example are those at c minus
     (c - c')·(v·e_s)·E⁽ˢ⁾u; for the head's own group that difference is 0 by its selector.
-    tables: logits of the layer's heads. None: no c among those tried.
+    tables: the logits of the layer's heads. Returns None if no c tried has it.
     """
     head = built.heads[number - 1]
     rows = [*head.earlier, *head.group]

@@ -1,10 +1,10 @@
-"""Layers against parameters: what is certified, and the bound, for docs/depth.md.
+"""Certified ranks and their bound against layers and parameters, for docs/depth.md.
 
     python benchmarks/depth.py [--quick] [--out FILE]
 
-The table: for each number of layers the fewest heads of width 1 whose N reaches all labels. The
-picture, docs/images/depth.svg: certified ranks on the digits against parameters. With --quick: the
-table of the text alone, and no picture.
+The table has, for each number of layers, the fewest heads of width 1 whose N reaches all labels.
+The picture, docs/images/depth.svg, shows certified ranks on the digits against parameters. With
+--quick only the table of the text is made.
 """
 
 from __future__ import annotations

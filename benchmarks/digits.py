@@ -1,15 +1,15 @@
-"""The digits interpolated exactly: numbers, bits and time of both constructions, one table.
+"""Exact interpolation of the digits: one table of sizes, bits and times for both constructions.
 
     python benchmarks/digits.py [--up-to T] [--out benchmarks/results/digits.json]
     python benchmarks/digits.py --table      writes the table of docs/performance.md, from that file
 
-The first T images, heads of width one (d_h = 1) and the paper's (d_h = n = 4). "build" finds the
-weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is `fmpq_mat.solve` of
-the same system cleared of denominators, "prove" is all of `attncert prove --claim interpolation`
-but the report. Every case runs in a process of its own, within a limit.
+The data are the first T images; heads have width one (d_h = 1) or the paper's (d_h = n = 4).
+"build" finds the weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is
+`fmpq_mat.solve` of the same system cleared of denominators, "prove" is all of `attncert prove
+--claim interpolation` except the report. Every case runs in a process of its own, within a limit.
 
-The solution is checked apart from how it was found: Z V = Y modulo three primes that nothing else
-uses, and in "prove" over ℚ.
+The solution is checked independently of how it was found: Z V = Y modulo three primes that nothing
+else uses, and in "prove" over ℚ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 from cases import asked, command, in_own_process, table, write
 
 OUT = "benchmarks/results/digits.json"
-CASES = {  # seconds allowed for build and solve
+CASES = {  # the seconds allowed for build and solve
     "width-one": {25: 60, 49: 60, 97: 60, 193: 60, 385: 90, 769: 240},
     "paper": {25: 60, 49: 60, 97: 60, 193: 45},
 }
@@ -44,7 +44,7 @@ def main() -> None:
             if late or arguments.up_to < T:
                 continue
             row = _measured(construction, T, limit)
-            late = "outcome" in row  # more examples take longer
+            late = "outcome" in row  # more examples would take longer
             rows.append(row)
     result = {
         "command": command(__file__),
@@ -122,7 +122,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compiled() -> float:
-    """Seconds to compile the lifting, or to load it: once per machine, no part of a solve."""
+    """Seconds to compile or load the lifting, needed once per machine and not part of a solve."""
     from attncert.constructions import width_one
     from attncert.constructions.data.digits import digits
     from attncert.constructions.readout.lifting import lifted
@@ -167,7 +167,7 @@ def _check(built: Any, data: Any, x: Any) -> list[int]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """One row per T, both constructions beside each other."""
+    """One row for each T, with both constructions side by side."""
     rows = {(row["construction"], row["T"]): row for row in result["rows"]}
     lines = []
     for T in sorted({T for _, T in rows}):

@@ -1,13 +1,14 @@
-"""One certificate for every labelling of each data set: the largest T by sets of heads.
+"""One certificate of every labelling for each data set, with the largest T that sets of heads
+reach.
 
     python benchmarks/every_labelling.py [--quick] [--limit S] [--out RESULTS.json]
     python benchmarks/every_labelling.py --table    shows the results as a table
 
-Random integers, distinct contexts, n = 32, d = 64, H = 12 heads of width one, in sets of k that
-share key and query: T is what Theorem 14 of docs/given-labels.md counts, and with eight examples
-more the rank stays. The same at wider tokens; and all digits. "rank" is the time of the Jacobian
-and its elimination, "fast" and "plain" those of the two checkers on the file ("plain" ends after a
-minute).
+Random integers, distinct contexts, n = 32, d = 64, and H = 12 heads of width one in sets of k that
+share key and query: T is the count of Theorem 14 of docs/given-labels.md, and eight more examples
+do not raise the rank. Further cases have wider tokens, or all digits. "rank" is the time of the
+Jacobian and its elimination, "fast" and "plain" those of the two checkers on the file ("plain" ends
+after a minute).
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ CASES: list[dict[str, Any]] = [
     {"data": "random", "n": 197, "d": 768, "H": 12, "k": 12},  # ViT-B; 2.7 GB of contexts
     {"data": "digits"},
 ]
-MORE = 8  # examples beyond T, where the rank must stay
-MOST_TWICE = 10_000  # examples up to which that is tried, and a file written
+MORE = 8  # the examples beyond T, which must not raise the rank
+MOST_TWICE = 10_000  # limit for trying that, and for writing a file
 
 
 def main() -> None:
@@ -159,7 +160,7 @@ def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """One row for each case; of the small ones the least and the largest set."""
+    """One row for each case; the small cases have rows for the smallest and the largest set."""
     lines = []
     for row in result["rows"]:
         if SMALL.items() <= row.items() and row["k"] not in (2, 12):

@@ -1,15 +1,15 @@
-"""The paper's experiments with given labels, again, with certificates: T against H, n and d_h.
+"""The paper's experiments with given labels, repeated with certificates: T against H, n and d_h.
 
 Data: contexts (one for each example, or one for all) and queries uniform on [0, 1] in steps of
 1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
 unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
-share that the nearest point reached and those next to it, then bisection. A T counts as found where
-Levenberg-Marquardt from one of two random starts (eight for one head; one, where N is above 1,000)
-reaches rounding. T of a row is the largest one found that can be certified; its certificate is
+share that the nearest point reached and those next to it, then bisection. A T counts as found if
+Levenberg-Marquardt from one of two random starts (eight for one head; one if N is above 1,000)
+reaches rounding. The T of a row is the largest one found that can be certified; its certificate is
 written, and checked from the file by the fast checker (up to 2,000 unknowns and 8 million items;
 above that the same theorem is applied in memory, and the row says so). Nothing but a certificate
-counts as memorized; "not found" is not "impossible". Of shares there are 16, up to N; where N is
-above 1,000, 11, up to 95 %; for one shared context every 2 %, up to N.
+counts as memorized; "not found" is not "impossible". There are 16 shares, up to N; if N is
+above 1,000, there are 11, up to 95 %; for one shared context there is one every 2 %, up to N.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
     [--found FOLDER]
@@ -49,9 +49,9 @@ SIZES = "n", "d", "heads", "head_width", "m"
 
 
 def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, Any]:
-    """Search, certificate, check; where the largest T found has no certificate, below it again.
+    """Search, certify and check; if the largest T found has no certificate, search below it.
 
-    share: of N, where the search begins; it costs time where it is far off, and nothing else.
+    share: the share of N at which the search begins; a poor choice only costs time.
     found: what was found on a GPU before.
     """
     found = found or Found(point)
@@ -67,7 +67,7 @@ def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, 
 
 
 class Found:
-    """What was tried for a point: weights for every T that was, None if none were found."""
+    """What was tried for a point: for each T the weights, or None if none were found."""
 
     def __init__(self, point: Point, xp: Any = np) -> None:
         self.point, self.xp, self.candidates = point, xp, point.candidates()
@@ -76,7 +76,7 @@ class Found:
 
     @property
     def share(self) -> float:
-        """Of N, what the weights that are there reach."""
+        """The share of N that the weights found so far reach."""
         largest = max(T for T, weights in self.weights.items() if weights is not None)
         return largest * self.point.m / self.point.law
 
@@ -107,7 +107,7 @@ def keep(found: Found, folder: Path) -> None:
 
 
 def kept(folder: Path) -> dict[Point, Found]:
-    """What `keep` left there, by points."""
+    """What `keep` left in the folder, by point."""
     points = {}
     for path in sorted(folder.glob("*.npz")):
         with np.load(path) as file:
@@ -126,7 +126,8 @@ def kept(folder: Path) -> dict[Point, Found]:
 
 
 def share_near(point: Point, rows: list[dict[str, Any]]) -> float:
-    """The share of N that was reached by the most similar point with these contexts; 1 without."""
+    """The share of N that the most similar point with these contexts reached; 1 if there is
+    none."""
 
     def distance(row: dict[str, Any]) -> float:
         return sum(abs(math.log2(row[name] / getattr(point, name))) for name in SIZES)
@@ -194,7 +195,7 @@ def checked(near: Near) -> dict[str, Any]:
         return {"status": "holds", "checked": "in memory", "unknowns": unknowns}
     try:
         content = canonical_bytes(near_certificate(near, construction="fit", produced_by={}))
-    except TooLarge:  # for the checkers, by the numbers of the data
+    except TooLarge:  # the data have too many numbers for the checkers
         return {"status": "holds", "checked": "in memory", "unknowns": unknowns}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "certificate.json"
@@ -210,7 +211,7 @@ def checked(near: Near) -> dict[str, Any]:
 
 
 def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
-    """Points that were not run, those first that take least time."""
+    """The points that were not run; those that take the least time come first."""
     done = {key(row) for row in rows if row["outcome"] != "not run"}
     return [
         point

@@ -1,4 +1,4 @@
-"""Beside the paper's experiments: how far heads saturate at equal T.
+"""An addition to the paper's experiments: how far heads saturate at equal T.
 
 The proofs' layers memorize universally, on as many examples as they promise, with softmax in
 base 2; Levenberg-Marquardt fits the labels of the same examples, from small random weights.
@@ -22,12 +22,12 @@ from attncert.verify.features import features
 from attncert.verify.newton.heads import SATURATED, heads
 
 SIZES = ((4, 8, 4), (8, 16, 4))  # n, d, H
-STARTS = 10  # of Levenberg-Marquardt on the examples of the proofs
+STARTS = 10  # starts of Levenberg-Marquardt on the examples of the proofs
 
 
 def equal_examples() -> Iterator[dict[str, Any]]:
-    """For each head the share of examples on which it is saturated: of the two constructions, and
-    of the fits that reach the labels (a list of heads for each)."""
+    """The share of examples on which each head is saturated, for the two constructions and for the
+    fits that reach the labels (a list of heads for each)."""
     for n, d, H in SIZES:
         for contexts in ("random", "fixed"):
             point = Point("proof", contexts, "real", n, d, H)

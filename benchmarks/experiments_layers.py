@@ -1,8 +1,9 @@
 """The experiments of experiments.py with the number of layers on the axis: T against L.
 
-Own contexts of 4 tokens of width 8 and real labels, as there; 2 heads of width 1 in each layer. For
-each L, T falls through shares of the bound N_L; of four starts of Levenberg and Marquardt's steps
-one must end at the labels and be certified, and the fast checker accepts the file. Minutes.
+The examples have distinct contexts of 4 tokens of width 8 and real labels, as there; 2 heads of
+width 1 in each layer. For each L, T falls through shares of the bound N_L; one of four
+Levenberg-Marquardt runs must reach the labels and be certified, and the fast checker must accept
+the file. This takes minutes.
 
 python benchmarks/experiments_layers.py [--layers L] [--out FILE]
 """
@@ -23,7 +24,7 @@ from attncert.verify.newton.certify import certify
 from attncert.verify.newton.descent import descend_deep
 
 POINT = Point("layers", "random", "real", 4, 8, 2)
-SHARES = (100, 98, 95, 90, 85, 80, 75, 70, 60, 50)  # of N_L, in percent
+SHARES = (100, 98, 95, 90, 85, 80, 75, 70, 60, 50)  # percent of N_L
 STARTS = 4
 
 

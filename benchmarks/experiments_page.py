@@ -1,6 +1,6 @@
 """The page on the paper's experiments, from the rows that experiments.py keeps.
 
-Points are certificates; lines are formulas. No times of drawing: equal rows give equal bytes.
+Points are certificates; lines are formulas. Figures have no dates: equal rows give equal bytes.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def below_what_is_proved(row: Row) -> bool:
 
 
 def at_the_end(row: Row) -> bool:
-    """Whether T is the last that was to be tried, and N is larger."""
+    """Whether T is the last value to try although N is larger."""
     return row.get("T") == key(row).candidates()[-1] < examples(row)
 
 
 def notes(row: Row) -> str:
-    """What there is to say of a certified T: in memory, end of the grid, less than is proved."""
+    """Remarks on a certified T: in memory, end of the grid, less than is proved."""
     marks = "\\*" if row["certificates"][-1]["checked"] != "file" else ""
     marks += "‡" if at_the_end(row) else ""
     marks += "†" if below_what_is_proved(row) else ""
@@ -79,7 +79,7 @@ def notes(row: Row) -> str:
 
 
 def seconds(row: Row) -> float:
-    """Of all searches and certificates of the point."""
+    """The time of all searches and certificates of the point."""
     return float(sum(one["processor_seconds"] for one in [*row["tried"], *row["certificates"]]))
 
 
@@ -109,7 +109,7 @@ class Series:
 
     @property
     def ranges(self) -> list[dict[str, Any]]:
-        """For each kind of contexts, real labels: T and N along the axis."""
+        """T and N along the axis for each kind of contexts, with real labels."""
         return [
             {
                 "contexts": title,
@@ -124,12 +124,12 @@ class Series:
 
     @property
     def figure(self) -> str:
-        """Its file; '' where there is none."""
+        """The file of the figure; '' if there is none."""
         words = "".join(c for c in self.name if c.isalpha() or c == " ").replace(" ", "-")
         return "" if self.one_hot else figure_file(f"experiments-{words}")
 
     def draw(self) -> Figure:
-        """Own contexts left, the shared one right."""
+        """Distinct contexts on the left, the shared one on the right."""
         figure = Figure(figsize=(WIDTH, 3.8), layout="constrained")
         panels = figure.subplots(1, 2, sharey=True)
         for panel, contexts in zip(panels, _TITLES, strict=True):
@@ -157,8 +157,8 @@ class Series:
 
 
 def equal(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """One line for each data set: the mean over heads of the share of examples on which they are
-    saturated, of the constructions and of every fit."""
+    """One line for each data set: the share of examples on which a head is saturated, averaged over
+    the heads of each construction and each fit."""
     names = "contexts", "n", "d", "heads", "T"
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
@@ -171,13 +171,13 @@ def equal(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _joining(series: str, rows: Sequence[Row]) -> list[Row]:
-    """The point of the series "heads" that belongs to "context", too."""
+    """The point of the series "heads" that also belongs to "context"."""
     return [row for row in rows if series == "context" and row["series"] == "heads"
             and row["heads"] == 10]  # fmt: skip
 
 
 def _place(row: Row) -> tuple[int, str]:
-    """Heads, then context, then head width, then the rest; small ones last."""
+    """The order of the series: heads, context, head width, then the rest; small ones last."""
     names = list(_AXES)
     base = row["series"].split(",")[0]
     return (names.index(base) if base in names else len(names)), row["series"]

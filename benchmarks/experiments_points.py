@@ -12,13 +12,13 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.law import Spans
 
-SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # of N, in percent
-LARGE = 1000  # N above which there are fewer shares, and one start each
-OF_SHARED = tuple(range(10, 101, 2))  # of one shared context
+SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # percent of N
+LARGE = 1000  # a larger N has fewer shares, with one start each
+OF_SHARED = tuple(range(10, 101, 2))  # the shares for one shared context
 COARSE = (20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 95)
-STEPS = {"random": 40, "fixed": 150}  # of all searches of a point together, about: for estimates
-MOST_SECONDS = 3600.0  # of processor time for one point, by the estimate; beyond it is not run
-FLOPS = 12e9  # a second, of one processor of the machine on which the rows were made
+STEPS = {"random": 40, "fixed": 150}  # rough total for all searches of a point
+MOST_SECONDS = 3600.0  # points estimated to take longer are not run
+FLOPS = 12e9  # per second, on one processor of the machine that made the rows
 
 
 @dataclass(frozen=True)
@@ -44,23 +44,24 @@ class Point:
 
     @property
     def spans(self) -> Spans:
-        """Of almost all data of the kind, n ≤ d; compared with those of the data drawn."""
+        """The spans of almost all data of the kind, n ≤ d; compared with those of the data
+        drawn."""
         if self.shared:
             return Spans(self.n - 1, 1, self.d, self.m)
         return Spans(self.d, 0, self.d, self.m)
 
     @property
     def law(self) -> int:
-        """N, which bounds T·m for almost all labels in ℝᵐ (of finitely many it says nothing)."""
+        """N, which bounds T·m for almost all labels in ℝᵐ (but not for finitely many labels)."""
         return self.spans.bound(self.heads, self.head_width, self.value_width)
 
     def shape(self) -> Shape:
         return Shape(self.d, self.m, self.heads, self.head_width, self.value_width)
 
     def bounds(self) -> dict[str, int | None]:
-        """Beside N, all for almost all data of the kind: every labelling by pairs (Theorem 13 of
-        docs/given-labels.md, m = 1), universal (Theorem U), and the paper's bound. In examples,
-        but for N."""
+        """The other bounds, for almost all data of the kind: every labelling by pairs (Theorem 13
+        of docs/given-labels.md, m = 1), universal (Theorem U), and the paper's bound. All but
+        N count examples."""
         s, H, every = self.spans, self.heads, None
         if self.m == 1:
             rho = min(self.head_width, s.differences)
@@ -74,26 +75,26 @@ class Point:
         }
 
     def candidates(self) -> list[int]:
-        """The T that may be tried, ascending."""
+        """The values of T that may be tried, in ascending order."""
         shares = OF_SHARED if self.shared else COARSE if self.law > LARGE else SHARES
         return sorted({max(1, self.law * share // (100 * self.m)) for share in shares})
 
     def seconds(self) -> float:
-        """Estimated processor time: STEPS of the search in all, and the enclosures."""
+        """The estimated processor time: STEPS search steps in all, and the enclosures."""
         N, P = self.law, self.shape().parameters
         one_step = (N * N * P + 2 / 3 * N**3) / FLOPS
         return STEPS[self.contexts] * one_step + 1e-6 * N * self.heads * self.n * self.d
 
     def mebibytes(self) -> int:
-        """Estimated: three arrays as large as the Jacobian, four as large as its square block."""
+        """The estimated memory: three arrays the size of the Jacobian, four of its square block."""
         N, P = self.law, self.shape().parameters
         return int(8 * (3 * N * P + 4 * N * N + 2 * N * self.n * self.d) / 2**20)
 
 
 def points() -> list[Point]:
-    """Every point, those that take least time first.
+    """Every point; those that take the least time come first.
 
-    n = 32 at H = 10 stands in the series "heads".
+    The point n = 32 at H = 10 is in the series "heads".
     """
     found = []
     for contexts in ("random", "fixed"):
@@ -111,7 +112,7 @@ def points() -> list[Point]:
 
 
 def data_of(point: Point, T: int) -> Dataset:
-    """The first T examples; a longer draw has the same ones in front."""
+    """The first T examples; a longer draw begins with the same ones."""
     draws = [np.random.default_rng([k, 2024]) for k in range(3)]
     contexts = draws[0].integers(0, 65, (1 if point.shared else T, point.n, point.d)) / 64
     queries = draws[1].integers(0, 65, (T, point.d)) / 64

@@ -1,9 +1,9 @@
 """Fitting given labels: ours against SciPy's least_squares and, if torch is installed, Adam.
 
-The same data, the same start, the same derivatives; timed to a largest error of 10^-6 (n = 8,
-d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H: n = 32, d = 64 and
-T = 180 H, fitted, certified, and, where there is a file, that checked by the fast checker. Adam is
-capped at ten minutes of processor time, or what --adam-seconds says.
+All methods get the same data, start and derivatives, and are timed to a largest error of 10^-6 (n =
+8, d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H, layers
+with n = 32, d = 64 and T = 180 H are fitted and certified, and their files, if any, are checked by
+the fast checker. Adam may take ten minutes of processor time, or what --adam-seconds says.
 
 python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K] [--adam-seconds S] [--table]
 [--out FILE]
@@ -88,7 +88,7 @@ def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[
 
 
 def adam(data: Any, shape: Shape, seed: int, seconds: float) -> dict[str, Any]:
-    """Adam on all examples at once, step size 10⁻²; torch, float64. The least error counts."""
+    """Adam on all examples at once with step size 10⁻² (torch, float64). The least error counts."""
     import torch
 
     torch.set_num_threads(1)
@@ -122,7 +122,7 @@ def timed(job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def run(threads: int, adam_seeds: int, adam_seconds: float) -> list[dict[str, Any]]:
-    """One row for each method; ours first, methods in turn for every seed; Adam for the first."""
+    """One row for each method, ours first; methods take turns for every seed; Adam has one seed."""
     shape, rows = Shape(16, 1, 8, 1, 1), dict[str, list[dict[str, Any]]]()
     methods: dict[str, Callable[[Any, int], dict[str, Any]]] = {
         "ours": lambda data, seed: ours(data, shape, seed),
@@ -153,7 +153,7 @@ def run(threads: int, adam_seeds: int, adam_seconds: float) -> list[dict[str, An
 
 
 def large(heads: int, threads: int) -> dict[str, Any]:
-    """Fitted, certified, written, and checked from the file (in memory above 2,000 unknowns)."""
+    """Fit, certify, write, and check from the file (in memory above 2,000 unknowns)."""
     T = 180 * heads
     shape, data = Shape(64, 1, heads, 1, 1), example(T, 32, 64, 0)
     exact = Dataset.of(*data)
@@ -188,7 +188,7 @@ def _since(start_: tuple[float, float]) -> dict[str, float]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Methods to 10⁻⁶, then the large layers; processor seconds."""
+    """The methods to 10⁻⁶, then the large layers, in processor seconds."""
     lines = []
     for row in result["to_1e-6"]["rows"]:
         runs = row.get("runs", [])

@@ -1,4 +1,4 @@
-"""Zeros of a layer without structure: found in floats, proved by a Krawczyk test in balls.
+"""Zeros of an unstructured layer, found in floats and proved by a Krawczyk test in balls.
 
 docs/given-labels.md, Theorem 12: weights at which all outputs are 0 and the Jacobian is onto prove
 that every labelling is memorized. Scalar labels, heads of width one, distinct contexts. The weights
@@ -102,7 +102,7 @@ def enclose(E: Array, e: Array, x: list[arb]) -> tuple[list[arb], list[list[arb]
 
 
 def prove(E: Array, e: Array, x: Array) -> float | None:
-    """Radius of a box around weights near x that holds a zero with J onto; None: not proved.
+    """The radius of a box around weights near x that holds a zero with J onto; None if not proved.
 
     Krawczyk: T weights vary, in a box of radius r around x, the others are fixed. With Y near the
     inverse of the T × T block of J there, |Y F(x)| + |I - Y J(box)| r < r in every row puts a zero
@@ -142,7 +142,7 @@ def prove(E: Array, e: Array, x: Array) -> float | None:
 
 
 def find(n: int, d: int, H: int, T: int, seeds: int) -> tuple[int, float] | None:
-    """The first seed (of data and search) with a zero that is proved, and the radius."""
+    """The first seed of data and search for which a zero is proved, and the radius."""
     for seed in range(seeds):
         E, e = draw(n, d, T, seed)
         x = search(E, e, H, seed)
