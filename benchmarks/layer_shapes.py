@@ -1,4 +1,4 @@
-"""What an audit of a layer of a real model's shape takes: BERT-base and GPT-2, random weights.
+"""The cost of auditing a layer of a real model's shape: BERT-base and GPT-2 with random weights.
 
 python benchmarks/layer_shapes.py [MODEL T N]: float32 weights with biases, 12 heads of width 64, on
 T random examples of N tokens; labels are the layer's own outputs in float32, so all must be within
@@ -52,7 +52,7 @@ def weights(model: str) -> StoredLayer:
 
 
 def outputs(layer: StoredLayer, contexts: AnyArray, queries: AnyArray, mask: AnyArray) -> AnyArray:
-    """In float64, from the very matrices that are audited."""
+    """The outputs in float64, from the very matrices that are audited."""
     x, e = (np.concatenate([y, np.ones((*y.shape[:-1], 1))], axis=-1) for y in (contexts, queries))
     total = np.zeros((len(e), D)) + _floats(layer.offset)
     values = _floats(layer.layer.output)

@@ -1,4 +1,4 @@
-"""What a benchmark ran on: goes into every result file."""
+"""The machine on which a benchmark ran, for every result file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def machine(*packages: str) -> dict[str, Any]:
 
 
 def peak_mebibytes() -> int:
-    """Largest resident size of this process so far."""
+    """The largest resident size of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 

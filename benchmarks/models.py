@@ -41,7 +41,8 @@ MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 @dataclass(frozen=True)
 class Case:
     """title: for the index. model, inputs, options: of attncert embed; names of folders, or inputs
-    of text: a tokenizer, tokens of a passage, passages. float32: subsets of the paper's test."""
+    of text: a tokenizer, tokens of a passage, passages. float32: the number of subsets in the
+    paper's test."""
 
     title: str
     model: str
@@ -79,11 +80,11 @@ CASES = {
     ),
     "bert-large-random": Case(
         "BERT-large, random weights, 1,200 passages of 512 tokens", "bert-large",
-        "minilm 512 1200", ("--random", "--layer", "1"), 1000,  # of 0.12 s each
+        "minilm 512 1200", ("--random", "--layer", "1"), 1000,  # 0.12 s each
     ),
     "gpt2-large-random": Case(
         "GPT-2-large, random weights, 1,400 passages of 128 tokens",
-        "gpt2-large", "bpe 128 1400", ("--random", "--layer", "1"), 1000,  # of 1 s each at d
+        "gpt2-large", "bpe 128 1400", ("--random", "--layer", "1"), 1000,  # 1 s each at d
     ),
     "gpt2-raw": Case(
         "GPT-2 (small), raw embeddings, 2,000 passages of 256 tokens", "gpt2", "bpe 256 2000",
@@ -168,7 +169,7 @@ def _row(name: str, record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _full(test: dict[str, Any] | None) -> str:
-    """How many sets have full rank; the ranks where some have not."""
+    """How many sets have full rank, and the range of ranks if some do not."""
     if test is None:
         return "–"
     ranks = [int(rank) for rank in test["ranks"]]
@@ -177,10 +178,10 @@ def _full(test: dict[str, Any] | None) -> str:
 
 
 def _places(work: Path, train: bool) -> dict[str, str]:
-    """The inputs, and where they are asked for the small models, made if they are missing; and
-    the trained model that comes with a package."""
+    """Make the inputs and, if they are asked for, the small models, unless they exist; and find the
+    trained model that comes with a package."""
     inputs = work / "inputs"
-    if not (inputs / "bpe" / "tokenizer.json").exists():  # which is written last
+    if not (inputs / "bpe" / "tokenizer.json").exists():  # this file is written last
         subprocess.run(
             [sys.executable, ROOT / "benchmarks" / "models_inputs.py", inputs], check=True
         )
@@ -274,7 +275,7 @@ def _keep(name: str, run: dict[str, Any], training: Path) -> None:
     keys = ("data", "rank", "samples", "contexts", "subsets")
     record = {key: report[key] for key in keys} | {"float32": run.pop("float32")}
     record["layer"] = [{k: x for k, x in p.items() if k != "groups"} for p in report["layer"]]
-    if run["embed"] is None:  # as an earlier run measured it
+    if run["embed"] is None:  # use what an earlier run measured
         run["embed"] = results["cases"].get(name, {}).get("embed")
     results["cases"][name] = {**run, "stages": times, "report": record}
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")

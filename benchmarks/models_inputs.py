@@ -19,7 +19,7 @@ import numpy as np
 
 SIDE, CROPS, VOCABULARY, SEED = 224, 2000, 8000, 0
 _LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-SHAPES = {  # other sizes as transformers has them
+SHAPES = {  # other sizes are the defaults of transformers
     "vit-base": ("vit", {}),
     "bert-base": ("bert", {}),
     "bert-large": ("bert", {"hidden_size": 1024, **_LARGE}),
@@ -45,7 +45,7 @@ def photographs() -> list[np.ndarray]:
 
 
 def crops(count: int = CROPS) -> np.ndarray:
-    """(count, 224, 224, 3): places drawn uniformly from all photographs, none twice."""
+    """(count, 224, 224, 3): crops at places drawn uniformly from all photographs, none twice."""
     images = photographs()
     rooms = [(x.shape[0] - SIDE + 1) * (x.shape[1] - SIDE + 1) for x in images]
     drawn = np.random.default_rng(SEED).choice(sum(rooms), size=count, replace=False)
@@ -79,7 +79,7 @@ def prose() -> str:
 
 
 def byte_pairs(text: str, size: int = VOCABULARY) -> str:
-    """A byte-pair tokenizer as GPT-2 has them, trained on this text: its JSON."""
+    """The JSON of a byte-pair tokenizer like GPT-2's, trained on this text."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tool = Tokenizer(models.BPE())
@@ -92,7 +92,8 @@ def byte_pairs(text: str, size: int = VOCABULARY) -> str:
 
 
 def passages(text: str, tokenizer: Path, length: int, count: int) -> np.ndarray:
-    """(count, length): evenly spread, overlapping where they must, special tokens around each."""
+    """(count, length): evenly spread passages, which may overlap, with special tokens around
+    each."""
     from tokenizers import Tokenizer
 
     tool = Tokenizer.from_file(str(tokenizer))

@@ -1,4 +1,4 @@
-"""A small ViT and a small GPT, trained here in minutes: the weights before and after.
+"""Trains a small ViT and a small GPT in minutes, and keeps the weights before and after.
 
     python benchmarks/models_trained.py FOLDER
 
@@ -105,7 +105,7 @@ def trained(
     folder: Path,
     name: str,
 ) -> dict[str, Any]:
-    """Adam, its rate rising for a twentieth of the steps and then falling to 0 as a cosine."""
+    """Train by Adam; its rate rises for a twentieth of the steps, then falls to 0 as a cosine."""
 
     def kept(at: str) -> dict[str, float]:
         model.eval().save_pretrained(folder / f"{name}-{at}")

@@ -1,4 +1,4 @@
-"""What each construction of a network costs: T random examples of width p, labels 0 to 9.
+"""The cost of each construction of a network on T random examples of width p with labels 0 to 9.
 
 python benchmarks/networks.py [T] [p]
 """

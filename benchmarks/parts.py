@@ -7,10 +7,11 @@ Processor seconds of one thread at four sizes or more, and seconds = a size^b by
 the logarithms. Groups, heads, rank and the fast check: width one, n = 8, d = 16, T = 7H + 1
 distinct contexts, random integers to ±9. Readout: the same with the exact solution. Fit: given
 labels of the same shape, T = 45H, to a largest error of 10⁻⁶. Kruskal: all sets of k among N
-vectors of 16 integers. Each size is run twice, and the shorter counts: the first run compiles.
+vectors of 16 integers. Each size is run twice, and the shorter time counts, since the first run
+compiles.
 
-What is said of 10⁶ goes from the largest size along the power in which the part grows in the end,
-far beyond the sizes that were run.
+Times for 10⁶ are extrapolated from the largest size with the asymptotic power of the part, far
+beyond the sizes that were run.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ HEADS = [36, 72, 144, 288]
 FEW_HEADS = [4, 8, 16, 32]
 FITTED = [90, 180, 360, 720, 1440]
 VECTORS = {4: [200, 400, 800, 1600], 5: [75, 150, 300, 400], 6: [150, 300, 600, 900]}
-# The power in which a part grows in the end, and the bytes that it keeps. Numbers of the readout
+# The asymptotic power of each part's time, and the bytes that it keeps. Numbers of the readout
 # have about T² bits, of which T² products make one step.
 ENDS: dict[str, tuple[int, Callable[[float], float]]] = {
     "groups": (2, lambda T: 8 * 16 * T),
@@ -172,7 +173,7 @@ def sets(k: int, sizes: list[int]) -> dict[str, Any]:
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """Points and fits; equal numbers give equal bytes."""
+    """A figure of points and fits; equal numbers give equal bytes."""
     from matplotlib.figure import Figure
 
     from attncert.reports.words.drawing import style, to_svg

@@ -1,9 +1,9 @@
-"""What an exact proof costs: time, memory and bits against T, and the same solve in plain SymPy.
+"""The cost of an exact proof: time, memory and bits against T, compared with a solve in SymPy.
 
     python benchmarks/prove.py [--quick] [--out benchmarks/results/prove.json]
 
-Every case runs in a process of its own (peak memory is per process). "build" finds the weights,
-"solve" the exact readout, "prove" is everything, report excluded. The baseline solves the *same*
+Every case runs in its own process (peak memory is per process). "build" finds the weights,
+"solve" the exact readout, "prove" is everything except the report. The baseline solves the *same*
 integer system Z[:, C] X = Y with SymPy: `Matrix.LUsolve`, and `DomainMatrix.lu_solve` over QQ with
 Python's integers, with gmpy2 and with FLINT underneath. Ratios are to `fmpq_mat.solve` in this run.
 """
@@ -58,7 +58,7 @@ def _some(cases: list[Any], quick: bool) -> list[Any]:
 
 
 def _case(kind: str, ground_types: str | None = None, **details: Any) -> dict[str, Any]:
-    """Run one case in a fresh process; {"timeout": seconds} where it takes too long."""
+    """Run one case in a fresh process; {"timeout": seconds} if it takes too long."""
     environment = dict(os.environ)
     if ground_types:
         environment["SYMPY_GROUND_TYPES"] = ground_types

@@ -3,9 +3,9 @@
     python benchmarks/rank.py [--quick] [--only SECTION] [--threads N] [--out FILE]
 
 Sections are functions (quick, threads) -> JSON-able rows; add one to SECTIONS to extend this.
-torch is optional: with it the reference is the paper's loop, without it NumPy's.
+torch is optional: without it the reference is NumPy's loop instead of the paper's.
 With --out the fitted growth is drawn too, into FILE with the suffix .svg.
-Rows of a GPU are measured where CuPy finds one, and say so where they are not.
+GPU rows are measured if CuPy finds a GPU, and say so if not.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Detection power: planted dependent sets of `size` among N = 2,000 vectors, d = 768.
 
-Two ways to meet one, in probability of detection per second:
+Two ways to meet one are compared by their probability of detection per second:
 
 - random k-subsets, k = 197, the reference's choice: one holds a given set with probability
   C(N - s, k - s)/C(N, k); times the rate at which subsets are certified, measured here;
@@ -63,7 +63,7 @@ def run(quick: bool, threads: int) -> dict[str, Any]:
 
 
 def subsets_per_second(count: int, threads: int) -> float:
-    """Exact independence of random k-subsets, the preparation of the table left out."""
+    """The rate of exact tests of random k-subsets, without the preparation of the table."""
     rng = np.random.default_rng(0)
     table = rng.standard_normal((N, D)).astype(np.float32)
     subsets = np.array([rng.choice(N, K, replace=False) for _ in range(count)])
@@ -93,7 +93,7 @@ def by_circuits(size: int, seeds: int, limit_s: float, threads: int) -> dict[str
 
 
 def planted(size: int, seed: int) -> tuple[Vectors, tuple[int, ...]]:
-    """float32 multiples of 2^-10, one vector a small combination of size - 1 others."""
+    """float32 multiples of 2^-10; one vector is a small combination of size - 1 others."""
     rng = np.random.default_rng([seed, size])
     table = np.round(rng.standard_normal((N, D)) * 1024) / 1024
     members = rng.choice(N, size, replace=False)

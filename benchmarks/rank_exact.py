@@ -19,7 +19,7 @@ from attncert.verify.rank.rational import integer_matrix, rank
 
 
 def run(quick: bool, threads: int) -> dict[str, Any]:
-    """Milliseconds per rank of an n×n matrix, full rank and one short of it."""
+    """Milliseconds for the rank of an n×n matrix of rank n or n - 1."""
     rows = []
     for n in (20, 60) if quick else (20, 60, 120, 240):
         for deficit in (0, 1):

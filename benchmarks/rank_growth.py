@@ -1,9 +1,10 @@
 """How the cost grows: in k (subset size), N (vectors in the table) and T (examples of a layer).
 
 Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares of the
-logarithms; b is what is reported. Expected in the end: k^3 per projected elimination; N for
-residues and the projection; T^3 in a layer with T/H fixed, in ours and in FLINT. Short panels and
-features, which grow as T^2, hold b below that at these sizes. `plot` draws points and fits.
+logarithms; b is what is reported. Asymptotically b should be 3 in k for a projected elimination, 1
+in N for residues and the projection, and 3 in T for a layer with T/H fixed, in ours and in FLINT.
+Short panels and features, which grow as T^2, hold b below that at these sizes. `plot` draws points
+and fits.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def fit(sizes: list[int], seconds: list[float]) -> tuple[float, float]:
 
 
 def per_subset(k: int, threads: int, repeats: int) -> float:
-    """Seconds per subset of 2,000 vectors, projected, the preparation left out."""
+    """Seconds per projected subset of 2,000 vectors, without the preparation."""
     tester = IndependenceTester(gaussian(0), device="cpu", threads=threads)
     rng = np.random.default_rng(k)
     count = max(2 * threads, min(2000, 10**9 // k**3))
@@ -106,7 +107,7 @@ def layer(examples: int, repeats: int) -> float:
 
 
 def plot(curves: dict[str, Any], path: Path) -> None:
-    """Points and fits, a panel for each of k, N and T; equal numbers give equal bytes."""
+    """Points and fits in a panel for each of k, N and T; equal numbers give equal bytes."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 

@@ -36,7 +36,7 @@ CASES = [
     (12, 197, 768, False, False, False),
     (64, 197, 768, True, False, True),  # T = 12,545
 ]
-LONG = 5.0  # seconds
+LONG = 5.0  # in seconds
 NO_GPU = "not measured on a GPU yet"
 
 
@@ -89,7 +89,7 @@ def measure(
 
 
 def result(seconds: float, found: LayerRank) -> dict[str, Any]:
-    """What one device did."""
+    """The row of one device."""
     return {
         "seconds": round(seconds, 3),
         "rank": found.rank,
@@ -99,7 +99,7 @@ def result(seconds: float, found: LayerRank) -> dict[str, Any]:
 
 
 def example(heads: int, n: int, d: int, shared: bool) -> tuple[Dataset, Layer]:
-    """Generic weights: entries wide enough that no two tokens of a head have equal logits."""
+    """Generic weights with entries so large that no two tokens of a head have equal logits."""
     data = generators.random(heads * (n - 1) + 1, n, d, shared=shared, bound=9, seed=1)
     rng = np.random.default_rng(0)
 
@@ -110,7 +110,7 @@ def example(heads: int, n: int, d: int, shared: bool) -> tuple[Dataset, Layer]:
 
 
 def flint_seconds(data: Dataset, layer: Layer) -> float:
-    """The same question by the path of small layers; once, it is slow."""
+    """The rank by the path of small layers, run once because it is slow."""
     start = time.perf_counter()
     p = PRIMES_31[0]
     rank = features.residue_rank(
@@ -138,7 +138,7 @@ def has_gpu() -> bool:
 
 
 def _timed(job: Callable[[], LayerRank], repeats: int) -> tuple[float, LayerRank]:
-    """Median after a first run that compiles; where that one was long, one more is enough."""
+    """The median after a first run that compiles; if that run was long, one more is enough."""
     seconds: list[float] = []
     while len(seconds) <= (repeats if max(seconds, default=0.0) < LONG else 1):
         start = time.perf_counter()

@@ -1,9 +1,9 @@
 """Random k-subsets of 2,000 vectors in dimension 768: certificates against the float loop.
 
 The job is the paper's, 5,000 random subsets (1,000 at k = 768): is each independent? Reference:
-one float32 `matrix_rank` per subset (torch; NumPy where torch is not installed), with one thread
-and with all of them, the better rate counting: on few cores two threads can be the slower choice
-for small matrices. Ours is timed whole: residues, coordinates and eliminations. Rates are subsets
+one float32 `matrix_rank` per subset (torch; NumPy if torch is not installed), with one thread
+and with all threads, of which the better rate counts: on few cores two threads can be slower for
+small matrices. Ours is timed whole: residues, coordinates and eliminations. Rates are subsets
 per second; the reference is timed on fewer subsets, interleaved with ours in one run. With --quick
 ours runs a hundredth of the subsets, too few to repay the preparation: those ratios are low.
 """
@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 from attncert.verify.rank.modular import IndependenceTester
 
 VECTORS, WIDTH = 2000, 768
-SUBSETS = {32: 5000, 197: 5000, 768: 1000}  # k: how many of ours
-SAMPLE = {32: 400, 197: 60, 768: 8}  # k: how many of the reference's
+SUBSETS = {32: 5000, 197: 5000, 768: 1000}  # k: number of our subsets
+SAMPLE = {32: 400, 197: 60, 768: 8}  # k: number for the reference
 
 
 def gaussian(seed: int) -> np.ndarray:
@@ -33,7 +33,7 @@ def gaussian(seed: int) -> np.ndarray:
 
 
 def decaying(seed: int) -> np.ndarray:
-    """Singular values falling over eight decades, as in trained embeddings, float32."""
+    """float32 vectors whose singular values fall over eight decades, as in trained embeddings."""
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.standard_normal((WIDTH, WIDTH)))[0]
     spectrum = np.logspace(0, -8, WIDTH)

@@ -1,7 +1,8 @@
-"""At which precision does memorization survive? Our own weights for the digits, rounded.
+"""At which precision does memorization survive? Rounds our own weights for the digits.
 
 python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported
-as float64 and rounded; error enclosed, rank certified (verify/outputs/error.py). Deterministic.
+as float64 and rounded; the error is enclosed and the rank certified (verify/outputs/error.py).
+Deterministic.
 """
 
 from __future__ import annotations

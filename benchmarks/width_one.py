@@ -1,4 +1,4 @@
-"""Heads of width one at scale: certificates by rank, from the data to the proof and the file.
+"""Heads of width one at scale: certificates by rank, timed from the data to the file.
 
     python benchmarks/width_one.py [--quick] [--large | --largest] [--out RESULTS.json]
     python benchmarks/width_one.py --table    writes the table of docs/performance.md from it
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def small_integers(heads: int, n: int, d: int, shared: bool) -> Any:
-    """H(n-1) + 1 random examples, in one byte a number."""
+    """H(n-1) + 1 random examples, in one byte per number."""
     import numpy as np
 
     from attncert.constructions.data.dataset import Dataset
@@ -126,7 +126,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """One row per case."""
+    """One row for each case."""
     lines = []
     for row in result["rows"]:
         shape = [row["contexts"], row["n"], row["d"], row["H"]]

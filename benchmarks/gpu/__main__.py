@@ -1,10 +1,10 @@
-"""All parts in order, each row in its file as soon as it is there; run again to go on.
+"""Runs all parts in order and writes each row as soon as it is done; run it again to go on.
 
     PYTHONPATH=benchmarks python -m gpu [--part N] [--again] [--dry] [--seconds S] [--out FOLDER]
 
-A part runs in a process of its own, and a new one after a row that failed: a CUDA error leaves
-nothing usable behind. Exit status: 0 all rows are there, 1 one of them failed, 2 no GPU or unusable
-arguments, 3 the time is over and rows are left.
+Each part runs in its own process, and in a new one after a row that failed: a CUDA error leaves
+nothing usable behind. Exit status: 0 all rows are done, 1 one of them failed, 2 no GPU or unusable
+arguments, 3 the time is up and rows are left.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gpu.store import Store
 
 RESULTS = place.ROOT / "benchmarks" / "results" / "gpu"
 DRY_RESULTS = place.ROOT / "build" / "gpu-dry-run"
-SECONDS = 540.0  # of one run
+SECONDS = 540.0  # time limit of one run
 _LEAST = 20.0  # seconds that a new process should have
 _TIME_IS_OVER, _FAILED = 3, 4
 
@@ -55,7 +55,7 @@ def refuse(why: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Parts as processes, until all rows are there or the time is over."""
+    """Run parts as processes until all rows are done or the time is up."""
     deadline = time.monotonic() + options.seconds
     numbers = [options.part] if options.part else range(1, len(parts.PARTS) + 1)
     if options.again:
@@ -104,7 +104,7 @@ def one_process(number: int, options: argparse.Namespace, seconds: float) -> lis
 
 
 def inside(options: argparse.Namespace) -> int:
-    """The rows of one part in this process, until one fails or has not the time left."""
+    """Run the rows of one part in this process until one fails or there is no time left for it."""
     deadline = time.monotonic() + options.seconds
     place.results = options.out
     if options.dry:

@@ -1,7 +1,7 @@
 """The points of the paper's experiments that are too large for two cores: weights found on the GPU.
 
-The largest T whose labels are fitted; a claim is made of them only by `python
-benchmarks/experiments.py --found FOLDER`, which certifies the weights kept here.
+This finds the largest T whose labels are fitted; only `python benchmarks/experiments.py --found
+FOLDER`, which certifies the weights kept here, makes a claim about them.
 """
 
 from __future__ import annotations

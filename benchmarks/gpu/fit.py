@@ -45,7 +45,8 @@ def namespace(device: str) -> Any:
 
 
 def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
-    """From small random weights to a largest error of 1e-9; once, and again where it compiled."""
+    """Fit from small random weights to a largest error of 1e-9, and again if the first run
+    compiled."""
     xp, draw = namespace(device), np.random.default_rng(0)
     shapes = (T, n, d), (T, d), (T, 1)
     host = [np.round(draw.standard_normal(shape) * 64) / 64 for shape in shapes]
@@ -71,7 +72,7 @@ def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
 
 
 def ranked(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
-    """The Jacobian at outputs 0: full rank means that every labelling is memorized."""
+    """The rank of the Jacobian at outputs 0: if it is full, every labelling is memorized."""
     data = generators.random(T=T, n=n, d=d, seed=1)
     layer = draw_groups(
         data, (heads // 2,) * 2 if heads < 12 else (12,) * (heads // 12), seed=1

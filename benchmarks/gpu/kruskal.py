@@ -12,7 +12,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.sharding.engine import run
 from gpu.rows import START, Row, beside_floor, timed
 
-CASES = [(2000, 768, 197, 20_000), (2000, 768, 768, 1000)]  # N, d, k, how many
+CASES = [(2000, 768, 197, 20_000), (2000, 768, 768, 1000)]  # N, d, k, number of subsets
 DRY = [(24, 9, 7, 8), (24, 9, 9, 4)]
 
 

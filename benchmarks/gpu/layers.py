@@ -39,8 +39,8 @@ def made(heads: int, n: int, d: int, shared: bool) -> Any:
 
 
 def measure(heads: int, n: int, d: int, shared: bool, device: str) -> dict[str, Any]:
-    """On the GPU twice, as the first run compiles. Softmax sums vanish modulo a prime about once
-    in p/(TH) layers, so that T = 50,177 needs more primes than the usual three."""
+    """Run it twice on the GPU, as the first run compiles. In one of about p/(TH) layers a softmax
+    sum vanishes modulo p, so T = 50,177 needs more primes than the usual three."""
     data, layer = made(heads, n, d, shared)
     primes = PRIMES_FLOAT64
     if heads * data.T > 10**6:

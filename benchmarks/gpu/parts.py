@@ -10,11 +10,11 @@ PARTS = ("tests", "subsets", "layers", "kruskal", "fit", "experiments", "command
 
 
 def rows(number: int, dry: bool) -> list[Row]:
-    """Of part `number`, counted from 1; dry: at the sizes of a dry run."""
+    """The rows of part `number`, counted from 1; dry: with the sizes of a dry run."""
     found: list[Row] = importlib.import_module(f"gpu.{PARTS[number - 1]}").rows(dry)
     return found
 
 
 def expected(number: int) -> float:
-    """Seconds of a part in one process, if torch is installed: an estimate."""
+    """An estimate of the seconds of a part in one process, if torch is installed."""
     return START + sum(row.seconds - START * (row.seconds >= START) for row in rows(number, False))

@@ -21,8 +21,8 @@ PACKAGES = ("numpy", "numba", "scipy", "python-flint", "torch", "cupy-cuda12x", 
 
 
 def name_the_package() -> None:
-    """Certificates say which version made them: a checkout that is not installed gets to know its
-    own, in a folder that git ignores."""
+    """Certificates name the version that made them, so a checkout that is not installed gets
+    metadata with its version, in a folder that git ignores."""
     if _installed("attncert"):
         return
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -39,7 +39,7 @@ def load_stand_in() -> None:
 
 
 def missing() -> str:
-    """Why there is no GPU to measure on, or ""."""
+    """The reason why there is no GPU to measure on, or ""."""
     try:
         choose_device("cuda")
     except InputError as error:
@@ -52,7 +52,7 @@ def has_torch() -> bool:
 
 
 def description() -> dict[str, Any]:
-    """Device, driver, CUDA and CuPy; processor, Python and packages."""
+    """A record of device, driver, CUDA, CuPy, processor, Python and packages."""
     cupy = importlib.import_module("cupy")
     runtime = cupy.cuda.runtime
     found = runtime.getDeviceProperties(runtime.getDevice())
@@ -70,7 +70,7 @@ def description() -> dict[str, Any]:
 
 
 def _driver() -> str:
-    """The kernel module's own version, where it says it."""
+    """The version of the kernel module, if it states one."""
     path = Path("/proc/driver/nvidia/version")
     words = path.read_text().split() if path.exists() else []
     return next((word for word in words if word[:1].isdigit() and "." in word), "unknown")

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 START = 15.0
-"""Seconds for a new process: imports, CUDA's context, compiled code. Said to be an estimate."""
+"""The estimated seconds to start a process: imports, CUDA's context, compiled code."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """seconds: expected, an estimate; a row that has not the time left waits for
-    the next run. job: what it returns goes into the file of results."""
+    """seconds: an estimate; a row for which too little time is left waits for the next run. job:
+    what it returns goes into the file of results."""
 
     name: str
     seconds: float
@@ -31,7 +31,7 @@ class Row:
 
 
 def timed(job: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, Any]]:
-    """The result, and seconds: of the first run, which compiles, and the median of the others."""
+    """The result, the seconds of the first run, which compiles, and the median of the others."""
     seconds, found = [], None
     for _ in range(repeats + 1):
         start = time.perf_counter()
@@ -42,9 +42,9 @@ def timed(job: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, Any]]:
 
 
 def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
-    """Items per second: job(i) does slice i and says how many items it had; slices until the limit.
+    """Items per second: job(i) does slice i and returns its number of items, until the limit.
 
-    The first slice compiles and prepares, and counts for nothing but `first_s`.
+    The first slice compiles and prepares, and counts only for `first_s`.
     """
     start = time.perf_counter()
     job(0)
@@ -77,7 +77,7 @@ def product_rate() -> float:
 
 
 def beside_floor(operations: float, seconds: float) -> dict[str, Any]:
-    """operations: the least that the row must do, in the given seconds."""
+    """operations: the fewest that the row must do in the given seconds."""
     floor = operations / product_rate()
     found = {"floor_s": floor, "times_floor": seconds / floor, "float64_per_s": product_rate()}
     return {name: rounded(x) for name, x in found.items()}

@@ -32,7 +32,7 @@ class Store:
         return rows
 
     def left(self, names: list[str]) -> list[str]:
-        """Rows to run, in order; one that was begun twice and never ended is given up."""
+        """The rows to run, in order; a row that was begun twice and never ended is given up."""
         for name in names:
             if name not in self.rows and self.body["attempts"].get(name, 0) >= ATTEMPTS:
                 self.end(name, {"error": f"did not end in {ATTEMPTS} attempts"}, {})
@@ -53,7 +53,7 @@ class Store:
         self._write()
 
     def postpone(self, name: str) -> None:
-        """A row that was stopped because the time of the run was over: not its own failure."""
+        """Record that a row was stopped because the run's time was up, which is not a failure."""
         self.body["attempts"].pop(name, None)
         self.body["under_way"] = None
         self._write()

@@ -23,12 +23,12 @@ SIZES = [(2000, 197, 20_000), (2000, 32, 50_000), (2000, 768, 1000), (20_000, 19
 DRY = [(60, 9, 4)]  # vectors, k, subsets in a slice
 LIMIT = 2.0  # seconds for a rate
 MEMORY = 16 << 30
-DRAWS = 4  # slices that are drawn, before the clock runs; they are tested in turn
-SAMPLE = 64  # subsets that the CPU does again, one by one the same
+DRAWS = 4  # slices drawn before the clock runs, and tested in turn
+SAMPLE = 64  # subsets that the CPU repeats
 
 
 def rows(dry: bool) -> list[Row]:
-    """GPU, its steps, torch, then the CPU; the first size is the one of the paper."""
+    """Rows for the GPU, its steps, torch and the CPU; the first size is that of the paper."""
     found = []
     limit = 0.0 if dry else LIMIT
     for n, k, count in DRY if dry else SIZES:
@@ -53,7 +53,7 @@ def draws(n: int, k: int, count: int) -> list[np.ndarray]:
 
 
 def on_gpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, Any]:
-    """Also: at the default budget of memory, and a sample decided by the CPU as well."""
+    """The rate on the GPU, also with the default memory; the CPU decides a sample as well."""
     data, subsets = table(n, width), draws(n, k, count)
     found: dict[str, Any] = {}
     for name, memory in (("", MEMORY), ("default memory: ", None)):
@@ -78,7 +78,7 @@ def on_gpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, An
 
 
 def on_cpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, Any]:
-    """The same subsets on all threads."""
+    """The rate for the same subsets on all threads of the CPU."""
     tester = IndependenceTester(table(n, width), device="cpu")
     count = max(1, count // 10)
     subsets = draws(n, k, count)

@@ -15,7 +15,7 @@ NOT_YET = "not measured on a GPU yet"
 
 
 def write(folder: Path, dry: bool, document: bool) -> None:
-    """Into benchmarks/README.md, or as table.md beside the files of results."""
+    """Write the tables into benchmarks/README.md, or as table.md beside the files of results."""
     text = markdown(folder)
     if document:
         show("gpu", text)
@@ -25,7 +25,7 @@ def write(folder: Path, dry: bool, document: bool) -> None:
 
 
 def markdown(folder: Path) -> str:
-    """What is there; rows that are not say so.
+    """The tables of the rows that were measured; missing rows are marked.
 
     >>> markdown(Path("/nowhere")).count(NOT_YET)
     3
@@ -43,7 +43,7 @@ def _file(folder: Path, number: int, part: str) -> dict[str, Any]:
 
 
 def _machine(files: dict[str, dict[str, Any]]) -> str:
-    """Device, versions, days, and what the tests said."""
+    """A sentence with device, versions, days and the outcome of the tests."""
     file, rows = files["subsets"], files["tests"]["rows"].values()
     if "machine" not in file:
         return f"Tests: {NOT_YET}."
@@ -74,7 +74,7 @@ def _subsets(rows: dict[str, Any]) -> str:
 
 
 def _pairs(found: dict[str, dict[str, Any]]) -> str:
-    """Seconds of the same row on both devices."""
+    """The seconds of each row on both devices."""
     lines = []
     for part, gpu, cpu in (("layers", " GPU", " CPU"), ("fit", " GPU", " CPU"),
                            ("depth", " GPU", " CPU"), ("commands", " cuda", " cpu")):  # fmt: skip

@@ -17,14 +17,14 @@ FILES = {"test_gpu_subsets.py": 60.0, "test_gpu_layers.py": 60.0, "test_gpu_comm
 
 
 def rows(dry: bool) -> list[Row]:
-    """One for each file; in a dry run one, with the tests that run by default."""
+    """One row for each file; in a dry run only one row, with the default tests."""
     if dry:
         return [Row("test_gpu_layers.py", 0.0, lambda: run("test_gpu_layers.py", True))]
     return [Row(f, START + s, lambda f=f: run(f, False)) for f, s in FILES.items()]  # type: ignore
 
 
 def run(file: str, dry: bool) -> dict[str, Any]:
-    """Counts, and which tests failed with what. On a machine without a GPU each would fail."""
+    """The counts, and each failed test with its message. Without a GPU each test would fail."""
     marks = "gpu and not slow" if dry else "gpu"
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
@@ -38,7 +38,7 @@ def run(file: str, dry: bool) -> dict[str, Any]:
 
 
 def counted(report: str) -> dict[str, Any]:
-    """From JUnit's XML. A row with failures is an error, so that the run says so.
+    """The counts from JUnit's XML. A row with failed tests is an error, so that the run reports it.
 
     >>> counted('<a><testcase name="x"/><testcase name="y"><failure message="no"/></testcase></a>')
     {'tests': 2, 'failed': {'y': 'no'}, 'skipped': 0, 'error': '1 of 2 tests failed'}

@@ -20,22 +20,22 @@ MEANINGS = {
     UNEXPECTED: "not as expected",
 }
 
-# Pale, and told apart with any colour vision; every cell also carries its mark as text.
+# The colours are pale and can be told apart with any colour vision; each cell also has its mark.
 _FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")
 _BAD = "#f8cfb8"
-_CELL = (0.62, 0.21)  # inches
-_LETTER = 0.068  # inches, of a label
-_LONGEST = 60  # characters of a label
+_CELL = (0.62, 0.21)  # width and height in inches
+_LETTER = 0.068  # width of a label's letter in inches
+_LONGEST = 60  # the longest label, in characters
 
 
 def files(matrix: Table) -> dict[str, bytes]:
-    """SVG by the name of its file."""
+    """The figure as SVG, by the name of its file."""
     with style():
         return {figure_file("steps"): to_svg(grid(matrix))}
 
 
 def grid(matrix: Table) -> Figure:
-    """One cell for each row and column, the mark in it; columns labelled above, slanting."""
+    """One cell for each row and column, with its mark; slanting labels above the columns."""
     names = [_short(plain(row[0])) for row in matrix.rows]
     tops = [_short(plain(c)) for c in matrix.columns[1:]]
     widest = max((len(mark) for row in matrix.rows for mark in row[1:]), default=1)

@@ -1,4 +1,4 @@
-"""Small data with sizes of a layer: what a hypothesis is weakened on."""
+"""Small data with the sizes of a layer, on which hypotheses are weakened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attncert.verify.audit.attack.cases import Case, independent
 
 @dataclass(frozen=True)
 class Instance(Case):
-    """A case with labels of dimension m (as many different ones as can be) and values of width d_v.
+    """A case with labels of dimension m (of the largest rank) and values of width d_v.
 
     contexts: (T or 1, n, d), queries: (T, d), integers; heads: H, width: d_h.
     """
@@ -46,8 +46,8 @@ class Instance(Case):
 
     @property
     def groups(self) -> Groups:
-        """r examples, then r - 1 at a time, in the given order; more groups than heads where T is
-        above capacity (with r = 1: one each)."""
+        """Groups of r examples, then of r - 1, in the given order (one each if r = 1); there are
+        more groups than heads if T is above capacity."""
         return tuple(g for g in consecutive(range(self.T), self.r, max(self.r - 1, 1)) if g)
 
     @property
@@ -66,7 +66,7 @@ class Instance(Case):
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:
-    """Over ℚ; exact. No rows: 0."""
+    """The rank over ℚ, exact; 0 if there are no rows."""
     return int(fmpz_mat([[int(x) for x in row] for row in rows]).rank()) if len(rows) else 0
 
 
@@ -76,7 +76,8 @@ def affine_rank(rows: Sequence[Sequence[int]]) -> int:
 
 
 def every_subset_independent(vectors: IntArray, size: int) -> bool:
-    """Whether the Kruskal rank of these integer vectors is at least min(size, N). All subsets."""
+    """Whether the Kruskal rank of these integer vectors is at least min(size, N), by all
+    subsets."""
     return all(
         independent(vectors[list(some)])
         for some in combinations(range(len(vectors)), min(size, len(vectors)))

@@ -1,10 +1,10 @@
 """Remark 1: data of Kruskal rank exactly κ < n, and what the construction does with them.
 
-Every κ queries are independent and some κ + 1 are not: decided by exhausting the subsets. Then
+Every κ queries are independent and some κ + 1 are not, as the exhaustion of all subsets shows. Then
 T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at and
-above κ; above it in groups of κ, not of d_h, which the grouping finds. One example more: data of
-the first kind (all queries in a space of dimension κ) admit no larger groups, so that the
-construction ends there. It is also decided whether other weights of that width serve one more.
+above κ; above it the grouping finds groups of κ, not d_h. With one example more, data of the first
+kind (all queries in a space of dimension κ) admit no larger groups, so the construction ends
+there. It is also decided whether other weights of that width serve one example more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS = ("one subspace", "one dependent set")
 
 @dataclass(frozen=True)
 class Kappa:
-    """Sizes: n tokens, κ < n, d, H heads of width d_h = `width`, so many that capacity is above κ;
+    """n tokens, κ < n, width d, and H heads of width d_h = `width`, enough for a capacity above κ;
     kind: one of KINDS."""
 
     n: int
@@ -51,8 +51,9 @@ class Kappa:
 class Remark:
     """What was found. kruskal: the Kruskal rank of the T examples, by exhaustion.
 
-    a1: the standing of A1 as the theorem asks for it; memorization: by the paper's construction.
-    one_more: with one example more, the same construction, and some weights of the same sizes.
+    a1: the standing of A1 in the theorem's form; memorization: that by the paper's construction.
+    one_more: the same with one example more, for that construction and for any weights of the
+    same sizes.
     """
 
     sizes: Kappa
@@ -63,13 +64,13 @@ class Remark:
 
     @property
     def holds(self) -> bool:
-        """T examples are memorized at exactly this Kruskal rank, A1 being false."""
+        """Whether T examples are memorized at exactly this Kruskal rank although A1 is false."""
         exactly = self.kruskal == self.sizes.kappa
         return exactly and (self.a1, self.memorization) == (Level.REFUTED, Level.PROVED)
 
 
 def kruskal_rank(queries: IntArray) -> int:
-    """The largest k such that every k of these integer vectors are independent. All subsets.
+    """The largest k such that every k of these integer vectors are independent, by all subsets.
 
     >>> kruskal_rank(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))
     2
@@ -81,8 +82,8 @@ def kruskal_rank(queries: IntArray) -> int:
 def of_kruskal_rank(sizes: Kappa, examples: int, seed: int) -> Dataset:
     """Queries of Kruskal rank exactly κ (at least κ + 1 examples), distinct contexts of rank n.
 
-    one subspace: a moment curve in a space of dimension κ. one dependent set: random, the last of
-    κ + 1 of them a combination of the κ others with coefficients that are not 0.
+    one subspace: a moment curve in a space of dimension κ. one dependent set: random queries, of
+    which one is a combination of κ others with coefficients that are not 0.
     """
     rng = np.random.default_rng([seed, sizes.n, sizes.kappa, sizes.heads])
     while True:
@@ -103,7 +104,7 @@ def of_kruskal_rank(sizes: Kappa, examples: int, seed: int) -> Dataset:
 
 
 def remarks(cases: Iterable[Kappa], seed: int) -> Iterator[Remark]:
-    """Remark 1 for each of these sizes. Exact."""
+    """The exact outcome of Remark 1 for each of these sizes."""
     for sizes in cases:
         more = of_kruskal_rank(sizes, sizes.capacity + 1, seed)
         data = more.take(sizes.capacity)

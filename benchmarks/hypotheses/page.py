@@ -47,7 +47,7 @@ def study_tables(study: Study) -> Iterator[Table]:
 
 
 def matrix(explored: Sequence[Exploration]) -> Table:
-    """A mark in each cell, with its meaning below; none where the step did not fail."""
+    """The table of marks, with their meanings below; a cell is empty if the step did not fail."""
     return Table(
         "Weakened hypothesis against step",
         ("weakened", *(step.title for step in STEPS)),
@@ -138,7 +138,7 @@ def _remarks(remarks: tuple[Remark, ...]) -> Table:
 
 
 def numbers(study: Study) -> dict[str, Any]:
-    """The minimal data, and the verdicts on Remark 1."""
+    """The minimal data and the verdicts on Remark 1, as JSON."""
     return {
         "minimal data": [
             {"weakening": e.weakening.id, "step": step, "memorization": level.value}

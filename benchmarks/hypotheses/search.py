@@ -1,12 +1,12 @@
-"""What each weakening breaks, by search: minimal data, and whether memorization survives there.
+"""Searches for what each weakening breaks: minimal data, and whether memorization survives there.
 
 Instances are drawn until there are enough and every step that must fail has failed. The
-first failing instance of a step is shrunk until nothing can be taken away: on whatever `smaller`
-makes of it the step can be taken again, or more than the one hypothesis is weakened. The
+first failing instance of a step is shrunk until nothing can be taken away: on everything that
+`smaller` makes of it the step succeeds, or more than the one hypothesis is weakened. The
 first failing instance with the other verdict on memorization is shrunk in the same way.
 
-That a step did not fail on the instances drawn proves nothing; why it cannot is argued where the
-weakening is defined. Every single verdict is exact.
+If a step did not fail on the instances drawn, that proves nothing; the definition of the weakening
+argues why it cannot fail. Every single verdict is exact.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hypotheses.weakenings import Weakening, draw
 
 __all__ = ["Exploration", "Minimal", "StepFailures", "explore", "memorized"]
 
-_MOST = 4000  # instances drawn for a step that is expected to fail
+_MOST = 4000  # the most instances drawn for a step that is expected to fail
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Minimal:
 
 @dataclass
 class StepFailures:
-    """A step that failed. verdicts: of memorization, on the failing instances, by level."""
+    """A step that failed. verdicts: the counts of verdicts on memorization on failing instances."""
 
     verdicts: Counter[Level] = field(default_factory=Counter)
     minimal: dict[Level, Minimal] = field(default_factory=dict)
@@ -68,17 +68,17 @@ class Exploration:
 
     @property
     def unexpected(self) -> frozenset[str]:
-        """Steps that failed and should not have."""
+        """The steps that failed and should not have."""
         return frozenset(self.broken) - self.weakening.breaks
 
     @property
     def unmet(self) -> frozenset[str]:
-        """Steps that were to fail and did not in all the draws."""
+        """The steps that were to fail and did not fail on any draw."""
         return self.weakening.breaks - frozenset(self.broken)
 
 
 def explore(weakening: Weakening, draws: int, seed: int) -> Exploration:
-    """Draw, decide, shrink. Deterministic for a seed; each verdict exact."""
+    """Draw, decide and shrink. Deterministic for a seed; each verdict is exact."""
     rng = np.random.default_rng([seed, *weakening.id.encode()])
     broken: dict[str, StepFailures] = {}
     drawn = 0
@@ -101,7 +101,7 @@ def explore(weakening: Weakening, draws: int, seed: int) -> Exploration:
 
 
 def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level | None) -> Minimal:
-    """x shrunk while the step fails; with a verdict: while memorization fares so, too."""
+    """x shrunk while the step fails and, if a verdict is given, memorization has this verdict."""
 
     def fails(y: Instance) -> bool:
         if not (weakening.met(y) and step.fails(y)):
@@ -113,7 +113,7 @@ def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level |
 
 
 def memorized(x: Instance) -> Claim:
-    """Does memorization hold for this instance, with H heads of width d_h? Where d_v < m: are its
+    """Does memorization hold for this instance with H heads of width d_h? If d_v < m: are its
     labels possible?"""
     if x.values < x.m:
         return label_rank(x.dataset, x.heads, x.values)

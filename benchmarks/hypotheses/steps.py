@@ -1,8 +1,8 @@
 """The steps of the proof as statements about data, decided exactly without any hypothesis.
 
-For small instances in their given order and grouping. Each function returns None if the step can
-be taken, else data that show why not. A step that takes no further input from the data (saturation,
-finite c, the parameter count) cannot fail by itself and is not listed.
+The instances are small, in their given order and grouping. Each function returns None if the step
+can be taken, else data that show why not. A step that takes no further input from the data
+(saturation, finite c, the parameter count) cannot fail by itself and is not listed.
 
     groups        T examples fit into H groups of r, r-1, r-1, ...
     duals         step 2   ê_t·e_t' = δ for the group: its queries are independent
@@ -27,7 +27,7 @@ from hypotheses.instance import Instance, affine_rank, rank
 __all__ = ["STEPS", "ProofStep"]
 
 Witness = dict[str, Any]
-_STATES = 1000  # of the second group's state, up to which all are tried
+_STATES = 1000  # the most states of the second group that are all tried
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def duals(x: Instance) -> Witness | None:
 
 
 def selector(x: Instance) -> Witness | None:
-    """An earlier query in the span of a later group; there is a v otherwise, since finitely many
-    proper subspaces of the group's orthogonal space do not cover it."""
+    """An earlier query in the span of a later group; otherwise v exists, since finitely many proper
+    subspaces of the group's orthogonal space do not cover it."""
     for h, group in enumerate(x.groups):
         rows = [x.queries[t].tolist() for t in group]
         for s in (s for before in x.groups[:h] for s in before):
@@ -89,10 +89,10 @@ def separator(x: Instance) -> Witness | None:
 def independence(x: Instance) -> Witness | None:
     """A state of the heads so far in which every row of E⁽ᵗ⁾ is forbidden.
 
-    First group: rows x_s of the members before, independent; all rows of E⁽ᵗ⁾ in their span.
-    Second group (all states of at most 1000): the first head's features z' are rows, for the second
-    group's members rows or their mean; L_s any rows; all [z'_t, row of E⁽ᵗ⁾] in the span of the
-    [z'_s, L_s] and of the members placed.
+    In the first group the rows x_s of earlier members are independent, and all rows of E⁽ᵗ⁾ lie in
+    their span. In the second group (if there are at most 1000 states, all are tried) the first
+    head's features z' are rows, or for the group's own members rows or their mean; the L_s are any
+    rows; and all [z'_t, row of E⁽ᵗ⁾] lie in the span of the [z'_s, L_s] and of the members placed.
     """
     first = x.groups[0]
     for chosen in _placements(x, first, [], [], x.d):
@@ -117,8 +117,8 @@ def independence(x: Instance) -> Witness | None:
 
 
 def readout(x: Instance) -> Witness | None:
-    """Outputs have rank at most H·d_v, these labels min(T, m). Without it the readout exists if
-    H = 1: V = R·Y with ZR = I has the rank of Y."""
+    """Outputs have rank at most H·d_v, these labels rank min(T, m). If the latter is not larger and
+    H = 1, the readout exists: V = R·Y with ZR = I has the rank of Y."""
     labels = min(x.T, x.m)
     return {"rank Y": labels, "H d_v": x.heads * x.values} if labels > x.heads * x.values else None
 
@@ -137,10 +137,10 @@ STEPS = (
 def _placements(
     x: Instance, group: tuple[int, ...], placed: list[list[int]], before: list[int], width: int
 ) -> Iterator[list[list[int]] | Witness]:
-    """All ways to place the group's members at rows of their contexts, one after the other.
+    """All ways to place the group's members, one after the other, at rows of their contexts.
 
-    Yields the rows that were appended; or a witness, where no row is left for a member. before: the
-    member's feature in the head before, as a row's number (n: the mean).
+    Yields the rows that were appended, or a witness if no row is left for a member. before: the
+    member's feature in the previous head, as the number of a row (n: the mean).
     """
 
     def place(k: int, rows: list[list[int]]) -> Iterator[list[list[int]] | Witness]:
@@ -160,7 +160,7 @@ def _placements(
 
 
 def _row(context: list[list[int]], before: list[int], k: int, i: int) -> list[int]:
-    """[z', x] with x = row i; times n where z' is the mean."""
+    """[z', x] with x = row i, multiplied by n if z' is the mean."""
     n = len(context)
     if not before:
         return context[i]

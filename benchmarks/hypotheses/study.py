@@ -1,4 +1,4 @@
-"""What each hypothesis is for: weakenings explored, Remark 1; and what follows."""
+"""What each hypothesis is for: the weakenings explored, Remark 1, and what follows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Study:
 
 
 def study(seed: int = 0) -> Study:
-    """Every weakening, and Remark 1."""
+    """Explore every weakening, and Remark 1."""
     explored = tuple(explore(weakening, DRAWS, seed) for weakening in WEAKENINGS)
     return Study(explored, tuple(remarks(KAPPAS, seed)))
 

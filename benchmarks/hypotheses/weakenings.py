@@ -1,7 +1,7 @@
 """Every hypothesis weakened to just below what it is used for, all others kept.
 
 A weakening is a condition on instances, and a way to draw some that meet it. `breaks` are the steps
-that must fail on some of them, no others may fail on any.
+that must fail on some of them; no others may fail on any.
 
     A1            every r queries independent -> every r - 1
     A2            contexts of rank n -> n - 1; with and without rows that are affinely independent
@@ -20,12 +20,12 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 from hypotheses.instance import Instance, affine_rank, every_subset_independent, rank
 
-_DRAWS = 20_000  # instances drawn to find one that meets the condition
+_DRAWS = 20_000  # the most instances drawn to find one that meets the condition
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes that stay: n, r = min(n, d_h) and how d, H and T are drawn."""
+    """The fixed sizes n and r = min(n, d_h), and how d, H and T are drawn."""
 
     n: int
     r: int
@@ -53,7 +53,7 @@ class Weakening:
     why: str
 
     def met(self, x: Instance) -> bool:
-        """Of the right sizes, with everything that remains."""
+        """Whether the instance has the right sizes and meets everything that remains."""
         sizes = self.sizes
         fits = (x.n, x.r, x.m, x.values) == (sizes.n, sizes.r, sizes.m, sizes.values)
         over = x.T - x.capacity
@@ -62,7 +62,7 @@ class Weakening:
 
 
 def draw(weakening: Weakening, rng: np.random.Generator) -> Instance:
-    """Small integers, with dependent queries and rows planted in half of them each."""
+    """Small integers; half of the instances have planted dependent queries, half dependent rows."""
     sizes = weakening.sizes
     for _ in range(_DRAWS):
         d, heads = int(rng.choice(sizes.widths)), int(rng.choice(sizes.heads))
@@ -105,7 +105,7 @@ def _a1(x: Instance, strength: int) -> bool:
 
 
 def _a2(x: Instance, least: int, most: int, affine: int = 0) -> bool:
-    """Contexts of rank `least` or more, one of them of at most `most`; affine rank at least."""
+    """Whether contexts have rank `least` or more, and one at most `most`; affine rank likewise."""
     ranks = [rank(x.context(t)) for t in range(len(x.contexts))]
     flat = all(affine_rank(x.context(t)) >= affine for t in range(len(x.contexts)))
     return flat and least <= min(ranks) <= most
