@@ -133,7 +133,7 @@ def arguments(record: type[Options]) -> tuple[str, ...]:
 
 
 def options(record: type[Options]) -> Mapping[str, Option]:
-    """The options by name; last comes the option that all questions about data have."""
+    """The options by name; the option that all questions about data have is the last."""
     own = {x.name: x.metadata["option"] for x in fields(record)}
     examples = own.pop("examples", None)
     return own | {"examples": examples} if "data" in arguments(record) else own

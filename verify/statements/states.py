@@ -115,7 +115,7 @@ class View:
         return [context.tolist() for context in _contexts(states, self.data.T)]
 
     def states(self, block: int) -> States:
-        """The states after this block; 0: before the first. Raises Inexact if unknown."""
+        """The states after this block (0 is before the first). Raises Inexact if unknown."""
         if not 0 <= block <= self.network.depth:
             raise InputError("block", f"a number from 0 to {self.network.depth}", block)
         return self._run.after(block)

@@ -52,7 +52,7 @@ def _dense(x):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _address(x):  # type: ignore[no-untyped-def]
-    """The key of a word, in its highest 28 bits: the last seven digits, then (5 bits) two."""
+    """The key of a word, in its highest 28 bits: the last seven digits, then two in 5 bits."""
     x = x >> _28
     x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
     place = ((x >> _8) & _BYTE) + _25 * ((x >> _16) & _BYTE)

@@ -16,8 +16,8 @@ from attncert.verify.limits.tightness.relations.rows import broken_relation
 
 
 def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> Certificate | None:
-    """The certificate that tied examples have labels that no weights give; None without such
-    examples, or if the file would be too large."""
+    """The certificate that tied examples have labels that no weights give; None if there are no
+    such examples or the file would be too large."""
     broken = broken_relation(data)
     if broken is None:
         return None

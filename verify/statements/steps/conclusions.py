@@ -243,8 +243,8 @@ def _outputs(data: Dataset) -> str:
 
 
 def no_grouping(failure: HypothesisFails) -> Claim:
-    """The claim that some grouping meets the partition condition, if none does or none was
-    found."""
+    """The claim that some grouping meets the partition condition; it is refuted or left
+    undecided."""
     return Claim(
         ids.SOME_PARTITION,
         "Some grouping of the examples into this many groups meets the partition condition.",
