@@ -1,6 +1,6 @@
-"""Well-formed small files that are expensive to check, by the resource that they strain.
+"""Small well-formed files that are expensive to check, grouped by the resource that they strain.
 
-Each maker takes a size, of which the cost is a steep function; the file itself stays small. Whether
+Each maker takes a size, with which the cost grows steeply; the file itself stays small. Whether
 the claims hold does not matter here: what matters is that the checker knows what they cost.
 """
 
@@ -23,7 +23,7 @@ def table(*shape: int, entry: str = "1") -> Any:
 def layer(
     claim: str, *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, **parts: Any
 ) -> Certificate:
-    """Zeros and ones of these shapes, replaced by `parts` if given."""
+    """A certificate of zeros and ones of these shapes, replaced by `parts` if given."""
     value = claim == "interpolation"
     head = {"key": table(d, 1), "query": table(d, 1), "value": table(d, 1) if value else None}
     output = table(H, m) if value else None
@@ -62,12 +62,12 @@ def tied(contexts: Any, queries: Any) -> Certificate:
 
 
 def decimal(x: int) -> str:
-    """str(x), also above Python's limit of 4,300 digits."""
+    """str(x), without Python's limit of 4,300 digits."""
     return str(x) if x < 10**4000 else decimal(x // 10**4000) + str(x % 10**4000).zfill(4000)
 
 
 def colliding(size: int) -> Certificate:
-    """Denominators of one hash; their least common multiple has 61 bits times their number."""
+    """Denominators with one hash; their least common multiple has 61 bits times their number."""
     return vectors([[f"1/{1 + (i + 1) * MERSENNE}"] for i in range(size)])
 
 
@@ -111,13 +111,13 @@ def one_kind(size: int) -> Certificate:
 
 
 def colliding_kinds(size: int) -> Certificate:
-    """Queries, and tokens centred and scaled, of one hash."""
+    """Queries, and centred and scaled tokens, with one hash."""
     queries = [["1", str(2 + i * MERSENNE)] for i in range(size * 10)]
     return tied([[["0", "1"], ["1", "0"]]], queries)
 
 
 def colliding_tokens(size: int) -> Certificate:
-    """Tokens of one hash, centred and scaled."""
+    """Centred and scaled tokens with one hash."""
     return tied([[[str(1 + i * MERSENNE)] for i in range(size * 20)]], [["1"], ["2"]])
 
 
@@ -131,7 +131,7 @@ def divisors(size: int) -> Certificate:
 
 
 def long_exponents(size: int) -> Certificate:
-    """Full rank over logits of very many bits, which are reduced modulo p - 1."""
+    """Full rank for logits of very many bits, which are reduced modulo p - 1."""
     key = {"key": [["1" + "0" * (100 * size)]], "query": [["1"]]}
     contexts = [[[str(i)] for i in range(size)]]
     return layer("full-rank", n=size, contexts=contexts, heads=[key])
@@ -168,7 +168,7 @@ def saturated(size: int) -> Certificate:
 
 
 def rounded(size: int) -> Certificate:
-    """Short numbers, rounded from long ones with a denominator of their own each."""
+    """Short numbers, rounded from long ones with different denominators."""
     numbers = [[str(i)] for i in range(size)]
     before = [[f"{i * (2**400 + i) + 1}/{2**400 + i}"] for i in range(size)]
     file = layer("interpolation", n=size, contexts=[numbers])
@@ -177,7 +177,7 @@ def rounded(size: int) -> Certificate:
     return sealed(file | {"origin": origin})
 
 
-# Of the claim interpolation-near: one token, zeros in `near.inverse`; only the work is of interest.
+# Files of interpolation-near with one token and zeros in `near.inverse`: only the work matters.
 
 
 def near(
@@ -205,7 +205,7 @@ def eights(digits: int) -> str:
 
 
 def colliding_unknowns(size: int) -> Certificate:
-    """Unknowns of one hash, none of them a weight."""
+    """Unknowns with one hash, none of them a weight."""
     count = 200 * size
     return near(T=count, unknowns=[1 + i * MERSENNE for i in range(count)], inverse=[[]])
 

@@ -44,7 +44,7 @@ def is_true(file: Certificate) -> bool:
 
 
 def some(draw: Draw, file: Certificate, fits: Callable[[Any], bool]) -> tuple[Any, Any]:
-    """The containers of such parts, with their keys."""
+    """The containers of these parts, with their keys."""
     parts = [x for x in ("data", "relation", "network", "groups", "rank") if x in file]
     places = [x for part in parts for x in networks.places(file[part], (part,))]
     *path, key = draw.choice([x for x in places if fits(networks.at(file, x))])
@@ -69,7 +69,7 @@ def of_a_text(draw: Draw, file: Certificate) -> None:
 
 
 def of_rows(draw: Draw, file: Certificate) -> None:
-    """Two rows exchanged, or one instead of another; one left out, or repeated."""
+    """Two rows are exchanged, or one replaces another; or one is left out or repeated."""
     parent, key = some(draw, file, lambda x: isinstance(x, list) and len(x) > 0)
     rows, kind = parent[key], draw.random()
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
@@ -80,14 +80,14 @@ def of_rows(draw: Draw, file: Certificate) -> None:
 
 
 def of_labels(draw: Draw, file: Certificate) -> None:
-    """Two examples or vectors exchanged."""
+    """Two examples or vectors are exchanged."""
     rows = file["data"].get("labels", file["data"].get("vectors"))
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
     rows[i], rows[j] = rows[j], rows[i]
 
 
 def of_obeying_labels(draw: Draw, file: Certificate) -> None:
-    """One label changed so that the labels obey the relation."""
+    """One label is changed so that the labels obey the relation."""
     c, labels = [Fraction(x) for x in file["relation"]], file["data"]["labels"]
     t = draw.randrange(len(c))
     for j, column in enumerate(zip(*labels, strict=True)):
@@ -96,7 +96,7 @@ def of_obeying_labels(draw: Draw, file: Certificate) -> None:
 
 
 def of_a_column(draw: Draw, file: Certificate) -> None:
-    """The last numbers of labels or vectors left out."""
+    """The last numbers of labels or vectors are left out."""
     names = ["vectors", "width"] if "vectors" in file["dims"] else ["labels", "labels"]
     for row in file["data"][names[0]]:
         row.pop()
@@ -116,7 +116,7 @@ def by_example(file: Certificate) -> tuple[str, int, list[Any]]:
 
 
 def of_an_example(draw: Draw, file: Certificate) -> None:
-    """A vector repeated, perhaps instead of another; the two may share their coefficient."""
+    """A vector is repeated, perhaps in place of another; the two may share their coefficient."""
     size, T, lists = by_example(file)
     s, t = draw.randrange(T), draw.choice([T, draw.randrange(T)])
     if isinstance(file.get("relation"), list) and draw.random() < 0.7:
@@ -138,7 +138,7 @@ def of_the_order(draw: Draw, file: Certificate) -> None:
 
 
 def of_tokens(draw: Draw, file: Certificate) -> None:
-    """Tokens of one example or all: in another order, all twice, one fewer, or with their mean
+    """The tokens of one or all examples are reordered or doubled, or one is removed, or their mean
     added."""
     contexts, kind = file["data"]["contexts"], draw.randrange(4)
     for E in draw.choice([contexts, [draw.choice(contexts)]]):
@@ -152,7 +152,7 @@ def of_tokens(draw: Draw, file: Certificate) -> None:
 
 
 def of_an_image(draw: Draw, file: Certificate) -> None:
-    """Tokens stretched and moved; an example that attends to nothing makes the means cancel."""
+    """Tokens are scaled and moved; an example that attends to nothing makes the means cancel."""
     data, c = file["data"], file["relation"]
     t, _ = draw.sample(range(len(data["contexts"])), 2)  # not shared
     E, n = data["contexts"][t], Fraction(len(data["contexts"][t]))
@@ -174,7 +174,7 @@ def times(numbers: list[str], factor: Fraction) -> list[str]:
 
 
 def of_a_scale(draw: Draw, file: Certificate) -> None:
-    """The relation scaled; or a vector or an example scaled, with its coefficient divided."""
+    """The relation is scaled; or a vector or example is, and its coefficient divided."""
     factor, data = Fraction(draw.choice([-1, 2, Fraction(-2, 3), 10**9])), file["data"]
     listed = isinstance(file["relation"], dict)
     c = file["relation"]["coefficients"] if listed else file["relation"]
@@ -193,7 +193,7 @@ def of_a_scale(draw: Draw, file: Certificate) -> None:
 
 
 def of_the_indices(draw: Draw, file: Certificate) -> None:
-    """One index replaced by another; or one added with the coefficient 0."""
+    """One index is replaced by another, or one is added with the coefficient 0."""
     indices, other = file["relation"]["indices"], draw.randrange(-1, file["dims"]["vectors"] + 1)
     if draw.random() < 0.5:
         indices[draw.randrange(len(indices))] = other
@@ -224,7 +224,7 @@ def of_true_labels(draw: Draw, file: Certificate) -> None:
 
 
 def of_the_heads(draw: Draw, file: Certificate) -> None:
-    """Keys and queries changed, with the same logits."""
+    """Keys and queries are changed, but not the logits."""
     factor = draw.choice([Fraction(2), Fraction(-1, 3), Fraction(10**20)])
     for head in file["network"][-1]["heads"]:
         head["key"] = [times(row, factor) for row in head["key"]]
@@ -268,7 +268,7 @@ def mutant(draw: Draw, file: Certificate) -> Certificate:
 
 
 def of_bytes(draw: Draw, file: Certificate) -> Certificate | bytes:
-    """Up to three changes; mostly with fresh digests, if the result is still an object."""
+    """Up to three changes, mostly with fresh digests if the result is still an object."""
     raw = bytearray(json.dumps(file).encode())
     for _ in range(draw.choice([1, 1, 2, 3])):
         i = draw.randrange(len(raw))

@@ -1,7 +1,7 @@
 """Correct small constructions on data of seven examples, and ways of spoiling one of their heads.
 
-`record` changes what the builder said and nothing else; `weights` the layer and nothing else;
-`rebuilt` makes the weights from the changed record: an error made before the weights were.
+`record` changes only what the builder said, and `weights` only the layer; `rebuilt` makes the
+weights from the changed record, as if the error was made before them.
 `consistent` goes furthest: everything that follows from the error is measured again, as by a
 builder that made it.
 """
@@ -216,7 +216,7 @@ def measured_logits(built: Built, h: int = HEAD) -> Built:
 
 
 def changed(matrix: fmpq_mat, i: int, j: int, by: fmpq | int) -> fmpq_mat:
-    """A copy with `by` added to one entry."""
+    """A copy of the matrix with `by` added to one entry."""
     copy = fmpq_mat(matrix)
     copy[i, j] = matrix[i, j] + by
     return copy

@@ -1,4 +1,4 @@
-"""Files of data sets for the tests of loading: good ones, and ones that lie."""
+"""Files of data sets for the tests of loading: good files, and files with false claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def json_text(**changes: Any) -> bytes:
 
 
 def as_json(values: Any) -> Any:
-    """Nested lists for `json`: Fractions as "p/q", the rest as it is."""
+    """Nested lists for `json`: Fractions become "p/q", all else is unchanged."""
     return each(values, lambda x: str(x) if isinstance(x, Fraction) else x)
 
 

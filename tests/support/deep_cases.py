@@ -1,4 +1,4 @@
-"""Certificates of ranks of deep networks, small and true; and changes that make them false."""
+"""Small true certificates of ranks of deep networks, and changes that make them false."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _no_readout(cert: Certificate) -> None:
 
 @cache
 def near_case() -> Certificate:
-    """Real weights of two layers near float64 ones: labels of six examples."""
+    """Real weights of two layers near float64 weights, which give six examples their labels."""
     data, shape = random(T=6, n=3, d=3, seed=7), Architecture(2, 2, 1, 1)
     near = certify(data, descend_deep(data, shape, 0).weights, shape)
     assert near.holds, near.why

@@ -1,4 +1,4 @@
-"""Ranks of random deep networks by forward mode, code that shares nothing with the project's.
+"""Ranks of random deep networks by forward mode, with code that is independent of the project's.
 
 Tangents of all weights are carried along, in int64 modulo a tower of primes below 2^31
 (docs/depth.md, section 2). `python tests/support/deep_oracle.py 10000` compares the ranks with the
@@ -18,7 +18,7 @@ def prime(p: int) -> bool:
 
 
 def tower(levels: int, start: int) -> list[int]:
-    """p_0 first: p_k = 2 p_(k+1) + 1, the last one 3 mod 4."""
+    """The primes from p_0 on: p_k = 2 p_(k+1) + 1, and the last is 3 mod 4."""
     for last in count(start | 1, 2):
         chain = [last]
         while len(chain) <= levels and prime(chain[-1]):
@@ -67,7 +67,7 @@ class Dual:
 
 
 def softmax(logits: Dual, exponents: np.ndarray, slope: int) -> Dual:
-    """exponents: of 2, the logits in the next field."""
+    """exponents: those of 2, which are the logits in the next field."""
     p = logits.p
     powers = power(2, exponents, p)
     total = powers.sum(-1, keepdims=True) % p

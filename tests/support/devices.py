@@ -22,7 +22,8 @@ class Gpu:
         return importlib.import_module("array_api_compat.cupy")
 
     def most_bytes(self, job: Callable[[], object]) -> int:
-        """Bytes of arrays held at once on the device while `job` runs, beyond those before."""
+        """The most bytes of arrays held on the device while `job` runs, beyond those held
+        before."""
         if not self.real:
             before = stand_in.Memory.restart()
             job()
@@ -34,7 +35,7 @@ class Gpu:
 
 
 class _Peak:
-    """CuPy's memory pool, watched: bytes in use at each allocation."""
+    """A watch on CuPy's memory pool: the bytes in use at each allocation."""
 
     def __init__(self, cupy: Any) -> None:
         self.pool, self.most = cupy.get_default_memory_pool(), 0

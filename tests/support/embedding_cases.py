@@ -1,4 +1,4 @@
-"""Embeddings for tests: a folder as a user would write it, and a stand-in for a model."""
+"""Embeddings for tests: a folder such as a user would write, and a stand-in for a model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_shard(path: Path, queries: np.ndarray, contexts: np.ndarray, kept: lis
 
 @dataclass
 class FakeNetwork:
-    """As `verify.models.network.Network`, for 10 tokens: a table instead of layers."""
+    """Like `verify.models.network.Network` for 10 tokens, but with a table instead of layers."""
 
     width: int = 6
     layer: int = 1

@@ -1,4 +1,4 @@
-"""The error of weights, enclosed: float arrays in base e, or a layer over ln 2."""
+"""An enclosure of the error of weights: float arrays in base e, or a layer in units of ln 2."""
 
 from __future__ import annotations
 

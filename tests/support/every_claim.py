@@ -7,7 +7,7 @@ from support.small_certificates import CASES, Certificate
 
 _LAYERS = [make() for make in CASES.values()]
 _LAYERS += [near_cases.case("shared"), labelling_cases.case("pair")]
-_NETWORK = next(  # of different labels, and whose ties and signs balls need not decide
+_NETWORK = next(  # its labels differ, and balls need decide no ties or signs
     x
     for x in networks.rational(40)
     if x["data"]["labels"][0] not in x["data"]["labels"][1:]

@@ -1,4 +1,4 @@
-"""Matplotlib's figures in tests: drawn if a test looks at them, otherwise left blank.
+"""Matplotlib's figures in tests: they are drawn if a test looks at them and are blank otherwise.
 
 Laying out and drawing takes nine tenths of a small report.
 """

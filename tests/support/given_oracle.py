@@ -59,7 +59,7 @@ def product(a: Matrix, b: Matrix) -> list[list[int]]:
 
 
 def draw_matrix(rng: random.Random, rows: int, cols: int, size: int = 2**60) -> list[list[int]]:
-    """Large entries: small ones are often 0 or equal, and then not generic."""
+    """Weights with large entries; small ones are often 0 or equal, and then not generic."""
     return [[rng.randint(-size, size) for _ in range(cols)] for _ in range(rows)]
 
 
@@ -167,8 +167,8 @@ def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]
 
 
 def reached(examples: list[Example], heads: list[Head], labels: list[int]) -> bool:
-    """Does Gauss and Newton's iteration from these weights end at their outputs + λ·labels for some
-    small λ > 0? Derivatives by differences; 60 digits."""
+    """Does the Gauss-Newton iteration from these weights end at their outputs + λ·labels for some
+    small λ > 0? It uses differences as derivatives, and 60 digits."""
     parts = [(head.keys, head.queries, head.values) for head in heads]
     first = [mpmath.mpf(x) for part in parts for matrix in part for row in matrix for x in row]
 
@@ -354,7 +354,7 @@ def pair_jacobian(
 
 
 def kruskal_rank(vectors: Sequence[Vector]) -> int:
-    """Largest k such that every min(k, T) of them are independent, by trying all subsets."""
+    """The largest k such that every min(k, T) of them are independent, by trying all subsets."""
     best = 0
     for k in range(1, min(len(vectors), len(vectors[0])) + 1):
         if any(rank(subset) < k for subset in combinations(vectors, k)):
@@ -381,7 +381,7 @@ KINDS = (
 
 
 def draw_context(rng: random.Random, d: int, pool: list[Matrix]) -> Matrix:
-    """Small integers: rows of every degenerate kind, or a relative of a context already drawn."""
+    """Small integers: rows of every degenerate kind, or a variant of a context already drawn."""
     kind, n = rng.choice(KINDS), rng.randint(1, 5)
     p, a, b, *_ = rows = draw_matrix(rng, 5, d, 2)
 

@@ -41,7 +41,7 @@ def small_vectors(draw: st.DrawFn, max_N: int = 8, max_d: int = 5) -> Vectors:
 
 
 def vandermonde(N: int, d: int) -> Vectors:
-    """In general position: any d have a Vandermonde determinant."""
+    """Vectors in general position: any d of them have a Vandermonde determinant."""
     return Vectors.of([[x**j for j in range(d)] for x in range(1, N + 1)], "vandermonde")
 
 
@@ -58,7 +58,7 @@ def planted(
 
 
 def truth(vectors: Vectors) -> int:
-    """Kruskal rank by enumeration in Fractions."""
+    """The Kruskal rank, by enumeration in Fractions."""
     return kruskal_rank([[Fraction(x) for x in row] for row in vectors.array.tolist()])
 
 
@@ -77,8 +77,8 @@ def is_sound(bound: RankBound, vectors: Vectors, true: int) -> bool:
 
 
 def is_circuit(found: Relation, vectors: Vectors) -> bool:
-    """Dependent, and every proper subset independent, exactly.
+    """Whether these are dependent and every proper subset is independent, exactly.
 
-    The relation has no coefficient 0, so this is so just when it is the only one.
+    The relation has no coefficient 0, so this holds if and only if it is the only one.
     """
     return holds(found, vectors.array) and vectors.rows(found.indices).rank() == found.size - 1

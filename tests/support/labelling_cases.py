@@ -24,7 +24,7 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64
 
 Certificate = dict[str, Any]
 
-# sizes of the sets of heads; T, n, d, shared; head width
+# the sizes of the sets of heads; T, n, d, shared; the head width
 CASES = {
     "pair": ((2,), (8, 3, 3, False), 1),
     "three and one": ((3, 1), (13, 2, 3, False), 1),

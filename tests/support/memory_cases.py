@@ -1,4 +1,4 @@
-"""Data sets that are hard for networks that memorize; and the evaluation of a network in
+"""Data sets that are hard to memorize for networks, and the evaluation of a network in
 fractions."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONTEXTS = ("shared", "own", "same queries", "permuted", "ragged")
 
 
 def dataset(seed: int, most: int = 12) -> Dataset:
-    """Any of the kinds above, at random. T up to `most`, m 1 or 3."""
+    """Data of one of the kinds above, at random, with T up to `most` and m 1 or 3."""
     draw = random.Random(seed)
     T, n, d = draw.randint(1, most), draw.randint(1, 3), draw.randint(1, 3)
     m = draw.choice([1, 1, 3])

@@ -98,7 +98,8 @@ def batch(found: Any, rng: Any) -> dict[str, Any]:
 def recorded(
     name: str, seed: int, folder: Path, kind: str = "float64", **options: Any
 ) -> tuple[Recording, list[StoredLayer]]:
-    """A case: what a layer of the model saw and put out; the layer from the module and the file."""
+    """A case: inputs and outputs of a layer of the model, and the layer from the module and the
+    file."""
     import torch
 
     rng = np.random.default_rng(seed)
@@ -120,7 +121,7 @@ def _layers(names: Any) -> list[str]:
 
 
 def _stored(folder: Path, found: Any, prefix: str) -> StoredLayer:
-    """The layer from the file, where its name may differ: the order is the same."""
+    """The layer from the file, in which names may differ but not their order."""
     from safetensors import safe_open
 
     with safe_open(folder / "model.safetensors", framework="numpy") as file:
@@ -145,7 +146,7 @@ def _torch_case(rng: Any, options: dict[str, Any]) -> tuple[Recording, list[Stor
 
 
 def difference(taken: Recording, weights: StoredLayer) -> float:
-    """The largest between the outputs as recorded and those of the layer as read, relative to the
-    largest output."""
+    """The largest difference between the recorded outputs and those of the layer as read, relative
+    to the largest output."""
     largest = np.abs(taken.outputs).max()
     return float(np.abs(gaps(weights, taken.data)).max() / largest)

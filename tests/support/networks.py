@@ -1,4 +1,5 @@
-"""Networks in plain fractions: a second evaluator, from the blocks as JSON; random small networks.
+"""A second evaluator of networks, in plain fractions from the blocks as JSON; random small
+networks.
 
 Nothing that evaluates is shared with verify/ or constructions/: one example at a time, from the
 definitions on docs/certificate.md.
@@ -117,7 +118,7 @@ def output(blocks: Any, tokens: list[Vector], query: Vector, exact: bool = True)
 
 
 def dataset(data: Any, labels: Any = None) -> Dataset:
-    """Of a certificate's `data`."""
+    """The data set in a certificate's `data`."""
     shared = len(data["contexts"]) == 1
     return Dataset.of(data["contexts"][0] if shared else data["contexts"], data["queries"], labels)
 
@@ -142,7 +143,7 @@ def numbers(draw: random.Random, rows: int, columns: int, whole: bool = False) -
 
 
 def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
-    """Blocks, data without labels, and the token counts where they differ."""
+    """Blocks, data without labels, and the token counts if they differ."""
     draw = random.Random(seed)
     T, n, d = draw.randint(1, 4), draw.randint(1, 3), draw.randint(1, 3)
     kind, whole = draw.choice(["shared", "own", "ragged"]), draw.random() < 0.6
@@ -158,7 +159,7 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
 
 
 def random_blocks(draw: random.Random, d: int, n: int, whole: bool) -> list[Any]:
-    """For tokens and queries of width d; n: of tokens; 0 if examples have more or fewer."""
+    """Blocks for tokens and queries of width d; n: the number of tokens, 0 if it differs."""
     blocks, wide, tokens = [], d, d  # wide: of the query; tokens: of the tokens
     for _ in range(draw.randint(1, 3)):
         ofs = ["query", *(["all"] if wide == tokens else [])]
@@ -201,7 +202,7 @@ def random_blocks(draw: random.Random, d: int, n: int, whole: bool) -> list[Any]
 
 
 def certificate(seed: int, exact: bool = True) -> Certificate:
-    """A true one of the claim "network"; if not exact, one whose labels are off by little. Raises
+    """A true certificate of the claim "network"; if not exact, its labels are slightly off. Raises
     Irrational."""
     blocks, data, tokens = network(seed)
     rows = outputs(blocks, data, exact)
@@ -324,7 +325,7 @@ def at(part: Any, place: tuple[Any, ...]) -> Any:
 
 
 def mutant(certificate: Certificate, draw: random.Random, changes: int = 1) -> Certificate:
-    """A copy with random changes: of a leaf, of a list, of a key, or of one part for another."""
+    """A copy with random changes: of a leaf, a list or a key, or an exchange of two parts."""
     certificate = copy.deepcopy(certificate)
     for _ in range(changes):
         name = draw.choice(_PARTS)

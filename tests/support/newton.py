@@ -19,7 +19,7 @@ DIGITS = 200
 
 
 def data_set(T: int, n: int, d: int, m: int = 1, *, shared: bool = False, seed: int = 0) -> Dataset:
-    """Small fractions; tokens, queries and labels independent."""
+    """Data of small fractions; tokens, queries and labels are independent."""
     draw = random.Random(seed)
 
     def table(*sizes: int) -> Any:
@@ -65,7 +65,7 @@ def difference(x: list[Any], y: list[Any]) -> list[Any]:
 
 
 def flat_weights(certificate: Certificate) -> list[str]:
-    """Key, query, value row by row and head by head, then output."""
+    """The weights in order: key, query, value row by row and head by head, then output."""
     [layer] = certificate["network"]
     parts = [head[name] for head in layer["heads"] for name in PARTS]
     return [x for matrix in [*parts, layer["output"]] for row in matrix for x in row]

@@ -1,7 +1,7 @@
 """Independent answers for the tests: plain Python integers and Fractions, enumeration, no FLINT.
 
-Slow and obvious on purpose. Forward passes in Fractions are in small_layers; the functions here
-decide whether the hypotheses hold, and whether a witness is valid.
+They are slow and obvious on purpose. Forward passes in Fractions are in small_layers; the functions
+here decide whether the hypotheses hold, and whether a witness is valid.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SAFE_PRIME = 4611686018427377339
 
 
 def rank(rows: Rows) -> int:
-    """Rank over ℚ, by Gauss elimination in Fractions."""
+    """The rank over ℚ, by Gauss elimination in Fractions."""
     table = [[Fraction(x) for x in row] for row in rows]
     return _rank(table, lambda x: 1 / x, lambda x: x)
 
 
 def rank_mod(rows: Sequence[Sequence[int]], p: int) -> int:
-    """Rank over F_p, in Python integers."""
+    """The rank over F_p, in Python integers."""
     table = [[x % p for x in row] for row in rows]
     return _rank(table, lambda x: pow(x, -1, p), lambda x: x % p)
 
@@ -62,7 +62,7 @@ def kruskal_rank(rows: Rows) -> int:
 
 
 def meets_partition_condition(queries: Rows, groups: Iterable[Sequence[int]]) -> bool:
-    """Each group independent; no query of an earlier group in the span of a later one."""
+    """Whether each group is independent and spans no query of an earlier group."""
     earlier: list[int] = []
     for group in groups:
         rows = [queries[t] for t in group]
@@ -107,9 +107,10 @@ def some_grouping(queries: Rows, first: int, further: int, heads: int) -> bool:
 
 
 def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
-    """A2, the capacity, and the partition condition in some grouping: what the proof needs.
+    """Whether A2, the capacity and, in some grouping, the partition condition hold, as the proof
+    needs.
 
-    heads: None where any number will do.
+    heads: None if any number will do.
     """
     if data.n > data.d or any(rank(context) < data.n for context in data.contexts.fractions()):
         return False
@@ -120,7 +121,7 @@ def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
 
 
 def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
-    """Σ coefficients[i] · rows[examples[i]] = 0 with no coefficient 0: a dependency, shown."""
+    """Whether Σ coefficients[i] · rows[examples[i]] = 0 with no coefficient 0."""
     examples, coefficients = witness["examples"], [Fraction(c) for c in witness["coefficients"]]
     columns = zip(*(rows[t] for t in examples), strict=True)
     return (
@@ -166,7 +167,7 @@ def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
 
 
 def repeated(data: Dataset) -> Dataset:
-    """Contexts of one length that are equivalent for every head: all tokens of a context are
+    """Contexts of one length that are equivalent for every head, since all tokens of a context are
     repeated equally often."""
     n = math.lcm(*(data.tokens(t) for t in range(data.T)))
     tables = [data.rows(t).fractions() for t in range(data.T)]
