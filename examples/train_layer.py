@@ -1,8 +1,8 @@
 """Train a small attention layer on 12 digits, and store it before and after.
 
-python examples/train_layer.py [FOLDER]: data.npz, before.npz and after.npz, with the names that
-Hugging Face's models have (q_proj.weight, ...), float32, biases included. Adam in NumPy, a few
-seconds. Then, for example:
+python examples/train_layer.py [FOLDER] writes data.npz, before.npz and after.npz, with the names
+of Hugging Face's models (q_proj.weight, ...), in float32 with biases. Adam runs in NumPy for a few
+seconds. Then run, for example:
 
     attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3 --tolerance 0.1
 """
@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
     weights = np.random.default_rng(0).normal(0, 0.3, shape.parameters)
     np.savez(folder / "before.npz", **state(weights, shape))
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
-    for step in range(1, STEPS + 1):  # Adam, the learning rate falling to 0
+    for step in range(1, STEPS + 1):  # Adam with a learning rate that falls to 0
         found, J = jacobian(x, e, weights, shape)
         slope = np.tensordot(found - labels, J, 2) / T
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2

@@ -1,6 +1,6 @@
 """Train two blocks of attention in PyTorch on an induction task, and store them for an audit.
 
-python examples/train_network.py [FOLDER]: network.json and network-data.json. Three different
+python examples/train_network.py [FOLDER] writes network.json and network-data.json. Three different
 letters of four, then the first or the second again: which one followed it? 48 sequences of
 four tokens, letter and place one-hot; the last token is the query. Float32, Adam, seconds:
 
