@@ -1,4 +1,4 @@
-"""Cost against size of every part, and what the powers mean for a million examples.
+"""The cost of every part against its size, extrapolated to a million examples.
 
     python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
     python benchmarks/parts.py --table    shows that file as a table

@@ -106,7 +106,7 @@ def build(
 def _record(
     builder: PaperBuilder, group: tuple[int, ...], earlier: tuple[int, ...], draft: PaperDraft
 ) -> PaperHead:
-    """The record of a head: from lattice coordinates to vectors in the units of the data."""
+    """The record of a head, with lattice coordinates turned into vectors in the data's units."""
     key, query = builder.keys.vector, builder.queries.vector
     direction, placed = draft.direction, list(earlier)
     gap_bits = None

@@ -190,7 +190,7 @@ def _short_then_proof(
 def record(
     builder: WidthOneBuilder, group: Sequence[int], earlier: tuple[int, ...], draft: WidthOneDraft
 ) -> WidthOneHead:
-    """The record of a head: from coefficients to vectors in the units of the data."""
+    """The record of a head, with coefficients turned into vectors in the data's units."""
     gap = None
     if draft.targets is not None:
         gap = _least_lead(draft.row(earlier), draft.products[list(earlier)], draft.targets)

@@ -55,7 +55,7 @@ def refused(contexts: object, queries: object, **settings: int) -> Proof:
 
 
 def full_rank() -> Proof:
-    """Float data: rank proved modulo a prime."""
+    """A proof about float data, whose rank is proved modulo a prime."""
     data = gaussian(3, 3, 3, seed=1)
     return prove(replace(data, name="embeddings"), Prove(claim="full-rank", heads=2))
 
