@@ -30,6 +30,7 @@ from attncert.verify.depth.certificate import rank_certificate
 from attncert.verify.depth.draw import draw_network, draw_zero
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import DeepRank, deep_rank
+from attncert.verify.provenance.after import behind
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Capacity
@@ -148,7 +149,7 @@ def depth_capacity(
     if question.layers > MOST_LAYERS:
         reason = f"at most {MOST_LAYERS}, because no longer chain of primes is below 2^24"
         raise InputError("layers", reason, question.layers)
-    data = by_class(question.of(data))
+    data = by_class(behind(question.of(data), question.before))
     seconds: dict[str, float] = {}
     place = choose_device(question.device)
     search = _Search(data, DeepSpans.of(data), question, place, progress)

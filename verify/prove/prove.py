@@ -14,8 +14,6 @@ from threadpoolctl import threadpool_limits
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails, InputError
-from attncert.constructions.network.file import loaded
-from attncert.constructions.network.mixing import mean
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.assumptions import hypotheses
 from attncert.verify.checking.answers import answers
@@ -26,7 +24,7 @@ from attncert.verify.prove import stages
 from attncert.verify.prove.networks import concluded
 from attncert.verify.prove.refusal import refused
 from attncert.verify.prove.run import Run
-from attncert.verify.provenance.after import after
+from attncert.verify.provenance.after import behind
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
@@ -83,10 +81,7 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
     if question.round and chosen.origin.inputs is not None:
         must = "left out for token sequences, whose embedding can be rounded"
         raise InputError("round", must, question.round)
-    if not question.before:
-        return chosen
-    front = mean(data.d) if question.before == "mean" else loaded(question.before)
-    return after(chosen.expanded(), front)
+    return behind(chosen, question.before)
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:

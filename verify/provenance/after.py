@@ -1,6 +1,6 @@
 """Data that a first network computed from the given data.
 
-A proof about a layer on them is about the composition of the two.
+A statement about layers on them is about the composition of the two.
 The claim "before" says that the data are the outputs of the blocks. It uses the checker's
 evaluation, which shares no code with that of constructions/network.
 """
@@ -15,8 +15,11 @@ from functools import partial
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset, Origin
+from attncert.constructions.errors import InputError
 from attncert.constructions.exact.hashing import Hashed
-from attncert.constructions.network.file import as_json
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.file import as_json, loaded
+from attncert.constructions.network.mixing import mean
 from attncert.constructions.network.network import Network
 from attncert.verify.checker import Limits
 from attncert.verify.checker.arithmetic import Exact
@@ -24,6 +27,17 @@ from attncert.verify.checker.network import block, states
 from attncert.verify.checker.reading import Table
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, timed
+
+
+def behind(data: Dataset, blocks: str | None) -> Dataset:
+    """The data behind the blocks that the option --before names: "mean", or the path of a file;
+    None: the data themselves. Raises InputError, also for blocks that are not rational on them."""
+    if not blocks:
+        return data
+    try:
+        return after(data.expanded(), mean(data.d) if blocks == "mean" else loaded(blocks))
+    except Inexact as reason:
+        raise InputError("before", "blocks with exact outputs on these data", str(reason)) from None
 
 
 def after(data: Dataset, front: Network) -> Dataset:
@@ -42,14 +56,14 @@ class AfterBlocks(Origin):
 
     @property
     def paragraph(self) -> str:
-        return f"{self._blocks} before the layer computed them from the given data."
+        return f"{self._blocks} computed them from the given data."
 
     def held(self, certificate: Mapping[str, Any]) -> str:
         if certificate["input_sha256"] == self.original.sha256:
             return "The certificate holds the given data and all blocks."
         return (
-            "The certificate holds the data that the layer sees, and neither the given data nor "
-            f"any block: only the claim `{ids.BEFORE}` of this report says where they come from."
+            "The certificate holds the computed data, and neither the given data nor any fixed "
+            f"block: only the claim `{ids.BEFORE}` of this report says where its data come from."
         )
 
     @property
@@ -67,11 +81,11 @@ class AfterBlocks(Origin):
         return [timed(partial(self._claim, data))]
 
     def words(self, data: Dataset) -> str:
-        return f" {self._blocks} before the layer computed the data from the given data."
+        return f" {self._blocks} computed the data from the given data."
 
     @property
     def _blocks(self) -> str:
-        return "One block" if self.front.depth == 1 else f"{self.front.depth} blocks"
+        return "One fixed block" if self.front.depth == 1 else f"{self.front.depth} fixed blocks"
 
     def _claim(self, data: Dataset) -> Claim:
         """The claim that the tokens and query of each example are those of the checker's
@@ -95,7 +109,7 @@ class AfterBlocks(Origin):
         different = [len({Hashed(x) for x in of.queries.stored.tolist()}) for of in (before, data)]
         return Claim.checked(
             ids.BEFORE,
-            "The blocks before the layer compute the contexts and queries from the given ones.",
+            "The fixed blocks compute the contexts and queries from the given ones.",
             not wrong,
             {"reason": wrong},
             numbers={

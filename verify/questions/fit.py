@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import DEVICES, SEED, SIZE, DeviceChoice, whole
+from attncert.verify.questions.values import DEVICES, SEED, SIZE, DeviceChoice, path, whole
 
 _MOST_STEPS = 10**9
 LAYERS = whole(1, 16)
@@ -58,6 +58,11 @@ class Capacity(Question):
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
     layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
+    before: str | None = option(
+        None,
+        path("mean"),
+        "blocks before the layers: mean (added to each token), or a network.json",
+    )
     device: DeviceChoice = option("auto", DEVICES, "device: auto | cpu | cuda", repeats=False)
     seed: int = option(0, SEED, "random seed of the weights")
 

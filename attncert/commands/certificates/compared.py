@@ -33,6 +33,7 @@ from attncert.verify.questions.question import Question, flag, options
 _AGAIN: dict[str, type[Question]] = {
     x.command: x for x in (Prove, Fit, Capacity, Kruskal, Assume, LayerQuestion)
 }
+_BEHIND = ("impossible", "network-rank")  # claims whose files hold no blocks of --before
 _APART = ("timings.json", "checker")
 _TRUST = "Trust attncert explain and this installation's checker, not the text of a report."
 
@@ -113,7 +114,7 @@ def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float)
     if by.get("version") != version("attncert"):
         raise _Apart(f"it is of another version, {printable(by.get('version'), 20)}")
     words = _words(str(by.get("command")))
-    _require_whole(words[0], certificate, folder)
+    _require_whole(words, certificate, folder)
     file = certificate.get("data_file") or {"name": "certificate.json"}
     source = folder / Path(str(file["name"])).name
     with TemporaryDirectory() as temporary:
@@ -171,8 +172,11 @@ def _words(command: str) -> list[str]:
     return shlex.split(line)[1:]
 
 
-def _require_whole(command: str, certificate: Mapping[str, Any], folder: Path) -> None:
+def _require_whole(words: list[str], certificate: Mapping[str, Any], folder: Path) -> None:
     """Raises _Apart if the certificate does not hold everything that the report is about."""
+    command = words[0]
+    if "--before" in words and certificate["claim"] in _BEHIND:
+        raise _Apart("its certificate holds data that fixed blocks computed, not the given ones")
     if command == Assume.command:
         raise _Apart("its certificate holds vectors, but it is also about contexts")
     if command == LayerQuestion.command and certificate["construction"] != "given-network":

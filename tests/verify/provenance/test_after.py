@@ -54,7 +54,7 @@ def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> Non
     numbers = trace[ids.BEFORE].numbers
     assert list(numbers.values()) == [1, 1, 3] and trace[ids.A1].level is Level.PROVED
     page = (folder / "report.md").read_text()
-    assert "One block before the layer computed the data" in page and "--before mean" in page
+    assert "One fixed block computed the data" in page and "--before mean" in page
     assert f"`{DATA.sha256}`" in page
 
 
@@ -71,7 +71,7 @@ def test_the_report_says_which_data_the_certificate_holds(
     given = certificate["input_sha256"] == data.sha256
     page = (tmp_path / "o" / "report.md").read_text()
     assert ("The certificate holds the given data and all blocks." in page) is given
-    assert ("neither the given data nor any block" in page) is not given
+    assert ("neither the given data nor any fixed block" in page) is not given
 
 
 def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:

@@ -36,6 +36,7 @@ from attncert.verify.limits.labelling.labelled import (
 )
 from attncert.verify.limits.tightness.certificate import tied_certificate
 from attncert.verify.limits.tightness.relations.probes import RankedLayer
+from attncert.verify.provenance.after import behind
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Capacity
@@ -85,7 +86,7 @@ def capacity(
     question = question or Capacity()
     if question.layers > 1:
         return depth_capacity(data, question, progress)
-    data = by_class(question.of(data))
+    data = by_class(behind(question.of(data), question.before))
     place, seconds = choose_device(question.device), dict[str, float]()
     with timed(seconds, "Jacobian"):
         law = jacobian(data, question, progress)
