@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support import figures
 from support.requires import chromium
 from support.shell import Shell
@@ -22,6 +22,9 @@ from support.trace_rules import require_all_rules
 
 from attncert.verify.statements import registry
 
+# The time of an example says nothing on a busy machine.
+settings.register_profile("attncert", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("attncert")
 EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
 
