@@ -18,12 +18,14 @@ from typing import Any
 from cases import command, write
 from machine import machine
 
+from attncert import Request
 from attncert.constructions.data.loading import load
 from attncert.reports.words.drawing import Figure, style, to_svg
 from attncert.verify.depth.draw import draw_network
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import deep_rank
 from attncert.verify.provenance.sequences import by_class
+from attncert.verify.statements.registry import network_methods
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ("digits", str(ROOT / "examples" / "text.json"))
@@ -80,8 +82,14 @@ def curves() -> list[dict[str, Any]]:
     return found
 
 
-def picture(points: list[dict[str, Any]]) -> None:
-    """One line for each number of layers and each notion."""
+def networks() -> dict[str, int]:
+    """Parameters of the constructions of `compare`, whose outputs on the digits are the labels."""
+    data = load("digits").expanded()
+    return {x.name: x.build(data, Request()).network.parameters for x in network_methods()}
+
+
+def picture(points: list[dict[str, Any]], built: dict[str, int]) -> None:
+    """One line for each number of layers and each notion; a cross for each network built."""
     with style():
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.subplots()
@@ -91,7 +99,10 @@ def picture(points: list[dict[str, Any]]) -> None:
             name = f"{layers} layer{'s' * (layers > 1)}"
             axes.plot(x, [p["some labellings"] for p in some], "o-", ms=4, color=colour, label=name)
             axes.plot(x, [p["all at once"] for p in some], "s--", ms=3, color=colour)
-        axes.set_xlabel("parameters (heads of width 1)")
+        T = load("digits").T
+        axes.plot(list(built.values()), [T] * len(built), "kx", ms=5, label="networks built")
+        axes.set_xscale("log")
+        axes.set_xlabel("parameters (heads of width 1; networks)")
         axes.set_ylabel("labels, certified")
         axes.set_title("Digits: some labellings (full lines), all at once (dashes)")
         axes.legend(loc="upper left")
@@ -103,16 +114,17 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", default="benchmarks/results/depth.json")
     args = parser.parse_args()
-    points = [] if args.quick else curves()
+    points, built = ([], {}) if args.quick else (curves(), networks())
     result = {
         "command": command(__file__),
         "machine": machine(),
         "rows": rows(DATA[1:] if args.quick else DATA),
         "curves": points,
+        "networks": built,
     }
     write(result, args.out)
     if points:
-        picture(points)
+        picture(points, built)
 
 
 if __name__ == "__main__":
