@@ -13,6 +13,7 @@ from .constructions.layer import Head as Head
 from .constructions.layer import Layer as Layer
 from .constructions.network.blocks import Attention as Attention
 from .constructions.network.blocks import FeedForward as FeedForward
+from .constructions.network.blocks import Normalization as Normalization
 from .constructions.network.network import Network as Network
 from .constructions.network.network import readout as readout
 from .constructions.weights.recording import record as record

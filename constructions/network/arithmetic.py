@@ -1,6 +1,6 @@
 """The two arithmetics in which a network is evaluated: rationals, and balls that enclose reals.
 
-A block consists of products and four functions, which are here. A softmax does not change when all
+A block consists of products and of functions, which are here. A softmax does not change when all
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
 ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
+from flint.utils.flint_exceptions import DomainError
 
 MAX_BITS = 2**24  # of a number; the checkers' cap
 
@@ -33,6 +34,7 @@ class Arithmetic:
     softmax:   the weights of a row of logits, which have a unit and are divided by the square root
                of a number. hardmax: the weights that hardmax gives to logits.
     relu, threshold, silu, gelu, gelu_tanh: functions of one number.
+    normalized: a row x over the root of x·x / n + ε, given ε.
     bits:      of the longest number of a matrix; 0 if the length of numbers is bounded.
     """
 
@@ -44,6 +46,7 @@ class Arithmetic:
     silu: Callable[[Any], Any]
     gelu: Callable[[Any], Any]
     gelu_tanh: Callable[[Any], Any]
+    normalized: Callable[[Sequence[Any], fmpq], list[Any]]
     bits: Callable[[Any], int]
 
 
@@ -124,6 +127,29 @@ def _gelu_tanh(x: arb) -> arb:
     return x * (1 + ((2 / arb.pi()).sqrt() * inner).tanh()) / 2
 
 
+def _normalized(row: Sequence[fmpq], epsilon: fmpq) -> list[fmpq]:
+    """
+    >>> _normalized([fmpq(1), fmpq(7)], fmpq(0))
+    [1/5, 7/5]
+    """
+    square = sum((x * x for x in row), fmpq(0)) / len(row) + epsilon
+    if square == 0:
+        raise Inexact("a normalization divides by 0")
+    if not any(row):
+        return list(row)
+    try:
+        return [x / square.sqrt() for x in row]
+    except DomainError:
+        raise Inexact("a normalization divides by an irrational root") from None
+
+
+def _normalized_balls(row: Sequence[arb], epsilon: fmpq) -> list[arb]:
+    square = sum((x * x for x in row), arb(0)) / len(row) + arb(epsilon)
+    if not square > 0:
+        raise Inexact("that a normalization divides by no 0 is not decided at this precision")
+    return [x * square.rsqrt() for x in row]
+
+
 RATIONAL = Arithmetic(
     matrix=fmpq_mat,
     softmax=_powers,
@@ -133,6 +159,7 @@ RATIONAL = Arithmetic(
     silu=_zero,
     gelu=_zero,
     gelu_tanh=_zero,
+    normalized=_normalized,
     bits=lambda matrix: max(int(x.height_bits()) for x in matrix.entries()),
 )
 BALLS = Arithmetic(
@@ -144,5 +171,6 @@ BALLS = Arithmetic(
     silu=_silu,
     gelu=_gelu,
     gelu_tanh=_gelu_tanh,
+    normalized=_normalized_balls,
     bits=lambda matrix: 0,
 )

@@ -1,4 +1,4 @@
-"""The blocks of a network, as exact matrices: attention and feed-forward.
+"""The blocks of a network, as exact matrices: attention, feed-forward and normalization.
 
 The state of an example is its tokens (n×k, rows) and its query (a row of width l; k and l differ
 after a block that changes only the query's width). A block is `of` the vectors that it changes:
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
@@ -244,7 +244,62 @@ class FeedForward(_Block):
         return matrix(rows, width, [function(x) for x in sums.entries()])
 
 
-Block = Attention | FeedForward
+@dataclass(frozen=True)
+class Normalization(_Block):
+    """x / √(mean of x² + ε) ∘ gain + bias, of each vector x (RMSNorm); of x less its mean if it is
+    centred (LayerNorm).
+
+    gain, bias: 1×k. epsilon: ε ≥ 0. centred: whether the mean of x is subtracted first. of: "query"
+    or "all". residual: whether the result is added to the vector. Arithmetic: exact if all roots
+    are rational, else in balls. Raises InputError if words or shapes do not fit one another.
+    Source: docs/networks.md.
+
+    >>> Normalization(fmpq_mat(1, 2, [1, 1]), fmpq_mat(1, 2), fmpq(1, 10**5), centred=True)
+    Normalization(of='query', centred=True, width=2)
+    """
+
+    gain: fmpq_mat
+    bias: fmpq_mat
+    epsilon: fmpq
+    centred: bool = False
+    of: str = "query"
+    residual: bool = False
+
+    def __repr__(self) -> str:
+        return in_brief(
+            self, of=self.of, centred=self.centred, width=self.gain.ncols(),
+            residual=self.residual or None,
+        )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        _require_one_of("of", self.of, ("query", "all"))
+        width = int(self.gain.ncols())
+        if (self.bias.nrows(), self.bias.ncols()) != (1, width):
+            raise InputError("bias", f"of {width} numbers, as the gain", self.bias.ncols())
+        if self.epsilon < 0:
+            raise InputError("epsilon", "0 or above", str(self.epsilon))
+
+    @property
+    def matrices(self) -> tuple[fmpq_mat, ...]:
+        return self.gain, self.bias
+
+    def _made(self, states: States, *, of_tokens: bool) -> Any:
+        rows, on = states.queries.tolist(), states.arithmetic
+        width = int(self.gain.ncols())
+        if states.queries.ncols() != width:
+            must = f"of {states.queries.ncols()} numbers, the width of the vectors"
+            raise InputError("gain", must, width)
+        if self.centred:
+            rows = [[x - sum(row) / width for x in row] for row in rows]
+        gain, bias = (on.matrix(x).entries() for x in self.matrices)
+        made = list[Any]()
+        for row in rows:
+            scaled = on.normalized(row, self.epsilon)
+            made += [x * g + b for x, g, b in zip(scaled, gain, bias, strict=True)]
+        return on.matrix(len(rows), width, made)
+
+
+Block = Attention | FeedForward | Normalization
 
 
 def _require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:

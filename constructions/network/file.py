@@ -9,24 +9,26 @@ from __future__ import annotations
 import os
 from typing import Any, BinaryIO
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from attncert.constructions.data.conversion import OF_WEIGHTS, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
 from attncert.constructions.errors import InputError, odd_key
 from attncert.constructions.layer import Head
-from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask
+from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask, Normalization
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
 # Kinds of blocks, and the attribute of each key.
-_KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward}
+_KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward,
+                              "normalization": Normalization}  # fmt: skip
 _KEYS: dict[type[Any], dict[str, str]] = {
     Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
                 "output": "output", "mask": "mask", "residual": "residual"},
     FeedForward: {x: x for x in ("of", "activation", "weights", "bias", "residual")},
+    Normalization: {x: x for x in ("of", "centred", "epsilon", "gain", "bias", "residual")},
 }  # fmt: skip
 _HEAD = ("key", "query", "value")
 
@@ -67,7 +69,8 @@ def of_json(blocks: Any) -> Network:
     Network(depth=1, units=2, parameters=3)
     >>> of_json([{"kind": "convolution"}])
     Traceback (most recent call last):
-    attncert.InputError: block 1: kind: must be 'attention' or 'feed-forward', not 'convolution'
+    attncert.InputError: block 1: kind: must be attention, feed-forward or normalization, \
+not 'convolution'
     """
     if not isinstance(blocks, list):
         raise InputError("network", "a list of blocks", describe(blocks))
@@ -79,7 +82,9 @@ def _written(key: str, part: Any) -> Any:
         return [{x: _written(x, getattr(head, x)) for x in _HEAD} for head in part]
     if isinstance(part, fmpq_mat):
         rows = [[numeral(x) for x in row] for row in part.tolist()]
-        return rows[0] if key == "bias" else rows
+        return rows[0] if key in ("gain", "bias") else rows
+    if key == "epsilon":
+        return numeral(part)
     return [list(map(int, row)) for row in part] if isinstance(part, tuple) else part
 
 
@@ -87,7 +92,7 @@ def _block(block: Any, where: str) -> Block:
     try:
         kind = block.get("kind") if isinstance(block, dict) else None
         if kind not in _KINDS:
-            raise InputError("kind", "'attention' or 'feed-forward'", repr(kind))
+            raise InputError("kind", "attention, feed-forward or normalization", repr(kind))
         keys = _KEYS[_KINDS[kind]]
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", odd_key(block, ("kind", *keys)))
@@ -123,6 +128,10 @@ def _matrix(rows: Any, key: str) -> fmpq_mat:
     return array.matrix()
 
 
+def _number(number: Any, key: str) -> fmpq:
+    return _row([number], key)[0, 0]
+
+
 def _row(row: Any, key: str) -> fmpq_mat:
     if not isinstance(row, list):
         raise InputError(key, "a list of numbers", describe(row))
@@ -142,4 +151,4 @@ def _mask(mask: Any, key: str) -> Mask:
 
 
 _READERS = {"heads": _heads, "output": _matrix, "weights": _matrix, "bias": _row, "mask": _mask,
-            "residual": _flag}  # fmt: skip
+            "residual": _flag, "centred": _flag, "epsilon": _number, "gain": _row}  # fmt: skip

@@ -46,9 +46,10 @@ class Network:
         if not blocks:
             raise InputError("network", "made of one block or more", "empty")
         for block in blocks:
-            if not isinstance(block, (Attention, FeedForward)):
+            if not isinstance(block, Block):
                 kind = type(block).__name__
-                raise InputError("network", "made of Attention and FeedForward", kind)
+                must = "made of Attention, FeedForward and Normalization"
+                raise InputError("network", must, kind)
 
     def __repr__(self) -> str:
         return in_brief(self, depth=self.depth, units=self.units, parameters=self.parameters)

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from flint import fmpq_mat
 
-from attncert.constructions.network.blocks import Attention, Block, FeedForward
+from attncert.constructions.network.blocks import Attention, Block, FeedForward, Normalization
 
 _ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]",
                 "silu": r"\mathrm{{SiLU}}({})", "gelu": r"\mathrm{{GELU}}({})",
@@ -36,11 +36,12 @@ def formulas(blocks: Iterable[tuple[Block, str]]) -> Iterator[tuple[str, str, st
 
 
 def _formula(block: Block, k: str, before: str) -> str:
-    value, where = (
-        _attention(block, k, before)
-        if isinstance(block, Attention)
-        else _feed_forward(block, k, before)
-    )
+    if isinstance(block, Attention):
+        value, where = _attention(block, k, before)
+    elif isinstance(block, Normalization):
+        value, where = _normalization(block, k, before)
+    else:
+        value, where = _feed_forward(block, k, before)
     residual = f"x_{{{before}}} + " if block.residual else ""
     tokens = f", and each row of $X_{{{k}}}$ likewise" if block.of == "all" else ""
     return f"$x_{{{k}}} = {residual}{value}${tokens}, where {where}"
@@ -50,6 +51,12 @@ def _feed_forward(block: FeedForward, k: str, before: str) -> tuple[str, str]:
     row = rf"(x_{{{before}}},\,X_{{{before}}})" if block.of == "row" else f"x_{{{before}}}"
     value = _ACTIVATIONS[block.activation].format(f"{row}W_{{{k}}} + b_{{{k}}}")
     return value, f"$W_{{{k}}}$ is {_size([block.weights])}"
+
+
+def _normalization(block: Normalization, k: str, before: str) -> tuple[str, str]:
+    name, row = "LayerNorm" if block.centred else "RMSNorm", f"x_{{{before}}}"
+    value = rf"\mathrm{{{name}}}({row})\circ g_{{{k}}} + b_{{{k}}}"
+    return value, f"$g_{{{k}}}$ is {_size([block.gain])}"
 
 
 def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:

@@ -306,8 +306,9 @@ _PARTS += ["saturation", "within", "origin", "near"]
 _LEAVES: list[Any] = [
     "0", "1", "-1", "1/2", "2", "3/7", "-0", "1/0", "1/01", "", "x", "1" + "0" * 30,
     "1/1" + "0" * 30, "16777217", "-16777216", "ln 2", "query", "all", "row", "softmax", "hardmax",
-    "linear", "identity", "relu", "threshold", "causal", "attention", "feed-forward", 0, 1, 2, True,
-    False, None, [], {}, [[1]], [[0]], [[1, 0]], [[1], [1]], [[True]], [["1"]], ["1"],
+    "linear", "identity", "relu", "threshold", "causal", "attention", "feed-forward",
+    "normalization", 0, 1, 2, True, False, None, [], {}, [[1]], [[0]], [[1, 0]], [[1], [1]],
+    [[True]], [["1"]], ["1"],
 ]  # fmt: skip
 
 

@@ -13,10 +13,10 @@ from collections import namedtuple
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from math import gcd
+from math import gcd, isqrt
 from typing import Any
 
-from .functions import Functions
+from .functions import Functions, centred, normalized
 from .limits import MAX_BITS, SHORT, Limits, Rejected, need
 from .near import Balls
 
@@ -99,6 +99,25 @@ class Exact:
         need(not any(vector[0]), f"{name} is not rational", "wrong")
         return vector
 
+    def normalized(self, vector: Any, one: Any) -> Any:
+        """X sqrt(n q / D), as in `functions.normalized`: rational for X = 0 or a square n q / D."""
+        x, unit = vector
+        if one.centred:
+            x, _, unit = centred(x, [0] * len(x), unit)
+        x, unit = self.vector(x, unit)
+        (p, q), n, times = one.epsilon, len(x), self.times
+        below = times(q, self.dot(x, x)) + times(n * p, times(unit, unit))
+        need(below > 0, "a normalization divides by 0", "wrong")
+        self.limits.divide(below.bit_length(), below.bit_length())
+        common = gcd(n * q, below)
+        squares = n * q // common, below // common
+        roots = [isqrt(k) for k in squares] if any(x) else [1, 1]
+        rational = not any(x) or all(k * k == z for k, z in zip(roots, squares, strict=True))
+        need(rational, "a normalization is not rational", "wrong")
+        gained = [times(times(k, roots[0]), g) for k, g in zip(x, one.gain, strict=True)]
+        made = [y + times(b, roots[1]) for y, b in zip(gained, one.bias, strict=True)]
+        return self.vector(made, times(roots[1], one.unit))
+
 
 class Enclosed:
     def __init__(self, P: int, limits: Limits) -> None:
@@ -155,6 +174,17 @@ class Enclosed:
         self.balls.limits.allow(3 * longest, len(vector[0]))
         function = getattr(self.functions, name.replace("-", "_"))
         return pairs([function(ball) for ball in zip(*vector, strict=True)])
+
+    def normalized(self, balls: Any, one: Any) -> Any:
+        """balls: centres, radii, and the unit of both."""
+        balls = centred(*balls) if one.centred else balls
+        scaled = normalized(balls, one.epsilon, self.balls.P, self.balls.limits)
+        return pairs(
+            [
+                self.balls.combination(factors, one.unit, ((c, self.one), (r, 0)))
+                for (c, r), *factors in zip(scaled, one.gain, one.bias, strict=True)
+            ]
+        )
 
 
 def pairs(balls: Any) -> Any:
@@ -227,6 +257,12 @@ class Mixed:
             with suppress(Rejected):  # not rational
                 return self.exact.smooth(vector, name)
         return self.balls.smooth(self.enclosed(vector), name)
+
+    def normalized(self, vector: Any, one: Any) -> Any:
+        if is_exact(vector):
+            with suppress(Rejected):  # not rational, or too long
+                return self.shortened(self.exact.normalized(vector, one))
+        return self.balls.normalized(self.around(vector), one)
 
     def around(self, vector: Any) -> Any:
         """Centres, radii, and the unit of both."""

@@ -1,4 +1,4 @@
-"""Enclosures of SiLU and GELU, by the logistic and the normal distribution function.
+"""Enclosures of SiLU, GELU (by the logistic and the normal distribution function), normalization.
 
 A bound at the point X / 2^P is a pair of integers around 2^P times the value. A function that does
 not fall is bounded on a ball by its values at both ends.
@@ -13,7 +13,7 @@ from functools import cache
 from math import isqrt
 from typing import Any
 
-from .limits import Limits
+from .limits import Limits, need
 from .near import Balls, up
 
 SPARE = 32  # bits of an evaluation beyond those of its result
@@ -100,6 +100,42 @@ class Functions:
                 k, power = k + 1, power // (q * q)
             error += abs(factor) * (k + 1)
         return value - error, value + error
+
+
+def centred(centres: Any, radii: Any, unit: int) -> Any:
+    """Balls less their mean: n x_i - sum x over n times the unit, without rounding."""
+    n, total, wide = len(centres), sum(centres), sum(radii)
+    return [n * c - total for c in centres], [(n - 2) * r + wide for r in radii], n * unit
+
+
+def normalized(balls: Any, epsilon: tuple[int, int], P: int, limits: Limits) -> Any:
+    """Balls over 2^P of y_i = x_i / sqrt(x.x / n + p / q), of balls over any unit u. Entries may be
+    tiny or huge, because only the result is rounded.
+
+    Let x_i = X_i / u and D = q X.X + n p u^2. Then y_i = X_i / sqrt(X.X / n + u^2 p / q) =
+    X_i sqrt(n q / D). At a fixed D > 0 this rises with X_i, so the ends of its ball bound it. A
+    positive end is divided by the largest D for a lower bound, a negative one by the least D; upper
+    bounds are lower bounds of -y_i. For real z, floor(sqrt(z)) = isqrt(floor(z)) if z >= 0, and
+    ceil(sqrt(z)) = isqrt(ceil(z) - 1) + 1 if z > 0.
+    """
+    (centres, radii, unit), (p, q), n = balls, epsilon, len(balls[0])
+    longest = max(x.bit_length() for x in (unit, *centres, *radii)) + 1
+    bits = 2 * (longest + P) + (n * max(p, 1) * q).bit_length()
+    limits.allow(bits, 4 * n)
+    limits.divide(bits, bits)
+    ends = [(c - r, c + r) for c, r in zip(centres, radii, strict=True)]
+    sizes = [(max(low, -high, 0), max(-low, high)) for low, high in ends]
+    least, most = (
+        q * sum(size**2 for size in some) + n * p * unit**2 for some in zip(*sizes, strict=True)
+    )
+    need(least > 0, "balls do not show that a root to divide by is above 0", "over limit")
+
+    def below(X: int) -> int:
+        limits.on_time()
+        square = X * X * n * q << 2 * P
+        return isqrt(square // most) if X >= 0 else -isqrt(up(square, least) - 1) - 1
+
+    return [around(below(low), -below(-high)) for low, high in ends]
 
 
 def around(low: int, high: int) -> tuple[int, int]:

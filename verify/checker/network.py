@@ -23,12 +23,14 @@ from .reading import Table, all_of, dims, numbers, typed
 KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
     "feed-forward": "kind of activation weights bias residual",
+    "normalization": "kind of centred epsilon gain bias residual",
 }
 SMOOTH = "silu", "gelu", "gelu-tanh"
 ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
 Head = namedtuple("Head", "key query out")
 Attention = namedtuple("Attention", "of rule unit heads mask residual")
 FeedForward = namedtuple("FeedForward", "of activation map residual")
+Normalization = namedtuple("Normalization", "of centred epsilon gain bias unit residual")
 Parts = namedtuple("Parts", "blocks contexts queries labels within")
 
 
@@ -57,9 +59,9 @@ def parts(cert: Any, limits: Limits) -> Parts:
     return parts
 
 
-def block(limits: Limits, one: Any) -> Attention | FeedForward:
+def block(limits: Limits, one: Any) -> Attention | FeedForward | Normalization:
     kind: Any = one.get("kind") if type(one) is dict else None
-    need(kind in list(KEYS), "kind must be attention or feed-forward")
+    need(kind in list(KEYS), f"kind must be one of: {', '.join(KEYS)}")
     typed(one, dict, f"each block of {kind}", KEYS[kind])
     residual = typed(one["residual"], bool, "residual")
     if kind == "feed-forward":
@@ -69,6 +71,8 @@ def block(limits: Limits, one: Any) -> Attention | FeedForward:
         weights = [*typed(one["weights"], list, "weights"), one["bias"]]
         return FeedForward(one["of"], activation, linear(limits, weights, "weights"), residual)
     need(one["of"] in ("query", "all"), "of must be query or all")
+    if kind == "normalization":
+        return normalization(limits, one, residual)
     rule, unit = one["rule"], one["logit_unit"]
     need(rule in ("softmax", "hardmax", "linear"), "rule must be softmax, hardmax or linear")
     units = ("ln 2", "1") if rule == "softmax" else (None,)
@@ -88,6 +92,14 @@ def block(limits: Limits, one: Any) -> Attention | FeedForward:
         start += width
     need(heads and start == len(output.rows), "output must have a row for each of the values")
     return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual)
+
+
+def normalization(limits: Limits, one: Any, residual: bool) -> Normalization:
+    is_centred = typed(one["centred"], bool, "centred")
+    (p,), q, _ = numbers(limits, [one["epsilon"]], "epsilon", 1)
+    need(p >= 0, "epsilon must not be below 0")
+    (gain, bias), unit, _ = shaped(limits, [one["gain"], one["bias"]], "gain and bias")
+    return Normalization(one["of"], is_centred, (p, q), gain, bias, unit, residual)
 
 
 def mask_of(mask: Any) -> Any:
@@ -120,19 +132,21 @@ def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
     token = query = wide
     for one in blocks:
         every = one.of == "all"
+        reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
         if type(one) is FeedForward:
-            maps, made = [one.map], len(one.map.columns)
-            reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
+            sizes, made = [len(one.map.columns[0]) - 1], len(one.map.columns)
+        elif type(one) is Normalization:
+            sizes, made = [len(one.gain)], len(one.gain)
         else:
             rows = None if one.mask in (None, "causal") else one.mask
             lines = n + 1 if every else 1
             fits = rows is None or (len(rows) == lines and all(len(row) == n for row in rows))
             need(fits, "mask must have a row of all tokens for each vector that the block changes")
-            maps, made = [head.query for head in one.heads], len(one.heads[0].out.columns)
-            reads = [query, *([token] if every else [])]
+            sizes = [len(head.query.columns[0]) - 1 for head in one.heads]
+            made = len(one.heads[0].out.columns)
             taken = {len(x.columns[0]) - 1 for head in one.heads for x in (head.key, head.out)}
             need(taken == {token}, "key and value must have a row for each entry of a token")
-        fits = all(len(x.columns[0]) - 1 == k for x in maps for k in reads)
+        fits = all(size == k for size in sizes for k in reads)
         need(fits, "weights must have a row for each entry of a vector")
         residual = not one.residual or (query == made and (not every or token == made))
         need(residual, "a sum has vectors of different widths")
@@ -151,6 +165,8 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
             new = on.smooth(new, one.activation)
         elif one.activation != "identity":
             new = getattr(on, one.activation)(new)
+    elif type(one) is Normalization:
+        new = on.normalized(vector, one)
     else:
         attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
         new = []

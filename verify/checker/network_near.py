@@ -18,7 +18,7 @@ from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
 from .near import COARSE, GUARD, Balls, contraction, up, vector
-from .network import Attention, block, widths
+from .network import Attention, FeedForward, block, widths
 from .reading import Table, all_of, dims, numbers, typed
 
 # blocks: as read, and as written. radius: numerator and denominator.
@@ -40,8 +40,9 @@ def parts(cert: Any, limits: Limits) -> Parts:
             known = one.rule == "softmax" and one.unit == "1" and one.mask in (None, "causal")
             need(known, "attention must be softmax with logit_unit '1', and unmasked or causal")
         else:
-            affine = one.activation == "identity" and one.of != "row"
-            need(affine, "feed-forward blocks must be of query or all, without activation")
+            affine = type(one) is FeedForward and one.activation == "identity"
+            affine = affine and one.of != "row"
+            need(affine, "other blocks must be feed-forward of query or all, without activation")
     contexts = contexts_of(limits, cert, cert["data"])
     for n in {len(tokens) for tokens in contexts.rows}:
         need(widths(read, n, d)[1] == m, "the outputs must have as many numbers as the labels")

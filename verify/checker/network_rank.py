@@ -40,7 +40,7 @@ from .echelon import Echelon
 from .full_rank import dot_mod, is_prime
 from .layer import contexts_of, merged
 from .limits import Limits, need
-from .network import Attention, FeedForward, block, shaped, widths
+from .network import Attention, FeedForward, Normalization, block, shaped, widths
 from .reading import Table, all_of, dims, numbers, typed
 
 OF = ("jacobian", "jacobian at zero", "features")
@@ -66,7 +66,8 @@ def parts(cert: Any, limits: Limits) -> Parts:
         )
         need(known, "attention must be softmax with logit_unit 'ln 2', and unmasked or causal")
         affine = type(one) is not FeedForward or (one.activation == "identity" and one.of != "row")
-        need(affine, "feed-forward blocks must be of query or all, without activation")
+        affine = affine and type(one) is not Normalization
+        need(affine, "other blocks must be feed-forward of query or all, without activation")
     last = kinds[-1]
     ends = type(last) is Attention and last.of == "query" and not last.residual
     need(ends, "the last block must be attention of query, without residual")

@@ -14,7 +14,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
-from attncert.constructions.network.blocks import SMOOTH, Attention
+from attncert.constructions.network.blocks import SMOOTH, Attention, Normalization
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
@@ -27,7 +27,7 @@ from attncert.verify.claims.evidence import Claim, Level, timed
 Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty: equality
 
 RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
-_EXPONENTIAL = 200  # products
+_EXPONENTIAL, _ROOT = 200, 20  # products
 _LEAST = Decimal("1e-100")  # least bound that is certified: a smaller one takes long in pure Python
 
 
@@ -133,6 +133,8 @@ def products(network: Network, data: Dataset) -> int:
         total += vectors * sum(int(x.nrows() * x.ncols()) for x in block.matrices)
         if getattr(block, "activation", "") in SMOOTH:
             total += _EXPONENTIAL * block.units * vectors
+        if isinstance(block, Normalization):
+            total += _ROOT * int(block.gain.ncols()) * vectors
         if isinstance(block, Attention):
             total += _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
     return total
