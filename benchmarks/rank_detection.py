@@ -76,7 +76,7 @@ def subsets_per_second(count: int, threads: int) -> float:
 
 
 def by_circuits(size: int, seeds: int, limit_s: float, threads: int) -> dict[str, Any]:
-    """How many of `seeds` planted sets are found and proved within the limit, and the time."""
+    """The number of planted sets that are found and proved within the limit, and the time."""
     found, seconds, bases, slowest = 0, 0.0, 0, 0.0
     for seed in range(seeds):
         vectors, members = planted(size, seed)

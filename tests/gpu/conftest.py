@@ -1,6 +1,6 @@
 """Tests marked `gpu` run on a GPU that CuPy can use, else on the stand-in for CuPy.
 
-ATTNCERT_REQUIRE=cuda makes a failure of every one that finds no GPU.
+With ATTNCERT_REQUIRE=cuda every test that finds no GPU fails.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def test_a_wrong_readout_refutes_the_answer(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The symbolic route alone sees another right inverse: no majority, the answer falls."""
+    """Only the symbolic route sees another right inverse, and the answer is refuted."""
     honest = pipeline.right_inverse
     monkeypatch.setattr(pipeline, "right_inverse", lambda *args: changed(honest(*args), 0, 0, 1))
     proof = prove(SMALL)

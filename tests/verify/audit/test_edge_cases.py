@@ -1,4 +1,4 @@
-"""Edge cases: for each the line that every run must say, from the theorem and not from the code.
+"""Edge cases: each run must print a line that follows from the theorem, not from the code.
 
 A case without data of its own is one of those that `attncert audit` runs. What a line says stands
 in `edge_case_runs.py`; "both" are the paper's construction and heads of width one.

@@ -95,7 +95,7 @@ def separated(run: Built, examples: tuple[int, ...]) -> list[list[Any]]:
 
 
 def entry(run: Built, name: str) -> Built:
-    """One more in the first entry of the key or the query."""
+    """The first entry of the key or the query is larger by one."""
     return weights(run, **{name: changed(getattr(run.layer.heads[HEAD], name), 0, 0, 1)})
 
 
@@ -344,7 +344,7 @@ WIDTH_ONE = family("width-one", "distinct", (
 
 
 def other_context(place: int, rows: tuple[int, ...]) -> Built:
-    """The context of one member of the head's group made of these of its rows, after the build."""
+    """After the build, the context of one member of the group consists of these rows alone."""
     run = affine("distinct")
     contexts = run.data.contexts.fractions()
     t = run.head().group[place]

@@ -131,7 +131,7 @@ def test_classes_are_proportional_multisets(data: Dataset) -> None:
 @settings(deadline=None, max_examples=6)
 @given(sequence_sets())
 def test_sequences_and_their_prefixes_have_one_verdict(data: Dataset) -> None:
-    """Those of the merged examples, written out as plain data."""
+    """The merged examples, written out as plain data."""
     kept = by_class(data)
     other = plain(kept)
     for question in (Prove("generic", heads=3), Prove("generic", heads=3, claim="full-rank")):

@@ -118,8 +118,9 @@ def memorizes(
 ) -> Claim:
     """What the partition certificate means: the proofs need A2 and (P), and not A1.
 
-    first: r. of: T. width_one: whether r = n, so that the proof of docs/width-one.md applies as
-    well. wide: `widened`, if the layer's values are narrower than the labels.
+    first: the number r. of: the number T. width_one: whether r = n, so that the proof of
+    docs/width-one.md applies as well. wide: `widened`, if the layer's values are narrower than the
+    labels.
     """
     placed = sum(map(len, groups))
     theorems = ["real.steering_real", *(["real.width_one_real"] if width_one else [])]
