@@ -16,7 +16,8 @@ _MOST = 120  # the longest argument and the longest value, in characters
 class InputError(ValueError):
     """Unusable input: one printable line that names the argument, its required form and its value.
 
-    sentence: what follows the argument instead. Source: ours, docs/commands.md (exit status 2).
+    An empty argument or value is shown as ''. sentence: what follows the argument instead. Source:
+    ours, docs/commands.md (exit status 2).
 
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
@@ -25,8 +26,8 @@ class InputError(ValueError):
 
     def __init__(self, argument: str, must: str, got: object, sentence: str | None = None) -> None:
         self.argument, self.must, self.got = argument, must, got
-        usual = f"must be {printable(must)}, not {printable(_text(got), _MOST)}"
-        super().__init__(f"{printable(argument, _MOST)}: {sentence or usual}")
+        named, value = (printable(x, _MOST) or "''" for x in (argument, _text(got)))
+        super().__init__(f"{named}: {sentence or f'must be {printable(must)}, not {value}'}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _as_it_is(self)

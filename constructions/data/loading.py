@@ -86,7 +86,7 @@ def read_source(
 
     readers: functions of (file, name, its title in errors) by suffix; the first bytes decide for
     standard input, and other suffixes are read as JSON. must: what errors say the file must be."""
-    path, title = Path(source), str(source) or "''"
+    path, title = Path(source), str(source)
     try:
         if title == "-":
             content = standard_input()

@@ -119,7 +119,7 @@ def choose(layers: Sequence[Place], prefix: str | None) -> Place:
     if not fits:
         alone = "left out, for a layer whose arrays have none"
         must = f"one of {_cut(listed)}" if any(place.prefix for place in layers) else alone
-        raise InputError("prefix", must, prefix or "''")
+        raise InputError("prefix", must, prefix)
     return fits[0]
 
 

@@ -43,7 +43,7 @@ class Rule:
             fits = False
         if not fits:
             text = isinstance(entry, str) and self.kind is not str  # "3" is not a number
-            raise InputError(name, self.must, repr(entry) if text or entry == "" else entry)
+            raise InputError(name, self.must, repr(entry) if text else entry)
         return value
 
 

@@ -25,11 +25,9 @@ attncert certificate, the folder of a report, or - for standard input
     if not _is("is_dir", name):
         if _is("exists", name):  # a pipe would block, a device never end
             raise InputError(name, WHAT, "a pipe or device")
-        raise NoSuchFile(name or "''", WHAT)
+        raise NoSuchFile(name, WHAT)
     if not _is("is_file", name, "certificate.json"):
-        raise InputError(
-            name or "''", "the folder of a report with certificate.json", "one without"
-        )
+        raise InputError(name, "the folder of a report with certificate.json", "one without")
     return str(Path(name, "certificate.json"))
 
 
