@@ -15,7 +15,6 @@ import numpy as np
 from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
-from attncert.constructions.network.blocks import Attention as ExactAttention
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, silent
 from attncert.verify.derivatives import engine, networks, tower
@@ -62,12 +61,8 @@ class NetworkRows:
         self._primes, self._features, self._xp = primes, features, xp
         self._blocks = networks.blocks_of(network, self._entries)
         self._on = tower.arithmetic(slope)
-        width = networks.weights_of(network)
-        if features:
-            last = network.blocks[-1]
-            assert isinstance(last, ExactAttention)
-            width = len(last.heads) * int(last.heads[0].key.nrows())
-        self.columns = np.arange(width)
+        width = networks.features_of if features else networks.weights_of
+        self.columns = np.arange(width(network))
 
     @property
     def at_once(self) -> int:

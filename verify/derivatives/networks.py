@@ -28,6 +28,13 @@ def blocks_of(network: Network, entries: Entries) -> list[Block]:
     return [_block(number, one, entries) for number, one in enumerate(network.blocks, 1)]
 
 
+def features_of(network: Network) -> int:
+    """The number of features of the last block, which must be attention: the columns of Z."""
+    last = network.blocks[-1]
+    assert isinstance(last, ExactAttention)
+    return len(last.heads) * int(last.heads[0].key.nrows())
+
+
 def weights_of(network: Network) -> int:
     """The number of weights in the blocks: the columns of the Jacobian."""
     return sum(int(m.nrows() * m.ncols()) for one in network.blocks for m in one.matrices)

@@ -90,10 +90,9 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     """
     question = question or Fit()
     data = by_class(question.of(data))
-    widths = question.head_width, question.value_width or data.m
-    require_size(data.d, data.m, question.heads or 1, *widths)
-    search = _Search(data, question, progress)
     value_width = question.value_width or data.m
+    require_size(data.d, data.m, question.heads or 1, question.head_width, value_width)
+    search = _Search(data, question, progress)
     progress("limits for all weights", 0, 1)
     if question.layers == 1 and (excluded := _limits(data, question.heads, value_width)):
         provenance = produced_by(question.line(), question.seed)

@@ -26,7 +26,12 @@ from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.depth.ranks import deep_rank
-from attncert.verify.derivatives.networks import NotDifferentiable, blocks_of, weights_of
+from attncert.verify.derivatives.networks import (
+    NotDifferentiable,
+    blocks_of,
+    features_of,
+    weights_of,
+)
 from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import independent_columns
 from attncert.verify.newton.contraction import contractions
@@ -54,7 +59,7 @@ def ranks(data: Dataset, network: Network) -> list[Claim]:
     about = partial(_claim, ids.NETWORK_RANK, statement, rows, columns)
     claims = [_decided(data, network, about, rows, columns, False)]
     if isinstance(last, Attention) and last.of == "query":
-        width = len(last.heads) * int(last.heads[0].key.nrows())
+        width = features_of(network)
         statement = (
             f"The {width:,} features of the last block have rank {data.T:,} on the {data.T:,} "
             "examples: with these keys and queries, some values and output matrix of the last "

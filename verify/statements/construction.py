@@ -23,7 +23,6 @@ from attncert.verify.statements.statements import Hypothesis, Step
 
 _NAME = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _STATEMENT = re.compile("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*")
-_PROMISED = ("parameters", "blocks", "heads", "units", "examples")
 
 
 @dataclass(frozen=True)
@@ -111,6 +110,14 @@ def heads_of(network: Network) -> int:
 
 
 Promise = Callable[[Sizes], int]
+MEASURES: Mapping[str, Callable[[Network], int]] = {
+    "parameters": lambda network: network.parameters,
+    "blocks": lambda network: network.depth,
+    "heads": heads_of,
+    "units": lambda network: network.units,
+}
+"""The numbers of a network that a promise can bound."""
+_PROMISED = (*MEASURES, "examples")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ the part.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,12 +25,12 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.stands import stands
 from attncert.verify.claims.words import counted
 from attncert.verify.statements.construction import (
+    MEASURES,
     Construction,
     LayerTheorem,
     Request,
     Sizes,
     Task,
-    heads_of,
 )
 from attncert.verify.statements.known import Known
 from attncert.verify.statements.registry import errors_of, foreign
@@ -167,39 +167,24 @@ def _placed(
         return None, failure
 
 
-_MEASURES: dict[str, Callable[[Network], int]] = {
-    "parameters": lambda network: network.parameters,
-    "units": lambda network: network.units,
-    "blocks": lambda network: network.depth,
-    "heads": heads_of,
-}
-
-
-def _with_values(layer: Layer, data: Dataset, value_width: int) -> int:
-    """The number of parameters of a layer with values of this width."""
-    widths = (head.key.ncols() for head in layer.heads)
-    return sum(parameter_count(data.d, data.m, 1, width, value_width) for width in widths)
-
-
 def _promised(task: Task, views: Views, layer: Layer | None, errors: ErrorsOf) -> Iterator[Claim]:
     """A claim for each promise: the promised number and the number of what was built. The
     parameters of a layer include its values, which are solved for."""
-    sizes = Sizes.of(views.data, views.network, views.built)
-    construction, thing = task.construction, "layer" if layer else "network"
+    construction, data = task.construction, views.data
+    sizes, thing = Sizes.of(data, views.network, views.built), "layer" if layer else "network"
     for what, formula in construction.promises.items():
         with errors(f"promise {what}"):
             most = operator.index(formula(sizes))
         if what == "examples":
-            measured = views.data.T
-        elif what == "parameters" and layer is not None:
-            measured = _with_values(layer, views.data, task.request.value_width)
-        else:
-            measured = _MEASURES[what](views.network)
-        if what == "examples":
+            measured = data.T
             statement = (
                 f"The theorem places {counted(most, 'example')}, and there are {measured:,}."
             )
         else:
+            measured = MEASURES[what](views.network)
+            if what == "parameters" and layer is not None:
+                shape = len(layer.heads), layer.head_width, task.request.value_width
+                measured = parameter_count(data.d, data.m, *shape)
             statement = f"The {thing} has {measured:,} {what}, and at most {most:,} are promised."
         numbers = {"promised": most, "built": measured}
         yield Claim.checked(
