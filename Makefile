@@ -23,7 +23,7 @@ report: setup
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
 test: setup # lint and types beside the tests, which are most of the work
-	@echo "Lint, types and tests: about four minutes on two cores"
+	@echo "Lint, types and tests: about three minutes on two cores"
 	@$(MAKE) --no-print-directory --jobs=2 unit check
 	@echo "all passed"
 
