@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from . import (
+    blocks,
     every_labelling,
     full_rank,
     interpolation,
@@ -92,9 +93,9 @@ def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
     """The certificate of a claim about a layer with the last block of the network as `layer`."""
     if "heads" not in cert["dims"]:
         return cert
-    blocks = typed(cert["network"], list, "network")
-    need(blocks, "network must be one block or more")
-    layer = typed(blocks[-1], dict, "the last block of network", network.KEYS["attention"])
+    network = typed(cert["network"], list, "network")
+    need(network, "network must be one block or more")
+    layer = typed(network[-1], dict, "the last block of network", blocks.KEYS["attention"])
     *plain, mask, residual = (layer[key] for key in ["kind", "of", "rule", "mask", "residual"])
     known = plain == ["attention", "query", "softmax"] and mask is None and residual is False
     need(known, "the last block must be attention of query by softmax, without mask and residual")

@@ -13,8 +13,8 @@ if __name__ == "__main__":
 from collections import namedtuple
 from typing import Any
 
+from .blocks import Attention, shaped
 from .limits import Limits
-from .network import Attention, shaped
 
 # fields: in each kind of numbers that the block needs, its heads as (key, query, value, output),
 # each with its transpose; or its (weights, their transpose, bias).

@@ -36,8 +36,7 @@ from itertools import chain
 from math import gcd
 from typing import Any
 
-from .echelon import Echelon
-from .full_rank import dot_mod, powers_mod, prime_of
+from .full_rank import Echelon, dot_mod, powers_mod, prime_of
 from .layer import attention, shifts
 from .limits import Limits, need
 from .reading import all_of, dims, numbers

@@ -14,11 +14,11 @@ from collections import namedtuple
 from operator import lt
 from typing import Any
 
+from .blocks import Attention, FeedForward, block, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
 from .near import COARSE, GUARD, Balls, contraction, up, vector
-from .network import Attention, FeedForward, block, widths
 from .reading import Table, all_of, dims, numbers, typed
 
 # blocks: as read, and as written. radius: numerator and denominator.

@@ -35,12 +35,11 @@ from collections import namedtuple
 from itertools import pairwise
 from typing import Any
 
+from .blocks import Attention, FeedForward, Normalization, block, shaped, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
-from .echelon import Echelon
-from .full_rank import dot_mod, is_prime
+from .full_rank import Echelon, dot_mod, is_prime
 from .layer import contexts_of, merged
 from .limits import Limits, need
-from .network import Attention, FeedForward, Normalization, block, shaped, widths
 from .reading import Table, all_of, dims, numbers, typed
 
 OF = ("jacobian", "jacobian at zero", "features")

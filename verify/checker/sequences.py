@@ -10,8 +10,8 @@ if __name__ == "__main__":
 
 from typing import Any
 
+from .blocks import shaped
 from .limits import Limits, need
-from .network import shaped
 from .reading import Table, numbers, typed
 
 KEYS = "embedding positions sequences examples labels"

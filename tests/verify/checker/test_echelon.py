@@ -6,8 +6,7 @@ from flint import nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncert.verify.checker.echelon import Echelon
-from attncert.verify.checker.full_rank import independent
+from attncert.verify.checker.full_rank import Echelon, independent
 
 PRIMES = (3, 5, 11, 2097143, 2**31 - 1, 2**61 - 1)
 

@@ -1,0 +1,119 @@
+"""The blocks of a network as read from a file: `block` reads one, `widths` compares sizes."""
+
+if __name__ == "__main__":
+    print("unusable: run the folder: python checker certificate.json")
+    raise SystemExit(2)
+
+from collections import namedtuple
+from typing import Any
+
+from .arithmetic import Map
+from .limits import Limits, need
+from .reading import Table, numbers, typed
+
+KEYS = {
+    "attention": "kind of rule logit_unit heads output mask residual",
+    "feed-forward": "kind of activation weights bias residual",
+    "normalization": "kind of centred epsilon gain bias residual",
+}
+SMOOTH = "silu", "gelu", "gelu-tanh"
+ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
+Head = namedtuple("Head", "key query out")
+Attention = namedtuple("Attention", "of rule unit heads mask residual")
+FeedForward = namedtuple("FeedForward", "of activation map residual")
+Normalization = namedtuple("Normalization", "of centred epsilon gain bias unit residual")
+
+
+def block(limits: Limits, one: Any) -> Attention | FeedForward | Normalization:
+    kind: Any = one.get("kind") if type(one) is dict else None
+    need(kind in list(KEYS), f"kind must be one of: {', '.join(KEYS)}")
+    typed(one, dict, f"each block of {kind}", KEYS[kind])
+    residual = typed(one["residual"], bool, "residual")
+    if kind == "feed-forward":
+        need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
+        activation = one["activation"]
+        need(activation in ACTIVATIONS, f"activation must be one of: {', '.join(ACTIVATIONS)}")
+        weights = [*typed(one["weights"], list, "weights"), one["bias"]]
+        return FeedForward(one["of"], activation, linear(limits, weights, "weights"), residual)
+    need(one["of"] in ("query", "all"), "of must be query or all")
+    if kind == "normalization":
+        return normalization(limits, one, residual)
+    rule, unit = one["rule"], one["logit_unit"]
+    need(rule in ("softmax", "hardmax", "linear"), "rule must be softmax, hardmax or linear")
+    units = ("ln 2", "1") if rule == "softmax" else (None,)
+    need(unit in units, f"logit_unit must be one of {units}")
+    heads, start = [], 0
+    output = shaped(limits, one["output"], "output")
+    for head in typed(one["heads"], list, "heads", "key query value"):
+        V = shaped(limits, head["value"], "value")
+        width = len(V.rows[0])
+        need(start + width <= len(output.rows), "output must have a row for each of the values")
+        columns = zip(*output.rows[start : start + width], strict=True)
+        out = [[limits.dot(row, c) for row in V.rows] + [0] for c in columns]
+        unit_out = limits.product(V.unit, output.unit)
+        key, query = (linear(limits, head[x], x, False) for x in ("key", "query"))
+        need(len(key.columns) == len(query.columns), "key and query must be equally wide")
+        heads.append(Head(key, query, Map(out, unit_out)))
+        start += width
+    need(heads and start == len(output.rows), "output must have a row for each of the values")
+    return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual)
+
+
+def normalization(limits: Limits, one: Any, residual: bool) -> Normalization:
+    is_centred = typed(one["centred"], bool, "centred")
+    (p,), q, _ = numbers(limits, [one["epsilon"]], "epsilon", 1)
+    need(p >= 0, "epsilon must not be below 0")
+    (gain, bias), unit, _ = shaped(limits, [one["gain"], one["bias"]], "gain and bias")
+    return Normalization(one["of"], is_centred, (p, q), gain, bias, unit, residual)
+
+
+def mask_of(mask: Any) -> Any:
+    if mask is None or mask == "causal":
+        return mask
+    for row in typed(mask, list, "mask"):
+        plain = all(type(x) is int and 0 <= x <= 1 for x in typed(row, list, "each row of mask"))
+        need(plain and any(row), "a row of mask must hold 0 and 1, and a 1")
+    return mask
+
+
+def shaped(limits: Limits, rows: Any, where: str) -> Table:
+    """A matrix of any size, which is not in dims."""
+    if hasattr(rows, "integers"):
+        return Table(*rows.integers(where))
+    need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
+    return numbers(limits, rows, where, len(rows), len(rows[0]))
+
+
+def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
+    """x -> x rows, the last row a bias if there is one."""
+    table = shaped(limits, rows, where)
+    more = [] if bias else [[0] * len(table.rows[0])]
+    return Map(list(zip(*table.rows, *more, strict=True)), table.unit)
+
+
+def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
+    """The widths of tokens and query after the blocks, for n tokens. Weights that do not fit are
+    unusable, whatever their numbers."""
+    token = query = wide
+    for one in blocks:
+        every = one.of == "all"
+        reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
+        if type(one) is FeedForward:
+            sizes, made = [len(one.map.columns[0]) - 1], len(one.map.columns)
+        elif type(one) is Normalization:
+            sizes, made = [len(one.gain)], len(one.gain)
+        else:
+            rows = None if one.mask in (None, "causal") else one.mask
+            lines = n + 1 if every else 1
+            fits = rows is None or (len(rows) == lines and all(len(row) == n for row in rows))
+            need(fits, "mask must have a row of all tokens for each vector that the block changes")
+            sizes = [len(head.query.columns[0]) - 1 for head in one.heads]
+            made = len(one.heads[0].out.columns)
+            taken = {len(x.columns[0]) - 1 for head in one.heads for x in (head.key, head.out)}
+            need(taken == {token}, "key and value must have a row for each entry of a token")
+        fits = all(size == k for size in sizes for k in reads)
+        need(fits, "weights must have a row for each entry of a vector")
+        residual = not one.residual or (query == made and (not every or token == made))
+        need(residual, "a sum has vectors of different widths")
+        token, query = made if every else token, made
+    return token, query
