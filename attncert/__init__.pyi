@@ -14,6 +14,8 @@ from .constructions.layer import Layer as Layer
 from .constructions.network.blocks import Attention as Attention
 from .constructions.network.blocks import FeedForward as FeedForward
 from .constructions.network.blocks import Normalization as Normalization
+from .constructions.network.composed import Gated as Gated
+from .constructions.network.composed import Group as Group
 from .constructions.network.network import Network as Network
 from .constructions.network.network import readout as readout
 from .constructions.weights.recording import record as record

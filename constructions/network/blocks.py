@@ -24,6 +24,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
+from attncert.constructions.network.arithmetic import Arithmetic
 from attncert.constructions.network.states import States, stacked
 
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
@@ -33,16 +34,26 @@ SMOOTH = ("silu", "gelu", "gelu-tanh")  # rational only at 0
 ACTIVATIONS = ("identity", "relu", "threshold", *SMOOTH)
 
 
-class _Block(ABC):
+class Block(ABC):
     """of: the vectors that it changes. residual: whether the result is added to the vector."""
 
     of: str
     residual: bool
 
     @property
+    @abstractmethod
+    def matrices(self) -> tuple[fmpq_mat, ...]:
+        """All weights, gains and biases."""
+
+    @property
     def units(self) -> int:
         """Hidden units."""
         return 0
+
+    @property
+    def leaves(self) -> tuple[Block, ...]:
+        """Itself, or the blocks of a group."""
+        return (self,)
 
     def after(self, states: States) -> States:
         """The states after the block. Raises Inexact, and InputError if shapes do not fit."""
@@ -53,18 +64,21 @@ class _Block(ABC):
         return States(contexts, self._changed(states), states.arithmetic)
 
     def _changed(self, states: States, *, of_tokens: bool = False) -> Any:
-        change = self._made(states, of_tokens=of_tokens)
-        if self.residual and change.ncols() != states.queries.ncols():
-            raise InputError("residual", "false if the width changes", "true")
-        return change + states.queries if self.residual else change
+        return self.with_skip(self._made(states, of_tokens=of_tokens), states.queries)
 
-    @abstractmethod
+    def with_skip(self, made: Any, vectors: Any) -> Any:
+        """The result, plus the vectors that it comes from if the block is residual."""
+        if self.residual and made.ncols() != vectors.ncols():
+            raise InputError("residual", "false if the width changes", "true")
+        return made + vectors if self.residual else made
+
     def _made(self, states: States, *, of_tokens: bool) -> Any:
         """A row for each query. of_tokens: the queries are the tokens of one context."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Attention(_Block):
+class Attention(Block):
     """Heads that read the tokens, for the query or for every vector.
 
     heads:    key k×d_h, query l×d_h, value k×d_v, over ℚ. output: (H·d_v)×m, head by head.
@@ -100,10 +114,10 @@ class Attention(_Block):
         )
 
     def __post_init__(self) -> None:
-        _require_one_of("of", self.of, ("query", "all"))
-        _require_one_of("rule", self.rule, RULES)
+        require_one_of("of", self.of, ("query", "all"))
+        require_one_of("rule", self.rule, RULES)
         units = ("ln 2", "1") if self.rule == "softmax" else (None,)
-        _require_one_of("logit_unit", self.unit, units)
+        require_one_of("logit_unit", self.unit, units)
         if not self.heads or any(head.value is None for head in self.heads):
             raise InputError("heads", "one or more, each with its value", "without")
         for head in self.heads:
@@ -190,7 +204,7 @@ class Attention(_Block):
 
 
 @dataclass(frozen=True)
-class FeedForward(_Block):
+class FeedForward(Block):
     """x·weights + bias, then the activation, of each vector.
 
     weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu",
@@ -216,11 +230,9 @@ class FeedForward(_Block):
         )  # fmt: skip
 
     def __post_init__(self) -> None:
-        _require_one_of("of", self.of, ("query", "all", "row"))
-        _require_one_of("activation", self.activation, ACTIVATIONS)
-        width = int(self.weights.ncols())
-        if (self.bias.nrows(), self.bias.ncols()) != (1, width):
-            raise InputError("bias", f"of {width} numbers, as the weights say", self.bias.ncols())
+        require_one_of("of", self.of, ("query", "all", "row"))
+        require_one_of("activation", self.activation, ACTIVATIONS)
+        require_bias("bias", self.bias, self.weights)
 
     @property
     def matrices(self) -> tuple[fmpq_mat, ...]:
@@ -233,19 +245,12 @@ class FeedForward(_Block):
 
     def _made(self, states: States, *, of_tokens: bool) -> Any:
         vectors = states.in_rows() if self.of == "row" else states.queries
-        _require_width("weights", self.weights, vectors)
-        matrix, rows = states.arithmetic.matrix, int(vectors.nrows())
-        width = int(self.weights.ncols())
-        biases = matrix(rows, width, list(matrix(self.bias).entries()) * rows)
-        sums = vectors * matrix(self.weights) + biases
-        if self.activation == "identity":
-            return sums
-        function = getattr(states.arithmetic, self.activation.replace("-", "_"))
-        return matrix(rows, width, [function(x) for x in sums.entries()])
+        sums = affine("weights", vectors, self.weights, self.bias, states.arithmetic)
+        return activated(sums, self.activation, states.arithmetic)
 
 
 @dataclass(frozen=True)
-class Normalization(_Block):
+class Normalization(Block):
     """x / √(mean of x² + ε) ∘ gain + bias, of each vector x (RMSNorm); of x less its mean if it is
     centred (LayerNorm).
 
@@ -272,7 +277,7 @@ class Normalization(_Block):
         )  # fmt: skip
 
     def __post_init__(self) -> None:
-        _require_one_of("of", self.of, ("query", "all"))
+        require_one_of("of", self.of, ("query", "all"))
         width = int(self.gain.ncols())
         if (self.bias.nrows(), self.bias.ncols()) != (1, width):
             raise InputError("bias", f"of {width} numbers, as the gain", self.bias.ncols())
@@ -299,10 +304,29 @@ class Normalization(_Block):
         return on.matrix(len(rows), width, made)
 
 
-Block = Attention | FeedForward | Normalization
+def affine(argument: str, vectors: Any, weights: fmpq_mat, bias: fmpq_mat, on: Arithmetic) -> Any:
+    """vectors·weights + bias, a row for each vector."""
+    _require_width(argument, weights, vectors)
+    rows, width = int(vectors.nrows()), int(weights.ncols())
+    biases = on.matrix(rows, width, list(on.matrix(bias).entries()) * rows)
+    return vectors * on.matrix(weights) + biases
 
 
-def _require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:
+def activated(sums: Any, activation: str, on: Arithmetic) -> Any:
+    """The activation of each number."""
+    if activation == "identity":
+        return sums
+    function = getattr(on, activation.replace("-", "_"))
+    return on.matrix(int(sums.nrows()), int(sums.ncols()), [function(x) for x in sums.entries()])
+
+
+def require_bias(argument: str, bias: fmpq_mat, weights: fmpq_mat) -> None:
+    width = int(weights.ncols())
+    if (bias.nrows(), bias.ncols()) != (1, width):
+        raise InputError(argument, f"of {width} numbers, as the weights say", bias.ncols())
+
+
+def require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:
     if word not in words:
         raise InputError(argument, " or ".join(map(repr, words)), repr(word))
 

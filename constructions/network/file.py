@@ -7,6 +7,7 @@ length that the checker reads. In a user's file they may be integers, decimals a
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from flint import fmpq, fmpq_mat
@@ -17,18 +18,22 @@ from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read
 from attncert.constructions.errors import InputError, odd_key
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask, Normalization
+from attncert.constructions.network.composed import Gated, Group
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
 # Kinds of blocks, and the attribute of each key.
 _KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward,
-                              "normalization": Normalization}  # fmt: skip
+                              "normalization": Normalization, "gated": Gated,
+                              "group": Group}  # fmt: skip
 _KEYS: dict[type[Any], dict[str, str]] = {
     Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
                 "output": "output", "mask": "mask", "residual": "residual"},
     FeedForward: {x: x for x in ("of", "activation", "weights", "bias", "residual")},
     Normalization: {x: x for x in ("of", "centred", "epsilon", "gain", "bias", "residual")},
+    Gated: {x: x for x in ("of", "activation", "gate", "gate_bias", "weights", "bias", "residual")},
+    Group: {x: x for x in ("of", "blocks", "residual")},
 }  # fmt: skip
 _HEAD = ("key", "query", "value")
 
@@ -41,10 +46,19 @@ def as_json(network: Network) -> list[dict[str, Any]]:
     [{'kind': 'feed-forward', 'of': 'query', 'activation': 'relu', 'weights': [['2']],
       'bias': ['0'], 'residual': False}]
     """
+    return _blocks_as_json(network.blocks)
+
+
+def kind_of(block: Block) -> str:
+    """Its kind in files."""
+    return next(kind for kind, type_ in _KINDS.items() if type_ is type(block))
+
+
+def _blocks_as_json(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     return [
-        {"kind": next(kind for kind, block in _KINDS.items() if block is type(x))}
+        {"kind": kind_of(x)}
         | {key: _written(key, getattr(x, name)) for key, name in _KEYS[type(x)].items()}
-        for x in network.blocks
+        for x in blocks
     ]
 
 
@@ -69,20 +83,26 @@ def of_json(blocks: Any) -> Network:
     Network(depth=1, units=2, parameters=3)
     >>> of_json([{"kind": "convolution"}])
     Traceback (most recent call last):
-    attncert.InputError: block 1: kind: must be attention, feed-forward or normalization, \
-not 'convolution'
+    attncert.InputError: block 1: kind: must be one of: attention, feed-forward, normalization, \
+gated, group, not 'convolution'
     """
+    return Network(_blocks(blocks, "network"))
+
+
+def _blocks(blocks: Any, key: str) -> tuple[Block, ...]:
     if not isinstance(blocks, list):
-        raise InputError("network", "a list of blocks", describe(blocks))
-    return Network(tuple(_block(block, f"block {k}") for k, block in enumerate(blocks, 1)))
+        raise InputError(key, "a list of blocks", describe(blocks))
+    return tuple(_block(block, f"block {k}") for k, block in enumerate(blocks, 1))
 
 
 def _written(key: str, part: Any) -> Any:
+    if key == "blocks":
+        return _blocks_as_json(part)
     if key == "heads":
         return [{x: _written(x, getattr(head, x)) for x in _HEAD} for head in part]
     if isinstance(part, fmpq_mat):
         rows = [[numeral(x) for x in row] for row in part.tolist()]
-        return rows[0] if key in ("gain", "bias") else rows
+        return rows[0] if key in _ROWS else rows
     if key == "epsilon":
         return numeral(part)
     return [list(map(int, row)) for row in part] if isinstance(part, tuple) else part
@@ -92,7 +112,7 @@ def _block(block: Any, where: str) -> Block:
     try:
         kind = block.get("kind") if isinstance(block, dict) else None
         if kind not in _KINDS:
-            raise InputError("kind", "attention, feed-forward or normalization", repr(kind))
+            raise InputError("kind", f"one of: {', '.join(_KINDS)}", repr(kind))
         keys = _KEYS[_KINDS[kind]]
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", odd_key(block, ("kind", *keys)))
@@ -151,4 +171,6 @@ def _mask(mask: Any, key: str) -> Mask:
 
 
 _READERS = {"heads": _heads, "output": _matrix, "weights": _matrix, "bias": _row, "mask": _mask,
-            "residual": _flag, "centred": _flag, "epsilon": _number, "gain": _row}  # fmt: skip
+            "residual": _flag, "centred": _flag, "epsilon": _number, "gain": _row,
+            "gate": _matrix, "gate_bias": _row, "blocks": _blocks}  # fmt: skip
+_ROWS = [key for key, reader in _READERS.items() if reader is _row]

@@ -48,7 +48,7 @@ class Network:
         for block in blocks:
             if not isinstance(block, Block):
                 kind = type(block).__name__
-                must = "made of Attention, FeedForward and Normalization"
+                must = "made of blocks, such as Attention and FeedForward"
                 raise InputError("network", must, kind)
 
     def __repr__(self) -> str:
@@ -64,6 +64,11 @@ class Network:
         """A layer with a readout as one block. unit: the unit of its logits."""
         assert layer.output is not None
         return cls((Attention(layer.heads, layer.output, unit=unit),))
+
+    @property
+    def leaves(self) -> tuple[Block, ...]:
+        """The blocks, with those of a group in its place."""
+        return tuple(leaf for block in self.blocks for leaf in block.leaves)
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
         """The states before the first block, and after each. Raises Inexact, InputError."""

@@ -5,12 +5,14 @@ $x_k$ is the query after block k, a row, and $X_k$ the matrix of the tokens, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from typing import Any
 
 from flint import fmpq_mat
 
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Normalization
+from attncert.constructions.network.composed import Gated, Group
 
 _ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]",
                 "silu": r"\mathrm{{SiLU}}({})", "gelu": r"\mathrm{{GELU}}({})",
@@ -36,12 +38,7 @@ def formulas(blocks: Iterable[tuple[Block, str]]) -> Iterator[tuple[str, str, st
 
 
 def _formula(block: Block, k: str, before: str) -> str:
-    if isinstance(block, Attention):
-        value, where = _attention(block, k, before)
-    elif isinstance(block, Normalization):
-        value, where = _normalization(block, k, before)
-    else:
-        value, where = _feed_forward(block, k, before)
+    value, where = _FORMULAS[type(block)](block, k, before)
     residual = f"x_{{{before}}} + " if block.residual else ""
     tokens = f", and each row of $X_{{{k}}}$ likewise" if block.of == "all" else ""
     return f"$x_{{{k}}} = {residual}{value}${tokens}, where {where}"
@@ -51,6 +48,21 @@ def _feed_forward(block: FeedForward, k: str, before: str) -> tuple[str, str]:
     row = rf"(x_{{{before}}},\,X_{{{before}}})" if block.of == "row" else f"x_{{{before}}}"
     value = _ACTIVATIONS[block.activation].format(f"{row}W_{{{k}}} + b_{{{k}}}")
     return value, f"$W_{{{k}}}$ is {_size([block.weights])}"
+
+
+def _gated(block: Gated, k: str, before: str) -> tuple[str, str]:
+    gate = _ACTIVATIONS[block.activation].format(f"x_{{{before}}}G_{{{k}}} + c_{{{k}}}")
+    value = rf"{gate}\circ(x_{{{before}}}W_{{{k}}} + b_{{{k}}})"
+    return value, f"$G_{{{k}}}$ and $W_{{{k}}}$ are {_size([block.gate, block.weights])}"
+
+
+def _group(block: Group, k: str, before: str) -> tuple[str, str]:
+    """The blocks of a group are numbered k.1, k.2, ...; the first reads what the group reads."""
+    names = [before, *(f"{k}.{number}" for number in range(1, len(block.blocks) + 1))]
+    inner = (
+        _formula(x, *pair) for x, *pair in zip(block.blocks, names[1:], names[:-1], strict=True)
+    )
+    return f"x_{{{names[-1]}}}", "; ".join(inner)
 
 
 def _normalization(block: Normalization, k: str, before: str) -> tuple[str, str]:
@@ -71,6 +83,12 @@ def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
     mask = "; a mask hides some tokens" if block.mask else ""
     sizes.append(f"$O_{{{k}}}$ {_size([block.output])}")
     return value, f"the heads are concatenated, {', '.join(sizes)}{mask}"
+
+
+_FORMULAS: dict[type[Block], Callable[[Any, str, str], tuple[str, str]]] = {
+    Attention: _attention, FeedForward: _feed_forward, Normalization: _normalization,
+    Gated: _gated, Group: _group,
+}  # fmt: skip
 
 
 def _size(matrices: Iterable[fmpq_mat]) -> str:

@@ -27,7 +27,7 @@ LONGEST = 2**14  # bits of an exact number, if balls may replace it
 
 class Exact:
     def __init__(self, limits: Limits, longest: int = MAX_BITS) -> None:
-        self.limits, self.dot, self.times = limits, limits.dot, limits.product
+        self.limits, self.dot, self.product = limits, limits.dot, limits.product
         self.longest = longest
 
     def vector(self, entries: list[int], unit: int) -> Any:
@@ -42,13 +42,13 @@ class Exact:
     def mapped(self, vector: Any, by: Map) -> Any:
         entries, unit = vector
         wide = [*entries, unit]
-        return self.vector([self.dot(wide, c) for c in by.columns], self.times(unit, by.unit))
+        return self.vector([self.dot(wide, c) for c in by.columns], self.product(unit, by.unit))
 
     def on_one_unit(self, vectors: list[Any]) -> tuple[list[list[int]], int]:
         unit = 1
         for _, below in vectors:
             unit = self.limits.lcm(unit, below)
-        return [[self.times(x, unit // below) for x in row] for row, below in vectors], unit
+        return [[self.product(x, unit // below) for x in row] for row, below in vectors], unit
 
     def joined(self, vectors: list[Any]) -> Any:
         """The concatenation."""
@@ -59,15 +59,20 @@ class Exact:
         rows, unit = self.on_one_unit(vectors)
         return self.vector([sum(column) for column in zip(*rows, strict=True)], unit)
 
+    def times(self, one: Any, other: Any) -> Any:
+        """The products, number by number."""
+        pairs = zip(one[0], other[0], strict=True)
+        return self.vector([self.product(*pair) for pair in pairs], self.product(one[1], other[1]))
+
     def products(self, vector: Any, rows: list[Any]) -> Any:
         """The products of one vector with each of the rows: the logits."""
         (x, unit), (table, below) = vector, self.on_one_unit(rows)
-        return [self.dot(x, row) for row in table], self.times(unit, below)
+        return [self.dot(x, row) for row in table], self.product(unit, below)
 
     def mean(self, weights: Any, rows: list[Any]) -> Any:
         (w, unit), (table, below) = weights, self.on_one_unit(rows)
         columns = zip(*table, strict=True)
-        return self.vector([self.dot(w, c) for c in columns], self.times(unit, below))
+        return self.vector([self.dot(w, c) for c in columns], self.product(unit, below))
 
     def softmax(self, logits: Any, in_ln_2: bool) -> Any:
         """A shift of all logits changes nothing, so only their differences must be integers."""
@@ -105,7 +110,7 @@ class Exact:
         if one.centred:
             x, _, unit = centred(x, [0] * len(x), unit)
         x, unit = self.vector(x, unit)
-        (p, q), n, times = one.epsilon, len(x), self.times
+        (p, q), n, times = one.epsilon, len(x), self.product
         below = times(q, self.dot(x, x)) + times(n * p, times(unit, unit))
         need(below > 0, "a normalization divides by 0", "wrong")
         self.limits.divide(below.bit_length(), below.bit_length())
@@ -139,6 +144,10 @@ class Enclosed:
 
     def added(self, vectors: list[Any]) -> Any:
         return tuple([sum(c) for c in zip(*(v[k] for v in vectors), strict=True)] for k in (0, 1))
+
+    def times(self, one: Any, other: Any) -> Any:
+        both = zip(zip(*one, strict=True), zip(*other, strict=True), strict=True)
+        return pairs([self.balls.product(*pair) for pair in both])
 
     def products(self, vector: Any, rows: list[Any]) -> Any:
         return pairs([self.balls.inner(vector, row) for row in rows])
@@ -230,6 +239,9 @@ class Mixed:
 
     def added(self, vectors: list[Any]) -> Any:
         return self.on_all(vectors, lambda on, x: on.added(x))
+
+    def times(self, one: Any, other: Any) -> Any:
+        return self.on_all([one, other], lambda on, x: on.times(*x))
 
     def products(self, vector: Any, rows: list[Any]) -> Any:
         return self.on_all([vector, *rows], lambda on, x: on.products(x[0], x[1:]))

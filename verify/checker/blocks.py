@@ -15,6 +15,8 @@ KEYS = {
     "attention": "kind of rule logit_unit heads output mask residual",
     "feed-forward": "kind of activation weights bias residual",
     "normalization": "kind of centred epsilon gain bias residual",
+    "gated": "kind of activation gate gate_bias weights bias residual",
+    "group": "kind of blocks residual",
 }
 SMOOTH = "silu", "gelu", "gelu-tanh"
 ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
@@ -22,20 +24,30 @@ Head = namedtuple("Head", "key query out")
 Attention = namedtuple("Attention", "of rule unit heads mask residual")
 FeedForward = namedtuple("FeedForward", "of activation map residual")
 Normalization = namedtuple("Normalization", "of centred epsilon gain bias unit residual")
+Gated = namedtuple("Gated", "of activation gate map residual")
+Group = namedtuple("Group", "of blocks residual")
 
 
-def block(limits: Limits, one: Any) -> Attention | FeedForward | Normalization:
+def block(limits: Limits, one: Any) -> Any:
     kind: Any = one.get("kind") if type(one) is dict else None
     need(kind in list(KEYS), f"kind must be one of: {', '.join(KEYS)}")
     typed(one, dict, f"each block of {kind}", KEYS[kind])
     residual = typed(one["residual"], bool, "residual")
-    if kind == "feed-forward":
-        need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
+    if kind in ("feed-forward", "gated"):
         activation = one["activation"]
         need(activation in ACTIVATIONS, f"activation must be one of: {', '.join(ACTIVATIONS)}")
-        weights = [*typed(one["weights"], list, "weights"), one["bias"]]
-        return FeedForward(one["of"], activation, linear(limits, weights, "weights"), residual)
+        map = affine(limits, one, "weights", "bias")
+    if kind == "feed-forward":
+        need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
+        return FeedForward(one["of"], activation, map, residual)
     need(one["of"] in ("query", "all"), "of must be query or all")
+    if kind == "gated":
+        gate = affine(limits, one, "gate", "gate_bias")
+        need(len(gate.columns) == len(map.columns), "gate and weights must be equally wide")
+        return Gated(one["of"], activation, gate, map, residual)
+    if kind == "group":
+        need(typed(one["blocks"], list, "blocks"), "blocks must be one or more")
+        return Group(one["of"], [block(limits, x) for x in one["blocks"]], residual)
     if kind == "normalization":
         return normalization(limits, one, residual)
     rule, unit = one["rule"], one["logit_unit"]
@@ -57,6 +69,24 @@ def block(limits: Limits, one: Any) -> Attention | FeedForward | Normalization:
         start += width
     need(heads and start == len(output.rows), "output must have a row for each of the values")
     return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual)
+
+
+def differentiable(limits: Limits, written: Any, unit: str) -> list[Any]:
+    """The blocks of a claim about derivatives: affine maps, and softmax attention of this unit."""
+    read = [block(limits, one) for one in written]
+    for one, kind in zip(read, [x["kind"] for x in written], strict=True):
+        if type(one) is Attention:
+            known = one.rule == "softmax" and one.unit == unit and one.mask in (None, "causal")
+            need(known, f"attention must be softmax with logit_unit {unit!r}, unmasked or causal")
+        else:
+            plain = type(one) is FeedForward and one.activation == "identity" and one.of != "row"
+            must = "feed-forward of query or all, without activation"
+            need(plain, f"this claim has no derivative of {kind}: other blocks must be {must}")
+    return read
+
+
+def affine(limits: Limits, one: Any, weights: str, bias: str) -> Map:
+    return linear(limits, [*typed(one[weights], list, weights), one[bias]], weights)
 
 
 def normalization(limits: Limits, one: Any, residual: bool) -> Normalization:
@@ -91,15 +121,19 @@ def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
     return Map(list(zip(*table.rows, *more, strict=True)), table.unit)
 
 
-def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
+def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
     """The widths of tokens and query after the blocks, for n tokens. Weights that do not fit are
     unusable, whatever their numbers."""
-    token = query = wide
     for one in blocks:
         every = one.of == "all"
         reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
-        if type(one) is FeedForward:
-            sizes, made = [len(one.map.columns[0]) - 1], len(one.map.columns)
+        tokens = None  # made, if not as wide as the query
+        if type(one) is Group:
+            sizes = []
+            tokens, made = widths(one.blocks, n, token, query)
+        elif type(one) in (FeedForward, Gated):
+            maps = [one.map] if type(one) is FeedForward else [one.gate, one.map]
+            sizes, made = [len(x.columns[0]) - 1 for x in maps], len(one.map.columns)
         elif type(one) is Normalization:
             sizes, made = [len(one.gain)], len(one.gain)
         else:
@@ -113,7 +147,8 @@ def widths(blocks: Any, n: int, wide: int) -> tuple[int, int]:
             need(taken == {token}, "key and value must have a row for each entry of a token")
         fits = all(size == k for size in sizes for k in reads)
         need(fits, "weights must have a row for each entry of a vector")
-        residual = not one.residual or (query == made and (not every or token == made))
+        tokens = (tokens or made) if every else token
+        residual = not one.residual or (query, token) == (made, tokens)
         need(residual, "a sum has vectors of different widths")
-        token, query = made if every else token, made
+        token, query = tokens, made
     return token, query

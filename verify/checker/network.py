@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from .arithmetic import LONGEST, Exact, Mixed
-from .blocks import SMOOTH, Attention, FeedForward, Normalization, block, widths
+from .blocks import SMOOTH, Attention, FeedForward, Gated, Group, Normalization, block, widths
 from .layer import contexts_of, width_of
 from .limits import MAX_BITS, Limits, need
 from .near import GUARD
@@ -44,7 +44,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
         within,
     )
     for n in {len(tokens) for tokens in parts.contexts.rows}:
-        query = widths(parts.blocks, n, d)[1]
+        query = widths(parts.blocks, n, d, d)[1]
         need(query == m, "the outputs must have as many numbers as the labels")
     return parts
 
@@ -56,10 +56,10 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
     """The block applied to the vector. mask: the tokens it attends to; None: all."""
     if type(one) is FeedForward:
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
-        if one.activation in SMOOTH:
-            new = on.smooth(new, one.activation)
-        elif one.activation != "identity":
-            new = getattr(on, one.activation)(new)
+        new = activated(on, new, one.activation)
+    elif type(one) is Gated:
+        gate = activated(on, on.mapped(vector, one.gate), one.activation)
+        new = on.times(gate, on.mapped(vector, one.map))
     elif type(one) is Normalization:
         new = on.normalized(vector, one)
     else:
@@ -76,13 +76,25 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
     return on.added([new, vector]) if one.residual else new
 
 
+def activated(on: Any, vector: Any, activation: str) -> Any:
+    if activation in SMOOTH:
+        return on.smooth(vector, activation)
+    return vector if activation == "identity" else getattr(on, activation)(vector)
+
+
 def before(on: Any, blocks: Any, tokens: Any) -> Any:
-    """For each block the tokens before it and the keys of its heads; then the final tokens."""
+    """For each block the tokens before it and the keys of its heads, or of a group the same for
+    its blocks; then the final tokens."""
     for one in blocks:
         attends, n = type(one) is Attention, len(tokens)
         keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
+        if type(one) is Group:
+            keys = list(before(on, one.blocks, tokens))
         yield tokens, keys
-        if one.of == "all":
+        if one.of == "all" and type(one) is Group:
+            pairs = zip(keys[-1][0], tokens, strict=True)
+            tokens = [on.added([new, x]) if one.residual else new for new, x in pairs]
+        elif one.of == "all":
             masks: Any = [None] * n
             if attends and one.mask == "causal":
                 masks = [[j <= i for j in range(n)] for i in range(n)]
@@ -95,6 +107,10 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
 
 def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
     for one, (tokens, keys) in zip(blocks, contexts, strict=False):
+        if type(one) is Group:
+            new = query_after(on, one.blocks, keys, query)
+            query = on.added([new, query]) if one.residual else new
+            continue
         mask: Any = one.mask if type(one) is Attention else None
         seen = None if mask in (None, "causal") else mask[-1]
         query = changed(on, one, query, tokens, keys, seen)
@@ -149,7 +165,7 @@ class Derived:
         queries = numbers(self.limits, data["queries"], "queries", T, wide)
         contexts = contexts_of(self.limits, self.cert, data, wide)
         for n in {len(tokens) for tokens in contexts.rows}:
-            fits = widths(self.blocks, n, wide) == (d, d)
+            fits = widths(self.blocks, n, wide, wide) == (d, d)
             need(fits, f"the blocks before the last must make tokens and queries of width {d}")
         on = Exact(self.limits)
         both = list(states(on, self.blocks, contexts, queries, self.limits))

@@ -14,7 +14,7 @@ from collections import namedtuple
 from operator import lt
 from typing import Any
 
-from .blocks import Attention, FeedForward, block, widths
+from .blocks import differentiable, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
@@ -34,18 +34,10 @@ def parts(cert: Any, limits: Limits) -> Parts:
     need(p > 0, "near.radius must be above 0", "wrong")
     network = typed(cert["network"], list, "network")
     need(network, "network must be one block or more")
-    read = [block(limits, one) for one in network]
-    for one in read:
-        if isinstance(one, Attention):
-            known = one.rule == "softmax" and one.unit == "1" and one.mask in (None, "causal")
-            need(known, "attention must be softmax with logit_unit '1', and unmasked or causal")
-        else:
-            affine = type(one) is FeedForward and one.activation == "identity"
-            affine = affine and one.of != "row"
-            need(affine, "other blocks must be feed-forward of query or all, without activation")
+    read = differentiable(limits, network, "1")
     contexts = contexts_of(limits, cert, cert["data"])
     for n in {len(tokens) for tokens in contexts.rows}:
-        need(widths(read, n, d)[1] == m, "the outputs must have as many numbers as the labels")
+        need(widths(read, n, d, d)[1] == m, "the outputs must have as many numbers as the labels")
     unknowns = [typed(x, int, "each unknown") for x in typed(claim["unknowns"], list, "unknowns")]
     order = sorted(unknowns)  # not a set: integers can be chosen to collide there
     fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0

@@ -35,7 +35,7 @@ from collections import namedtuple
 from itertools import pairwise
 from typing import Any
 
-from .blocks import Attention, FeedForward, Normalization, block, shaped, widths
+from .blocks import Attention, differentiable, shaped, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .full_rank import Echelon, dot_mod, is_prime
 from .layer import contexts_of, merged
@@ -57,16 +57,8 @@ def parts(cert: Any, limits: Limits) -> Parts:
     need(rank["of"] in OF, f"rank.of must be one of: {', '.join(OF)}")
     network = typed(cert["network"], list, "network")
     need(network, "network must be one block or more")
-    kinds = [block(limits, one) for one in network]
+    kinds = differentiable(limits, network, "ln 2")
     softmax = [one for one in kinds if type(one) is Attention]
-    for one in kinds:
-        known = type(one) is not Attention or (
-            one.rule == "softmax" and one.unit == "ln 2" and one.mask in (None, "causal")
-        )
-        need(known, "attention must be softmax with logit_unit 'ln 2', and unmasked or causal")
-        affine = type(one) is not FeedForward or (one.activation == "identity" and one.of != "row")
-        affine = affine and type(one) is not Normalization
-        need(affine, "other blocks must be feed-forward of query or all, without activation")
     last = kinds[-1]
     ends = type(last) is Attention and last.of == "query" and not last.residual
     need(ends, "the last block must be attention of query, without residual")
@@ -77,7 +69,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     queries = numbers(limits, cert["data"]["queries"], "queries", T, d)
     labels = numbers(limits, cert["data"]["labels"], "labels", T, m)
     for n in {len(tokens) for tokens in contexts.rows}:
-        need(widths(kinds, n, d)[1] == m, "the outputs must have as many numbers as the labels")
+        need(widths(kinds, n, d, d)[1] == m, "the outputs must have as many numbers as the labels")
     rows = T if rank["of"] == "features" else T * m
     count = typed(rank["value"], int, "rank.value")
     need(count == rows, f"rank.value is not {rows}", "wrong")

@@ -12,7 +12,8 @@ from attncert.constructions.arrays import AnyArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Attention as ExactAttention
 from attncert.constructions.network.blocks import Block as ExactBlock
-from attncert.constructions.network.blocks import Normalization
+from attncert.constructions.network.blocks import FeedForward as ExactFeedForward
+from attncert.constructions.network.file import kind_of
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives.engine import Array, Attention, Block, FeedForward
 
@@ -60,8 +61,8 @@ def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
             one.mask == "causal",
             one.rule == "linear",
         )
-    if isinstance(one, Normalization):
-        raise NotDifferentiable(f"block {number} is a normalization")
+    if not isinstance(one, ExactFeedForward):
+        raise NotDifferentiable(f"block {number} is a block of kind {kind_of(one)}")
     if one.of == "row" or one.activation not in ("identity", "relu"):
         raise NotDifferentiable(
             f"block {number} reads a row of all tokens, or has another activation than ReLU"

@@ -127,7 +127,7 @@ def products(network: Network, data: Dataset) -> int:
     """The approximate number of products in the checker's evaluation; an exponential, and a
     SiLU or GELU, counts as 200."""
     T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
-    for block in network.blocks:
+    for block in network.leaves:
         attends, every = isinstance(block, Attention), block.of == "all"
         vectors = T + tokens if attends or every else T
         total += vectors * sum(int(x.nrows() * x.ncols()) for x in block.matrices)

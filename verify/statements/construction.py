@@ -106,7 +106,7 @@ class Sizes:
 
 def heads_of(network: Network) -> int:
     """The number of heads in all blocks."""
-    return sum(len(block.heads) for block in network.blocks if isinstance(block, Attention))
+    return sum(len(block.heads) for block in network.leaves if isinstance(block, Attention))
 
 
 Promise = Callable[[Sizes], int]

@@ -12,6 +12,7 @@ from typing import Any
 
 from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.blocks import Block
+from attncert.constructions.network.composed import Group
 from attncert.constructions.network.states import States
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, Claim, Level
@@ -55,8 +56,8 @@ def _changes(block: Block, before: States, after: States) -> Iterator[tuple[Any,
 
 
 def _never_on(block: Block, changes: Sequence[tuple[Any, Any]]) -> list[int]:
-    """The units that add 0 to every vector."""
-    off = list(range(block.units))
+    """The units that add 0 to every vector; none of a group's, whose units are not seen."""
+    off = [] if isinstance(block, Group) else list(range(block.units))
     for before, after in changes:
         made = after - before if block.residual else after
         for row in range(int(made.nrows())):

@@ -242,7 +242,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([FED], {}, "network: must be of 1 outputs, as the labels have, not 2"),
     ([], {}, "network: must be made of one block or more, not empty"),
     ([READ], {}, "block 1: weights: must be of 1 rows, the width of the vectors"),
-    ([FED | {"kind": "convolution"}], {}, "block 1: kind: must be attention, feed-forward"),
+    ([FED | {"kind": "convolution"}], {}, "block 1: kind: must be one of: attention, feed-forward"),
     ([FED, {**READ, "more": 1}], {}, "block 2: keys: must be kind, of, activation"),
     ([FED, READ | {"weights": [[1], ["x"]]}], {}, "block 2: weights"),
     ([FED, READ | {"weights": [[1], [[2]]]}], {}, "block 2: weights"),

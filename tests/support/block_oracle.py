@@ -1,0 +1,114 @@
+"""Blocks from their definitions on docs/certificate.md, in mpmath with 60 digits.
+
+Nothing is shared with verify/ or constructions/: numbers are mpf, vectors are lists, and each
+vector is computed by itself.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+Vector = list[Any]
+DIGITS = 60
+
+
+def real(text: Any) -> Any:
+    x = Fraction(text)
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def vector(texts: Any) -> Vector:
+    return [real(x) for x in texts]
+
+
+def times(x: Vector, rows: Any) -> Vector:
+    assert len(rows) == len(x)
+    return [
+        sum((a * real(row[j]) for a, row in zip(x, rows, strict=True)), mpmath.mpf(0))
+        for j in range(len(rows[0]))
+    ]
+
+
+def plus(x: Vector, y: Vector) -> Vector:
+    return [a + b for a, b in zip(x, y, strict=True)]
+
+
+def activated(name: str, z: Any) -> Any:
+    if name == "relu":
+        return max(z, mpmath.mpf(0))
+    if name == "threshold":
+        return mpmath.mpf(z >= 0)
+    if name == "silu":
+        return z / (1 + mpmath.exp(-z))
+    if name == "gelu":
+        return z * mpmath.ncdf(z)
+    if name == "gelu-tanh":
+        inner = mpmath.sqrt(2 / mpmath.pi) * (z + real("0.044715") * z**3)
+        return z / 2 * (1 + mpmath.tanh(inner))
+    assert name == "identity"
+    return z
+
+
+def fed(block: Any, x: Vector, weights: str, bias: str, activation: str) -> Vector:
+    return [activated(activation, z) for z in plus(times(x, block[weights]), vector(block[bias]))]
+
+
+def normalized(x: Vector, epsilon: str, gain: Any) -> Vector:
+    root = mpmath.sqrt(sum(y * y for y in x) / len(x) + real(epsilon))
+    return [y / root * g for y, g in zip(x, vector(gain), strict=True)]
+
+
+def changed(block: Any, x: Vector, tokens: list[Vector], place: int, row: int) -> Vector:
+    """The block's result for the vector at a place; row: its row of a mask."""
+    if block["kind"] == "feed-forward":
+        read = [y for some in (x, *tokens) for y in some] if block["of"] == "row" else x
+        return fed(block, read, "weights", "bias", block["activation"])
+    if block["kind"] == "gated":
+        gates = fed(block, x, "gate", "gate_bias", block["activation"])
+        sums = fed(block, x, "weights", "bias", "identity")
+        return [a * b for a, b in zip(gates, sums, strict=True)]
+    assert block["kind"] == "normalization"
+    mean = sum(x) / len(x) if block["centred"] else 0
+    scaled = normalized([y - mean for y in x], block["epsilon"], block["gain"])
+    return plus(scaled, vector(block["bias"]))
+
+
+def state(blocks: Any, tokens: list[Vector], query: Vector) -> tuple[list[Vector], Vector]:
+    """Tokens and query after the blocks."""
+    for block in blocks:
+        old, n = [*tokens, query], len(tokens)
+        if block["kind"] == "group":
+            inner, last = state(block["blocks"], tokens, query)
+            new = [*inner, last]
+        else:
+            places = [*range(n), n if block.get("query_place") == "next" else n - 1]
+            rows = [*range(n), -1]
+            named = list(zip(old, places, rows, strict=True))
+            if block["of"] != "all":
+                named = named[-1:]
+            new = [changed(block, x, tokens, place, row) for x, place, row in named]
+        if block["of"] != "all":
+            new = [*tokens, new[-1]]
+        if block["residual"]:
+            first = 0 if block["of"] == "all" else n
+            new[first:] = [plus(x, y) for x, y in zip(new[first:], old[first:], strict=True)]
+        tokens, query = new[:n], new[n]
+    return tokens, query
+
+
+def outputs(blocks: Any, data: Any) -> list[Vector]:
+    """The outputs for all examples of a certificate's `data`."""
+    with mpmath.workdps(DIGITS):
+        contexts = [[vector(row) for row in context] for context in data["contexts"]]
+        contexts *= len(data["queries"]) if len(contexts) == 1 else 1
+        pairs = zip(contexts, data["queries"], strict=True)
+        return [state(blocks, E, vector(q))[1] for E, q in pairs]
+
+
+def rounded(x: Any, digits: int = 50) -> str:
+    """A fraction within 10^-digits of x."""
+    with mpmath.workdps(DIGITS + 40):
+        return str(Fraction(int(mpmath.nint(x * mpmath.mpf(10) ** digits)), 10**digits))
