@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import attncert
 from attncert.terminal.options import Sources, command_of
 from attncert.terminal.output import deliver, report_folder, require_apart, require_memory
 from attncert.verify.questions.audit import Attack, Audit
@@ -18,67 +19,7 @@ from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Question
 
-# Each is imported when its command runs.
-
-
-def _prove() -> Callable[..., Any]:
-    from attncert.verify.prove.prove import prove
-
-    return prove
-
-
-def _fit() -> Callable[..., Any]:
-    from attncert.verify.fit.fitted import fit
-
-    return fit
-
-
-def _capacity() -> Callable[..., Any]:
-    from attncert.verify.limits.capacity.capacity import capacity
-
-    return capacity
-
-
-def _compare() -> Callable[..., Any]:
-    from attncert.verify.compare.compare import compare
-
-    return compare
-
-
-def _kruskal() -> Callable[..., Any]:
-    from attncert.verify.kruskal.kruskal import kruskal
-
-    return kruskal
-
-
-def _assume() -> Callable[..., Any]:
-    from attncert.verify.third_party.assume.assume import assume
-
-    return assume
-
-
-def _attack() -> Callable[..., Any]:
-    from attncert.verify.audit.attack.search import attack
-
-    return attack
-
-
-def _audit() -> Callable[..., Any]:
-    from attncert.verify.audit.audit import audit
-
-    return audit
-
-
-def _layer() -> Callable[..., Any]:
-    from attncert.verify.third_party.layer.layer import layer
-
-    return layer
-
-
-def _load() -> Callable[..., Any]:
-    from attncert.constructions.data.loading import load
-
-    return load
+# The functions are imported when their commands run: names of `attncert` are loaded lazily.
 
 
 def _load_inputs() -> Callable[..., Any]:
@@ -100,20 +41,20 @@ class _Entry:
 
     question: type[Question]
     function: Callable[[], Callable[..., Any]]
-    load: Callable[[], Callable[..., Any]] = _load
+    load: Callable[[], Callable[..., Any]] = lambda: attncert.load
     loads_by: tuple[str, ...] = ("unlabelled",)
 
 
 _QUESTIONS = (
-    _Entry(Prove, _prove),
-    _Entry(Fit, _fit),
-    _Entry(Capacity, _capacity),
-    _Entry(Compare, _compare),
-    _Entry(Kruskal, _kruskal, _load_vectors, ()),
-    _Entry(Assume, _assume, _load_inputs, ("tokens",)),
-    _Entry(Attack, _attack),
-    _Entry(Audit, _audit),
-    _Entry(LayerQuestion, _layer),
+    _Entry(Prove, lambda: attncert.prove),
+    _Entry(Fit, lambda: attncert.fit),
+    _Entry(Capacity, lambda: attncert.capacity),
+    _Entry(Compare, lambda: attncert.compare),
+    _Entry(Kruskal, lambda: attncert.kruskal, _load_vectors, ()),
+    _Entry(Assume, lambda: attncert.assume, _load_inputs, ("tokens",)),
+    _Entry(Attack, lambda: attncert.attack),
+    _Entry(Audit, lambda: attncert.audit),
+    _Entry(LayerQuestion, lambda: attncert.layer),
 )
 
 
