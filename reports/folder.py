@@ -11,7 +11,6 @@ the certificate can be judged without attncert.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -39,15 +38,6 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         with endings_wait():
             probe.mkdir()
             probe.rmdir()
-
-
-def command_of(path: str | os.PathLike[str]) -> str:
-    """The command whose report is in the folder `path`; "" if no report says so."""
-    try:
-        answer = json.loads((Path(path) / "answer.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return ""
-    return printable(answer.get("command", ""), 120) if isinstance(answer, dict) else ""
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,8 @@ def deliver(
     A folder that cannot be written is refused before the work. A Ctrl-C with a message about kept
     work becomes an Interrupted.
     """
-    from attncert.reports.folder import check_folder, command_of, write
+    from attncert.reports.folder import check_folder, write
+    from attncert.reports.report import PAGE
     from attncert.terminal.progress import Stages
 
     check_folder(folder)
@@ -71,24 +72,12 @@ def deliver(
         if not str(interrupt):
             raise
         raise Interrupted(f"no report was written; {interrupt}") from None
-    before = command_of(folder)
     write(report, folder)
-    other = before and before != report.summary["command"]
-    instead = [f"It replaces the report of: {before}"] if other else []
-    _say(report.summary, [*report.sentences, *instead], Path(folder), as_json)
-    return report.exit_status
-
-
-def _say(
-    summary: Mapping[str, Any], sentences: Sequence[str], folder: Path | None, as_json: bool
-) -> None:
-    """summary: what --json prints; folder: the folder of the report, if there is one."""
-    from attncert.reports.report import PAGE
-
     if as_json:
-        print_json({**summary, "report": folder and str(folder)})
+        print_json({**report.summary, "report": str(Path(folder))})
     else:
-        say(*sentences, *([f"Report: {folder / PAGE}"] if folder else []))
+        say(*report.sentences, f"Report: {Path(folder, PAGE)}")
+    return report.exit_status
 
 
 def answer_alone() -> AbstractContextManager[Any]:

@@ -219,14 +219,3 @@ def test_too_little_memory_is_refused_before_the_work(tmp_path: Path) -> None:
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert run.returncode == 2
     assert "ulimit -v: must be 1048576 KiB or more, or unlimited, not 400000" in run.stderr
-
-
-def test_a_report_of_another_command_is_not_replaced_without_a_word(
-    tmp_path: Path, shell: Shell
-) -> None:
-    (tmp_path / "tiny.json").write_text(json.dumps(TINY))
-    prove = ["prove", tmp_path / "tiny.json", "--out", tmp_path / "o", "--heads", "2"]
-    word = "It replaces the report of: attncert prove DATA --heads 2\n"
-    assert "It replaces" not in shell.runs(*prove, status=0).out
-    assert "It replaces" not in shell.runs(*prove, status=0).out
-    assert word in shell.runs(*prove, "--seed", "1", status=0).out

@@ -18,14 +18,6 @@ def version(package: str) -> str:
     return metadata.version(package)
 
 
-@cache
-def repository() -> str:
-    """The address of attncert's pages: `Repository` under [project.urls] in pyproject.toml; "" if
-    there is none."""
-    urls = metadata.metadata("attncert").get_all("Project-URL") or []
-    return dict(url.split(", ", 1) for url in urls).get("Repository", "")
-
-
 def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Versions of Python and of the libraries used; for a device, those of its
     `Device.versions`."""
