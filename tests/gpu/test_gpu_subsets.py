@@ -98,7 +98,6 @@ def test_subsets_and_prefixes_equal_those_of_the_cpu(gpu: Gpu) -> None:
     assert np.array_equal(found, want.subsets(subsets))
     exact = [exact_rank(table[s].astype(np.float64)) == 17 for s in subsets]
     assert found.tolist() == exact
-    assert np.array_equal(tester.prefixes(subsets), want.prefixes(subsets))
 
 
 @pytest.mark.parametrize("case", share([c for c in CASES if 0 < c.shape[0] <= c.shape[1]], 9))

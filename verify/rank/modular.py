@@ -111,21 +111,13 @@ class IndependenceTester:
         [True, False]
         """
         index = np.ascontiguousarray(subsets, dtype=np.int64)
-        proved = self._by_systematic_form(index)
-        proved[~proved] = self._lengths(index[~proved]) == index.shape[1]
+        proved = self._by_systematic_form(index) | (index.shape[1] == 0)
+        for p, dtype in self._ladder:
+            pending = np.flatnonzero(~proved)
+            if len(pending) == 0:
+                break
+            proved[pending] = self._lengths_modulo(index[pending], p, dtype) == index.shape[1]
         return proved
-
-    def prefixes(self, permutations: IntArray) -> IntArray:
-        """The length of the prefix that is proved independent over Q, for each sequence of rows:
-        (S, L) -> (S,).
-
-        Every prefix up to this length is proved independent; the next longer one is undecided.
-        At most min(L, d) leading vectors can be independent.
-
-        >>> IndependenceTester([[1, 0], [1, 1], [0, 1]]).prefixes(np.array([[0, 1, 2], [2, 2, 1]]))
-        array([2, 1])
-        """
-        return self._lengths(np.ascontiguousarray(permutations[:, : self.table.shape[1]]))
 
     def _by_systematic_form(self, index: IntArray) -> BoolArray:
         """Which subsets are proved independent in a basis of the table modulo the first prime; none
@@ -142,20 +134,8 @@ class IndependenceTester:
                 self._cache["systematic"] = cpu.systematic(table, p)
         return cpu.independent(self._cache["systematic"], index, p, self.threads)
 
-    def _lengths(self, index: IntArray) -> IntArray:
-        """The longest prefix that some prime proves independent; further primes for the shorter
-        ones."""
-        k = index.shape[1]
-        lengths = np.zeros(len(index), dtype=np.int64)
-        for p, dtype in self._ladder:
-            pending = np.flatnonzero(lengths < k)
-            if len(pending) == 0:
-                break
-            reached = self._lengths_modulo(index[pending], p, dtype)
-            lengths[pending] = np.maximum(lengths[pending], reached)
-        return lengths
-
     def _lengths_modulo(self, subsets: IntArray, p: int, dtype: str) -> IntArray:
+        """The number of leading rows of each subset that are independent modulo p."""
         count, k = subsets.shape
         table, local = self._projected(subsets, k, p, dtype)
         if self.device.kind == "cpu":

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.rank_cases import exact_rank, planted
 
 from attncert.constructions.errors import InputError
@@ -89,19 +87,6 @@ def test_no_disagreement_with_flint_on_ten_thousand_mixed_cases(tables: int) -> 
     cases, dependent, wrong = disagreements(tables=tables, subsets_each=20, seed=2)
     assert (cases, wrong) == (20 * tables, 0)
     assert 3 * tables < dependent < 16 * tables
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 3))
-def test_prefixes_are_the_longest_independent_ones(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    table = mixed_table(rng)
-    orders = np.array([rng.permutation(len(table)) for _ in range(count)])
-    lengths = IndependenceTester(table, device="cpu").prefixes(orders)
-    for order, length in zip(orders, lengths, strict=True):
-        assert exact_rank(table[order[:length]]) == length
-        if length < min(table.shape):
-            assert exact_rank(table[order[: length + 1]]) == length
 
 
 def test_the_result_is_the_same_whatever_the_threads() -> None:
