@@ -32,7 +32,6 @@ _WHOLE = (
     (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what its proof shows under a weaker hypothesis
     (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling, hence these labels
     (ids.AGREEMENT, ids.MEMORIZATION),  # a cross-check
-    (ids.SATURATION_SYMBOLIC, ids.SATURATION_ASKED),  # a cross-check
 )  # fmt: skip
 
 

@@ -1,13 +1,8 @@
 """Saturation on demand: every earlier example attends to its row with 1 - p < 2^-B, in every head.
 
-| route | arithmetic | statement |
-| --- | --- | --- |
-| `rational.rational` | exact over ℚ, FLINT | 1 - p < 2^-B at the layer's own weights |
-| `symbolic.symbolic` | exact, SymPy, a symbol c | as c grows all weight goes to the row; the rate |
-
-As for interpolation, each route computes its own logits and softmax, from the data and the weights.
-`least.least` shows that no smaller c suffices, and `claims.conclusion` concludes. This module has
-what they share: the heads that move examples, and the pairs that the statement is about.
+`rational.rational` decides 1 - p < 2^-B over ℚ at the layer's own weights, `least.least` shows that
+no smaller c suffices, and `claims.conclusion` concludes. This module has what they share: the heads
+that move examples, and the pairs that the statement is about.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Saturation on demand, claim by claim: the routes, the least c, and the conclusion."""
+"""Saturation on demand, claim by claim: the inequality, the least c, and the conclusion."""
 
 from __future__ import annotations
 
@@ -16,20 +16,14 @@ from attncert.verify.saturation.rational import rational
 
 
 def checks(data: Dataset, built: BuiltLayer, bits: int) -> list[Callable[[], Claim]]:
-    """The checks of both routes, and the check that c is the least."""
-    from attncert.verify.saturation.symbolic import symbolic  # loads SymPy
-
-    return [
-        partial(rational, data, built, bits),
-        partial(symbolic, data, built),
-        partial(least, data, built, bits),
-    ]
+    """The check of the inequality, and the check that c is the least."""
+    return [partial(rational, data, built, bits), partial(least, data, built, bits)]
 
 
 def conclusion(built: BuiltLayer, bits: int, routes: Sequence[Claim]) -> Claim:
     """The conclusion; it rests on the exact inequality, the least c, and the steps that define L_s.
 
-    routes: the claims of the routes and of the least c. One that is refuted refutes this one.
+    routes: the claims of the two checks. One that is refuted refutes this one.
     """
     against = [claim.id for claim in routes if claim.level is Level.REFUTED]
     steered = [of_head(h + 1, "saturation") for h, _ in moving_heads(built)]

@@ -199,8 +199,8 @@ TRACES = Family(
                partial(with_edge, ids.A2, SECOND("independence"))),
         *(Defect(f"edge removed: {name}", "edges", partial(without_edge, *places))
           for name, places in EDGES.items()),
-        Defect("saturation asked for, the limit left out", "complete",
-               partial(left_out, ids.SATURATION_SYMBOLIC, "saturated")),
+        Defect("saturation asked for, the inequality left out", "complete",
+               partial(left_out, ids.SATURATION_RATIONAL, "saturated")),
         Defect("a step left out with its edges", "complete",
                partial(left_out, SECOND("separator"))),
         Defect("a hypothesis left out with its edges", "complete",
