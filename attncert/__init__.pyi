@@ -7,6 +7,8 @@ from .cli import main as main
 from .constructions.data.dataset import Dataset as Dataset
 from .constructions.data.loading import load as load
 from .constructions.data.sequences import of_sequences as of_sequences
+from .constructions.data.transducer import Transducer as Transducer
+from .constructions.data.transducer import additions as additions
 from .constructions.errors import HypothesisFails as HypothesisFails
 from .constructions.errors import InputError as InputError
 from .constructions.layer import Head as Head
@@ -47,6 +49,7 @@ from .verify.questions.prove import Prove as Prove
 from .verify.statements.construction import Construction as Construction
 from .verify.statements.construction import Request as Request
 from .verify.statements.construction import Sizes as Sizes
+from .verify.statements.generates import Generates as Generates
 from .verify.statements.goals import Exact as Exact
 from .verify.statements.goals import Nearest as Nearest
 from .verify.statements.goals import Within as Within

@@ -173,6 +173,7 @@ IDLE_BLOCKS: Final = ClaimId("idle.blocks")
 IDLE_UNITS: Final = ClaimId("idle.units")
 NETWORK_RANK: Final = ClaimId("network.rank")
 NETWORK_FEATURES: Final = ClaimId("network.features")
+SITUATIONS: Final = ClaimId("situations")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
 COMPARISON: Final = ClaimId("comparison")
 

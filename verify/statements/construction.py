@@ -133,8 +133,8 @@ class Construction:
     steps:      statements about what was built, by name, in the order of the proof.
     promises:   formulas by name: upper bounds for "parameters", "blocks", "heads" and "units", and
                 for "examples" the number that the theorem places. Each becomes a claim.
-    claims:     about the outputs: `Exact`, `Within`, `Nearest`, each at most once. The first is the
-                conclusion.
+    claims:     about the outputs: `Exact`, `Within`, `Nearest`, `Generates`, each at most once. The
+                first, which is not `Generates`, is the conclusion.
     options:    options of `prove` that it takes, beside device and seed.
     purposes:   the purposes of the blocks, in order: (number of blocks, purpose); None: the
                 remaining blocks.
@@ -227,6 +227,8 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
         yield "options", f"a tuple, ({construction.options!r},)", "a string"
     if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
         yield "claims", "one or more, such as Exact()", repr(construction.claims)
+    elif not getattr(construction.claims[0], "certified", True):
+        yield "claims", "first about the examples, such as Nearest()", construction.claims[0]
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
         yield "claims", "of different kinds", construction.claims
     if not isinstance(construction.promises, Mapping):

@@ -1,0 +1,176 @@
+"""Domains of inputs with their right answers: letter-to-letter transducers, such as addition.
+
+An input is a word of letters. A letter is a tuple of symbols, which stand at given places of the
+prompt. A finite machine reads the letters in order: in a state it reads a letter, writes one symbol
+and goes to another state. The answer, which follows the prompt, is what it writes.
+
+Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
+i, a state in which the machine can be before them, and what it writes on the way. Every other place
+may hold each symbol that some input has there. There are few situations, however many inputs there
+are, and each input is in one of them: before these letters the machine is in some state, which is
+among those that can be reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from attncert.constructions.brief import in_brief
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.sequences import of_sequences
+from attncert.constructions.errors import InputError
+
+Letter = tuple[int, ...]
+Word = tuple[Letter, ...]
+State = Any  # with a hash
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Before symbol `place` of the answer. known: the symbols at the known places of the sequence.
+    right: the next symbol. word: an input that is in this situation."""
+
+    place: int
+    known: Mapping[int, int]
+    right: int
+    word: Word
+
+
+@dataclass(frozen=True)
+class Transducer:
+    """A domain: all words of these letters, each with its answer.
+
+    letters: for each step the letters that may be read there, tuples of symbols counted from 0.
+    places:  for each step the places in the prompt of the symbols of its letter. step: the next
+             state and the symbol that is written, by state and letter. start: the first state.
+    Exact. Raises InputError if a place has not one symbol, and for a letter without a step in a
+    state that some input reaches. Source: ours, above.
+
+    >>> parity = Transducer([[(0,), (1,)]] * 3, [(0,), (1,), (2,)], 0,
+    ...                     {(q, (x,)): (q ^ x, q ^ x) for q in (0, 1) for x in (0, 1)})
+    >>> parity.inputs, parity.sequence([(1,), (0,), (1,)])
+    (8, (1, 0, 1, 1, 1, 0))
+    """
+
+    letters: Sequence[Sequence[Letter]]
+    places: Sequence[Sequence[int]]
+    start: State
+    step: Mapping[tuple[State, Letter], tuple[State, int]]
+
+    def __post_init__(self) -> None:
+        places = [place for some in self.places for place in some]
+        if sorted(places) != list(range(len(places))) or len(self.places) != len(self.letters):
+            raise InputError("places", "all places of the prompt, each once, by step", places)
+        for some, where in zip(self.letters, self.places, strict=True):
+            if not some or any(len(letter) != len(where) for letter in some):
+                raise InputError("letters", "one or more, with a symbol for each place", some)
+        _ = self.reached
+
+    def __repr__(self) -> str:
+        return in_brief(self, inputs=self.inputs, prompt=self.prompt, answer=len(self.letters))
+
+    @property
+    def inputs(self) -> int:
+        """The number of words."""
+        return math.prod(map(len, self.letters))
+
+    @property
+    def prompt(self) -> int:
+        """The number of symbols in a prompt."""
+        return sum(map(len, self.places))
+
+    @cached_property
+    def reached(self) -> tuple[Mapping[State, Word], ...]:
+        """For each step, and after the last, the states that can be reached, each with letters that
+        lead there."""
+        reached: list[dict[State, Word]] = [{self.start: ()}]
+        for letters in self.letters:
+            following = dict[State, Word]()
+            for state, word in reached[-1].items():
+                for letter in letters:
+                    following.setdefault(self._step(state, letter, word)[0], (*word, letter))
+            reached.append(following)
+        return tuple(reached)
+
+    @cached_property
+    def symbols(self) -> tuple[tuple[int, ...], ...]:
+        """For each place of a sequence the symbols that some input has there."""
+        found: list[set[int]] = [set() for _ in range(self.prompt + len(self.letters))]
+        for i, (letters, places) in enumerate(zip(self.letters, self.places, strict=True)):
+            for letter in letters:
+                for place, symbol in zip(places, letter, strict=True):
+                    found[place].add(symbol)
+                for state in self.reached[i]:
+                    found[self.prompt + i].add(self.step[state, letter][1])
+        return tuple(tuple(sorted(some)) for some in found)
+
+    def sequence(self, word: Sequence[Letter]) -> tuple[int, ...]:
+        """The prompt of an input and its answer."""
+        made = [0] * self.prompt
+        for letter, places in zip(word, self.places, strict=True):
+            for place, symbol in zip(places, letter, strict=True):
+                made[place] = symbol
+        return (*made, *self._written(self.start, word)[1])
+
+    def situations(self, place: int, width: int | None) -> Iterator[Situation]:
+        """The situations before symbol `place` of the answer, with `width` letters fixed; None: one
+        situation for each input, in which everything is fixed."""
+        first, last = max(0, place + 1 - (width or place + 1)), place + 1
+        last = len(self.letters) if width is None else last
+        rest = tuple(letters[0] for letters in self.letters[last:])
+        for state, before in self.reached[first].items():
+            for window in product(*self.letters[first:last]):
+                _, written = self._written(state, window)
+                known = {
+                    where: symbol
+                    for places, letter in zip(self.places[first:last], window, strict=True)
+                    for where, symbol in zip(places, letter, strict=True)
+                }
+                for i in range(first, place):
+                    known[self.prompt + i] = written[i - first]
+                yield Situation(place, known, written[place - first], before + window + rest)
+
+    def dataset(
+        self, words: Sequence[Sequence[Letter]], name: str = "data", **tables: Any
+    ) -> Dataset:
+        """The inputs as examples: at each place of the answer, after the right symbols before it,
+        the label is the next one, one-hot. tables: embedding and positions of `of_sequences`."""
+        first = self.prompt - 1
+        examples = [(s, first + i) for s in range(len(words)) for i in range(len(self.letters))]
+        sequences = [list(self.sequence(word)) for word in words]
+        return of_sequences(sequences, examples=examples, labels="one-hot", name=name, **tables)
+
+    def _written(self, state: State, word: Sequence[Letter]) -> tuple[State, list[int]]:
+        written = []
+        for letter in word:
+            state, symbol = self.step[state, letter]
+            written.append(symbol)
+        return state, written
+
+    def _step(self, state: State, letter: Letter, word: Word) -> tuple[State, int]:
+        if (state, letter) not in self.step:
+            after = f"after {list(word)}" if word else "at the start"
+            raise InputError("step", f"given for state {state!r}, reached {after}", letter)
+        return self.step[state, letter]
+
+
+def additions(digits: int, base: int = 10, plus: int = 0, equals: int = 0) -> Transducer:
+    """All pairs of numbers of so many digits, with their sums. The least digits come first: a, the
+    symbol `plus`, b, the symbol `equals`, then the sum with one digit more. The state is the carry.
+
+    The sum: a letter (x, y) leads from carry c to c' and writes s with x + y + c = s + base·c'.
+    Multiplied by base^i and added over all places i, the carries cancel: a + b is what is written.
+
+    >>> additions(2).inputs, additions(2).sequence([(5, 6), (9, 0), (0, 0)])  # 95 + 6
+    (10000, (5, 9, 0, 6, 0, 0, 1, 0, 1))
+    """
+    pairs: list[Letter] = list(product(range(base), repeat=2))
+    step = {(c, pair): divmod(sum(pair) + c, base) for c in (0, 1) for pair in pairs}
+    step |= {(c, (plus, equals)): (0, c) for c in (0, 1)}
+    letters = [pairs] * digits + [[(plus, equals)]]
+    return Transducer(letters, [(i, digits + 1 + i) for i in range(digits + 1)], 0, step)

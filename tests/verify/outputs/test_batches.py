@@ -1,0 +1,91 @@
+"""Batches of boxes in float64 against exact outputs of points in them, and against Arb."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, fmpq, fmpq_mat
+
+from attncert import Attention, Dataset, FeedForward, Head, Network, Normalization
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.verify.outputs.batches import Balls, leads, outputs
+
+
+def matrix(draw: random.Random, rows: int, columns: int, over: int) -> fmpq_mat:
+    return fmpq_mat(
+        [[fmpq(draw.randint(-6, 6), over) for _ in range(columns)] for _ in range(rows)]
+    )
+
+
+def network(seed: int, rule: str, activation: str, over: int) -> Network:
+    draw = random.Random(seed)
+    unit = {"softmax": draw.choice(["1", "ln 2"])}.get(rule)
+    mask: Any = draw.choice([None, "causal", ((1, 0, 0), (1, 1, 0), (0, 1, 1), (1, 0, 1))])
+    heads = tuple(Head(*(matrix(draw, 2, 2, over) for _ in range(3))) for _ in range(2))
+    return Network((
+        Attention(heads, matrix(draw, 4, 2, over), "all", rule, unit, mask, residual=True),
+        FeedForward(matrix(draw, 2, 2, over), matrix(draw, 1, 2, over), "all", activation),
+        Attention(heads, matrix(draw, 4, 3, over), "query", rule, unit),
+    ))  # fmt: skip
+
+
+def points(draw: random.Random, radius: Fraction) -> tuple[list[Any], list[Any]]:
+    """Centres of four boxes of three tokens, and a point in each."""
+    centres = [[[Fraction(draw.randint(-4, 4), 2) for _ in "xy"] for _ in "abc"] for _ in range(4)]
+    moved = [[[x + radius * Fraction(draw.randint(-8, 8), 8) for x in token] for token in box]
+             for box in centres]  # fmt: skip
+    return centres, moved
+
+
+@pytest.mark.parametrize("radius", [Fraction(0), Fraction(1, 2**12), Fraction(1, 3)])
+@pytest.mark.parametrize("rule", ["softmax", "hardmax", "linear"])
+@pytest.mark.parametrize("activation", ["identity", "relu", "threshold", "silu", "gelu-tanh"])
+def test_balls_hold_the_outputs_of_points(rule: str, activation: str, radius: Fraction) -> None:
+    known = 0
+    for seed in range(4):
+        true = list[Any]()
+        one = network(seed, rule, activation, 1 + seed % 3)
+        centres, moved = points(random.Random(seed), radius)
+        box = [[[arb(fmpq(x.numerator, x.denominator), float(radius) * 1.001) for x in token]
+                for token in tokens] for tokens in centres]  # fmt: skip
+        made = outputs(one, Balls.of(box if radius else centred(centres)))
+        assert made is not None
+        with suppress(Inexact):  # a tie that balls do not decide
+            true = one.enclosures(Dataset.of(moved, [tokens[-1] for tokens in moved]), 256).tolist()
+        for t, row in enumerate(true):
+            for x, c, r in zip(row, made.centre[t], made.radius[t], strict=True):
+                known += bool(np.isfinite(r))
+                assert not np.isfinite(r) or abs(x - arb(float(c))) <= arb(float(r)) + 1e-60
+    assert known or radius or rule == "hardmax"
+
+
+def centred(boxes: list[Any]) -> Any:
+    return [[[arb(fmpq(x.numerator, x.denominator)) for x in token] for token in b] for b in boxes]
+
+
+def test_integers_are_exact_and_ties_are_decided() -> None:
+    one = fmpq_mat([[1, 0], [0, 1]])
+    head = Head(fmpq_mat(2, 1), fmpq_mat(2, 1), one)
+    tied = Network((Attention((head,), one, rule="hardmax", unit=None),))
+    made = outputs(tied, Balls.of([[[arb(1), arb(0)], [arb(3), arb(2)]]]))
+    assert made is not None and made.centre.tolist() == [[2, 1]] and made.radius.max() < 1e-14
+    linear = Network((FeedForward(one * 3, fmpq_mat(1, 2), activation="threshold"),))
+    made = outputs(linear, Balls.of([[[arb(0), arb(-1)]]]))
+    assert made is not None and made.centre.tolist() == [[1, 0]] and not made.radius.any()
+
+
+def test_leads_are_lower_bounds() -> None:
+    balls = Balls(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, np.inf]]), np.array([[0, 0, 0.25]] * 2))
+    low = leads(balls, np.array([0, 1]))
+    assert 0.7499 < low[0] <= 0.75 and low[1] == -np.inf
+
+
+def test_blocks_that_are_not_known_are_left_to_others() -> None:
+    gain = fmpq_mat([[1, 1]])
+    normed = Network((Normalization(gain, gain, fmpq(1)),))
+    assert outputs(normed, Balls.of([[[arb(1), arb(2)]]])) is None

@@ -1,0 +1,132 @@
+"""The claim about all inputs of a domain: it holds for an adder, and planted defects are found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attncert import (
+    Claim,
+    ClaimId,
+    Construction,
+    Dataset,
+    FeedForward,
+    Generates,
+    InputError,
+    Nearest,
+    Network,
+    Prove,
+    additions,
+    prove,
+    register,
+)
+from attncert.verify.statements import generates
+from examples.adder import adder, build, pairs, tables
+
+DOMAIN = additions(2, 4)
+DATA = pairs([(7, 9), (0, 0), (15, 15)], 2, 4)
+
+
+def claims(construction: Construction, data: Dataset = DATA) -> tuple[Claim, Claim]:
+    trace = prove(data, Prove(register(construction).name)).trace
+    return trace[ClaimId("situations")], trace[ClaimId("claimed.generates")]
+
+
+def generating(domain: Any, width: int | None, build: Any = build) -> Construction:
+    goals = (Nearest(), Generates(domain, width))
+    return replace(adder(2, 4), name="planted", build=partial(build, digits=2, base=4),
+                   claims=goals)  # fmt: skip
+
+
+def simulated(network: Network, prompt: list[int]) -> list[int]:
+    """The answer that the network generates, in float64 by NumPy."""
+    attention, hidden, last = network.blocks
+    numbers = lambda x: np.array([[float(y.p) / float(y.q) for y in row] for row in x.tolist()])  # noqa: E731
+    vectors = tables(2, 4)
+    table, positions = (np.array(vectors[k], dtype=object) for k in ("embedding", "positions"))
+    shifts = np.array([[float(eval(str(x))) for x in row] for row in positions])
+    row = list(prompt)
+    while len(row) < len(prompt) + 3:
+        E = table[row].astype(float) + shifts[: len(row)]
+        parts = []
+        for head in attention.heads:  # type: ignore[union-attr]
+            logits = E @ numbers(head.key) @ numbers(head.query).T @ E[-1]
+            w = np.exp(logits - logits.max())
+            parts.append(w @ E @ numbers(head.value) / w.sum())
+        x = E[-1] + np.concatenate(parts) @ numbers(attention.output)  # type: ignore[union-attr]
+        x = np.maximum(x @ numbers(hidden.weights) + numbers(hidden.bias)[0], 0)  # type: ignore[union-attr]
+        out = x @ numbers(last.weights) + numbers(last.bias)[0]  # type: ignore[union-attr]
+        row.append(int(out.argmax()))
+    return row[len(prompt) :]
+
+
+def test_all_inputs_by_situations_and_one_by_one() -> None:
+    network = build(None, None, 2, 4)
+    for word in product(*DOMAIN.letters):
+        row = DOMAIN.sequence(word)
+        assert simulated(network, list(row[:6])) == list(row[6:])
+    local, whole = claims(adder(2, 4))
+    assert whole.level.value == "enclosed" and "all 256 prompts" in whole.statement
+    assert local.statement.startswith(f"In each of {16 + 16**2 + 2 * 16} situations")
+    assert whole.rests_on == ("situations", "step.carries")
+    every, _ = claims(generating(DOMAIN, None))
+    assert every.level.value == "enclosed" and every.statement.startswith(
+        "In each of 768 situations"
+    )
+    for claim in (local, every):
+        low, high = map(float, claim.numbers["least"]["lead"])
+        assert 0.999 < low <= 1 <= high < 1.001
+
+
+def test_a_wrong_weight_is_found_with_an_input_that_shows_it() -> None:
+    def planted(data: Any, request: Any, digits: int, base: int) -> Network:
+        attention, hidden, last = build(data, request, digits, base).blocks
+        bias = hidden.bias  # type: ignore[union-attr]
+        bias[0, 2] -= 2  # a carry over a 3 is lost
+        return Network((attention, FeedForward(hidden.weights, bias, activation="relu"), last))  # type: ignore[union-attr]
+
+    for width in (2, None):
+        local, whole = claims(generating(DOMAIN, width, planted))
+        assert local.level.value == whole.level.value == "refuted"
+        witness = local.witness or {}
+        made = simulated(planted(None, None, 2, 4), witness["prompt"])
+        place = witness["place"]
+        assert made[:place] == witness["answer"][:place] and made[place] != witness["answer"][place]
+
+
+def test_a_wrong_answer_in_the_domain_is_found() -> None:
+    step = dict(DOMAIN.step)
+    step[1, (3, 3)] = (1, 2)  # 3 + 3 + 1 is 13 in base 4
+    local, whole = claims(generating(replace(DOMAIN, step=step), 2))
+    assert local.level.value == whole.level.value == "refuted"
+
+
+def test_situations_that_fix_too_little_are_open() -> None:
+    local, whole = claims(generating(DOMAIN, 1))
+    assert local.level.value == whole.level.value == "undecided"
+    assert "balls do not decide" in str(local.witness)
+
+
+def test_arb_decides_blocks_that_float64_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generates, "outputs", lambda network, tokens: None)
+    local, whole = claims(adder(2, 4))
+    assert whole.level.value == "enclosed" and float(local.numbers["least"]["lead"][0]) > 0.999
+    local, whole = claims(generating(DOMAIN, 1))
+    assert whole.level.value == "undecided"
+
+
+def test_data_that_do_not_fit_are_refused() -> None:
+    plain = Dataset.of([[0, 1, 0, 0]], [[0, 1, 0, 0]], [[1, 0, 0, 0]])
+    with pytest.raises(InputError, match="data: must be token sequences"):
+        claims(adder(2, 4), plain)
+    with pytest.raises(InputError, match="embedding: must be of 5 symbols or more"):
+        claims(generating(additions(2, 4, plus=4), 2))
+    with pytest.raises(InputError, match="positions: must be given for the 12 places"):
+        claims(generating(additions(3, 4), 2))
+    with pytest.raises(InputError, match="claims: must be first about the examples"):
+        replace(adder(2, 4), claims=(Generates(DOMAIN),))

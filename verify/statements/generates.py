@@ -1,0 +1,252 @@
+"""The claim that a network generates the right answer to every prompt of a domain.
+
+The outputs are a number for each symbol. The network runs on its own outputs: the symbol with the
+largest output is the next input, and so on.
+
+Proof by cases. Suppose that in each situation of the domain (constructions/data/transducer.py), and
+for all symbols that its open places may hold, the output of the right symbol is the largest. Then
+every answer is right, by induction over its symbols: if those before symbol i are right, the
+sequence is a prompt with the beginning of its answer; it is in a situation, so that the next symbol
+is right, too. An open place holds the hull of its symbols, a box, and outputs are enclosed in
+balls. ∎
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from attncert.constructions.arrays import FloatArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.sequences import Sequences
+from attncert.constructions.data.transducer import Situation, Transducer
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.arithmetic import BALLS, Inexact
+from attncert.constructions.network.network import Network
+from attncert.constructions.network.states import States
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.outputs.batches import Balls, leads, outputs
+from attncert.verify.outputs.error import outward
+from attncert.verify.outputs.within import balls, exact_outputs
+from attncert.verify.statements.goals import Concluded
+from attncert.verify.statements.states import Views
+
+_BATCH = 4096  # situations at a time
+_MOST_OPEN = 100  # undecided situations after which no more are tried
+_BITS = (128, 1024)
+_SOURCE = "ours: induction over the answer (verify/statements/generates.py)"
+
+
+@dataclass(frozen=True)
+class Generates:
+    """After every prompt of the domain the network, run on its own outputs, generates the right
+    answer.
+
+    domain: a `Transducer`; its symbols are rows of the embedding of the data, which are token
+    sequences. width: of the situations, in letters; None: every input is tried. rests_on: steps of
+    the construction that say why these answers are right. No certificate holds this claim, so it is
+    not the first of a construction. Arithmetic: balls. Raises InputError if the data are no
+    sequences, or the network has not one output for each symbol. Source: at the head of
+    verify/statements/generates.py.
+
+    >>> from attncert import additions
+    >>> Generates(additions(10), width=2).domain.inputs == 10**20
+    True
+    """
+
+    domain: Transducer
+    width: int | None = None
+    rests_on: Sequence[str] = ()
+
+    certified = False
+
+    def concluded(self, views: Views) -> Concluded:
+        """The claims; undecided if balls leave a situation open."""
+        start = time.perf_counter()
+        local = _Cases(self.domain, self.width, views.network, views.data).claim()
+        local = local.timed(time.perf_counter() - start)
+        statement = (
+            f"After each of all {self.domain.inputs:,} prompts the network, run on its own "
+            "outputs, generates the right answer; the certificate does not hold this claim."
+        )
+        premises = (local.id, *(ids.ClaimId(f"step.{name}") for name in self.rests_on))
+        whole = Claim(
+            ids.claimed("generates"),
+            statement,
+            local.level,
+            witness=local.witness,
+            arithmetic=local.arithmetic,
+            rests_on=premises if local.level.holds else (),
+            source=_SOURCE,
+        )
+        return Concluded([local, whole])
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """A network on the situations of a domain. A *lead* is the output of the right symbol less the
+    largest other one."""
+
+    domain: Transducer
+    width: int | None
+    network: Network
+    data: Dataset
+
+    def __post_init__(self) -> None:
+        origin, most = self.data.origin, max(map(max, self.domain.symbols))
+        if not isinstance(origin, Sequences):
+            raise InputError("data", "token sequences, with the embedding of symbols", "others")
+        V, places = len(origin.embedding), len(self.domain.symbols)
+        if not most < V == self.data.m:
+            must = f"of {most + 1} symbols or more, with an output for each"
+            raise InputError("embedding", must, f"of {V} symbols and {self.data.m} outputs")
+        if origin.positions is not None and len(origin.positions) < places:
+            must = f"given for the {places} places of a prompt with its answer"
+            raise InputError("positions", must, len(origin.positions))
+
+    def claim(self) -> Claim:
+        """That all leads are above 0."""
+        count, open_ = 0, list[Situation]()
+        least, where = np.inf, Situation(0, {}, 0, ())
+        for place in range(len(self.domain.letters)):
+            for some in _pieces(self.domain.situations(place, self.width)):
+                count += len(some)
+                lows = self.lows(some)
+                for t in np.flatnonzero(~(lows > 0)).tolist():
+                    lead = self.lead(some[t])
+                    if lead <= 0:
+                        return self._said(Level.REFUTED, count, self._shown(some[t], lead))
+                    low = lead if self.width is None else self.low(some[t])
+                    lows[t] = _below(low)
+                    open_ += [] if low > 0 else [some[t]]
+                    if len(open_) == _MOST_OPEN:
+                        return self._open(count, open_)
+                if lows.min() < least:
+                    least, where = lows.min(), some[int(lows.argmin())]
+        if open_:
+            return self._open(count, open_)
+        shown = self._shown(where, self.lead(where))
+        shown["lead"][0] = outward(arb(least), arb(least))[0]
+        return self._said(Level.ENCLOSED, count, numbers={"least": shown})
+
+    def lows(self, situations: Sequence[Situation]) -> FloatArray:
+        """Lower bounds of the leads, for all tokens that may be there."""
+        place, symbols = situations[0].place, len(self._tables[0][0]) - 1
+        chosen = np.full((len(situations), self.domain.prompt + place), symbols)
+        for row, situation in zip(chosen, situations, strict=True):
+            row[list(situation.known)] = list(situation.known.values())
+        right = np.array([situation.right for situation in situations])
+        columns = [Balls(*(x[rows] for x in self._tables[i])) for i, rows in enumerate(chosen.T)]
+        parts = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
+        found = outputs(self.network, Balls(*parts))
+        return np.full(len(right), -np.inf) if found is None else leads(found, right)
+
+    def low(self, situation: Situation) -> arb:
+        """A lower bound of one lead, by Arb, with all blocks."""
+        with ctx.workprec(_BITS[0]):
+            n = self.domain.prompt + situation.place
+            rows = [self._vectors[i][situation.known.get(i, -1)] for i in range(n)]
+            context = arb_mat(rows)
+            states = States((context,), arb_mat([rows[-1]]), BALLS)
+            try:
+                for block in self.network.blocks:
+                    states = block.after(states)
+            except Inexact:
+                return arb("-inf")
+            return _lead(states.queries.tolist()[0], situation.right)
+
+    def lead(self, situation: Situation) -> arb:
+        """The lead for the one input that the situation names."""
+        origin: Any = self.data.origin
+        sequence = self.domain.sequence(situation.word)
+        place = self.domain.prompt - 1 + situation.place
+        spelled = Sequences(origin.embedding, origin.positions, (sequence,), ((0, place),))
+        one = spelled.dataset([[0] * self.data.m], "one")
+        exact = exact_outputs(self.network, one)
+        for bits in _BITS:
+            with ctx.workprec(bits):
+                row = arb_mat(exact) if exact is not None else balls(self.network, one)
+                lead = _lead(row.tolist()[0], situation.right)
+            if lead > 0 or lead <= 0:
+                break
+        return lead
+
+    @cached_property
+    def _vectors(self) -> list[list[list[arb]]]:
+        """For each place the vectors of all symbols, and last the hull of those that may be
+        there."""
+        origin: Any = self.data.origin
+        symbols = origin.embedding.matrix().tolist()
+        shifts = [[0] * len(symbols[0])] * len(self.domain.symbols)
+        if origin.positions is not None:
+            shifts = origin.positions.matrix().tolist()
+        tables = []
+        with ctx.workprec(_BITS[0]):
+            for possible, shift in zip(self.domain.symbols, shifts, strict=False):
+                rows = [[arb(x + y) for x, y in zip(row, shift, strict=True)] for row in symbols]
+                columns = zip(*(rows[symbol] for symbol in possible), strict=True)
+                tables.append([*rows, [_hull(column) for column in columns]])
+        return tables
+
+    @cached_property
+    def _tables(self) -> list[Balls]:
+        return [Balls.of(table) for table in self._vectors]
+
+    def _shown(self, situation: Situation, lead: arb) -> dict[str, Any]:
+        sequence = self.domain.sequence(situation.word)
+        return {
+            "prompt": list(sequence[: self.domain.prompt]),
+            "answer": list(sequence[self.domain.prompt :]),
+            "place": situation.place,
+            "lead": outward(lead.lower(), lead.upper()),
+        }
+
+    def _open(self, count: int, open_: Sequence[Situation]) -> Claim:
+        shown = self._shown(open_[0], self.lead(open_[0]))
+        reason = f"balls do not decide {len(open_)} situations; the first holds this input"
+        return self._said(Level.UNDECIDED, count, {"reason": reason, **shown})
+
+    def _said(self, level: Level, count: int, witness: Any = None, numbers: Any = None) -> Claim:
+        fixed = "every symbol" if self.width is None else f"{self.width} letters"
+        statement = (
+            f"In each of {count:,} situations, which fix {fixed}, the output of the right next "
+            "symbol is the largest."
+        )
+        arithmetic = "ball arithmetic: float64 with bounds of its rounding, else Arb"
+        return Claim(
+            ids.SITUATIONS, statement, level, numbers or {}, witness, arithmetic, source=_SOURCE
+        )
+
+
+def _lead(row: Sequence[arb], right: int) -> arb:
+    """A ball that holds the output `right` less the largest other one."""
+    apart = [row[right] - x for v, x in enumerate(row) if v != right]
+    if not all(x.is_finite() for x in apart):
+        return arb(0, "inf")
+    low, high = min(x.lower() for x in apart), min(x.upper() for x in apart)
+    return low.union(high)
+
+
+def _hull(column: Sequence[arb]) -> arb:
+    whole = column[0]
+    for x in column[1:]:
+        whole = whole.union(x)
+    return whole
+
+
+def _below(x: arb) -> float:
+    """A float64 below the ball."""
+    return float(np.nextafter(float(x.lower()), -np.inf))
+
+
+def _pieces(situations: Iterator[Situation]) -> Iterator[list[Situation]]:
+    while some := list(islice(situations, _BATCH)):
+        yield some
