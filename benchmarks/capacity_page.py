@@ -26,7 +26,7 @@ from attncert.constructions.data.generators import family
 from attncert.constructions.given.law import spans
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify.limits.tightness.relations.probes import random_layer

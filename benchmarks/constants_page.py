@@ -35,7 +35,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import parameter_count
 from attncert.reports.prove.figures import BLUE, GREEN, RED, WIDTH
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify.features import features

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.report import figure_file
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.templating import page
 
 Row = Mapping[str, Any]

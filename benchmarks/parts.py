@@ -176,7 +176,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     """A figure of points and fits; equal numbers give equal bytes."""
     from matplotlib.figure import Figure
 
-    from attncert.reports.words.drawing import style, to_svg
+    from attncert.reports.words.figure import style, to_svg
 
     with style():
         figure = Figure(figsize=(7.0, 4.0), layout="constrained")

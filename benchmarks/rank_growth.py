@@ -112,7 +112,7 @@ def plot(curves: dict[str, Any], path: Path) -> None:
     from matplotlib.ticker import NullFormatter
 
     from attncert.reports.prove.figures import BLUE, ORANGE
-    from attncert.reports.words.drawing import style, to_svg
+    from attncert.reports.words.figure import style, to_svg
 
     with style():
         figure = Figure(figsize=(8.0, 2.8), layout="constrained")

@@ -317,9 +317,9 @@ print("the answer:", proof.standing.value)
 # ## In a notebook
 #
 # A proof shows its verdict, and `proof.trace` its graph: solid edges are what
-# the certificate rests on. `proof.plot.saturation()` is the report's heat map, a Matplotlib
-# figure. `to_numpy` gives the weights as floats, `to_sympy` exactly. Bars appear below a long
-# cell with `with Stages() as progress: prove(data, settings, progress)`.
+# the certificate rests on. `proof.plot.saturation()` is the report's heat map. `to_numpy`
+# gives the weights as floats, `to_sympy` exactly. Bars appear below a long cell with
+# `with Stages() as progress: prove(data, settings, progress)`.
 
 # %%
 display(proof)

@@ -14,7 +14,7 @@ from attncert.reports.folder import write
 from attncert.reports.page_parts import PageParts
 from attncert.reports.report import Report, Table, author_file, figure_file
 from attncert.reports.words.claims import lines, readable
-from attncert.reports.words.drawing import Picture, style, svgs
+from attncert.reports.words.drawing import Picture, svgs
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
@@ -57,7 +57,7 @@ def report(answer: Answer) -> Report:
         "report.md": _page(answer, parts, author),
         "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
-        **{figure_file(name): svg for name, svg in svgs(_drawn(parts)).items()},
+        **{figure_file(name): svg for name, svg in svgs(parts.figures()).items()},
         **parts.files(),
     }
     if author is not None:
@@ -77,12 +77,7 @@ def _author(answer: Answer) -> tuple[str, bytes] | None:
 
 def figures_of(answer: Answer) -> Mapping[str, Picture]:
     """The figures of the report, by name."""
-    return _drawn(parts_of(answer))
-
-
-def _drawn(parts: PageParts) -> Mapping[str, Picture]:
-    with style():
-        return parts.figures()
+    return parts_of(answer).figures()
 
 
 def sentences_of(answer: Answer) -> str:

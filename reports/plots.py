@@ -12,16 +12,15 @@ from attncert.verify.claims.trace import ProofTrace
 
 
 class Plots:
-    """A method for each figure of the report, and `graph` for what each claim rests on. Figures
-    are Matplotlib's, in the report's style; a notebook shows them. Any other name raises
-    AttributeError, which lists the names.
+    """A method for each figure of the report, and `graph` for what each claim rests on. A
+    notebook shows the figures. Any other name raises AttributeError, which lists the names.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
     >>> prove(data, Prove(heads=2)).plot
     Plots(graph, saturation)
-    >>> prove(data, Prove(heads=2)).plot.saturation().axes[0].get_ylabel()
-    'head'
+    >>> "1 - pₘₐₓ" in prove(data, Prove(heads=2)).plot.saturation()._repr_svg_()
+    True
     """
 
     def __init__(self, figures: Mapping[str, Picture]) -> None:

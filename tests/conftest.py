@@ -15,7 +15,6 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support import figures
 from support.requires import chromium
 from support.shell import Shell
 from support.trace_rules import require_all_rules
@@ -26,12 +25,6 @@ from attncert.verify.statements import registry
 settings.register_profile("attncert", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("attncert")
 EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def canvas() -> Iterator[None]:
-    with figures.blank():
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attncert.reports.report import Table, figure_file
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.text import plain
 
 UNEXPECTED = "≠"

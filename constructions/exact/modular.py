@@ -184,8 +184,12 @@ def mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
 def _powers(p: int) -> tuple[IntArray, IntArray]:
     """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p: every power of 2 is one of each, multiplied."""
     steps = math.isqrt(p) + 1
-    low, high = (
-        np.array([pow(base, i, p) for i in range(steps)], np.int64)
-        for base in (2, pow(2, steps, p))
-    )
-    return low, high
+    return _geometric(2, steps, p), _geometric(pow(2, steps, p), steps, p)
+
+
+def _geometric(base: int, terms: int, p: int) -> IntArray:
+    """base^i mod p for 0 ≤ i < terms, by doubling."""
+    powers = np.ones(1, np.int64)
+    while len(powers) < terms:
+        powers = np.concatenate([powers, powers * pow(base, len(powers), p) % p])
+    return powers[:terms]

@@ -9,7 +9,7 @@ from typing import Any
 from attncert.reports.page_parts import PageParts
 from attncert.reports.pages.capacity import NAMES
 from attncert.reports.words.claims import lines
-from attncert.reports.words.drawing import Figure
+from attncert.reports.words.figure import Figure, style
 from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.words import counted
@@ -105,6 +105,7 @@ def _by_layers(answer: DepthCapacity) -> str:
     return f"With {heads} in each, some labellings need {counted(need, 'layer')} or more."
 
 
+@style()
 def _figure(answer: DepthCapacity) -> Figure:
     """Certified rank and bound against parameters, a point for each number of layers."""
     figure = Figure(figsize=(5.2, 3.4), layout="constrained")

@@ -9,7 +9,8 @@ from functools import partial
 
 from attncert.reports.page_parts import PageParts
 from attncert.reports.prove import blocks, rows
-from attncert.reports.prove.figures import caption_saturation, draw, graph_of
+from attncert.reports.prove.figures import draw, graph_of
+from attncert.reports.prove.heat_map import caption
 from attncert.reports.prove.records import exhibits
 from attncert.reports.prove.sections import files, sections
 from attncert.reports.words.numbers import indices
@@ -63,7 +64,9 @@ def _of_layer(proof: Proof, setup: Setup) -> dict[str, object]:
         "head_columns": head_columns,
         "head_rows": head_rows,
         "saturation_line": _saturation(proof),
-        "saturation_caption": caption_saturation(proof.heads) if proof.heads else "",
+        "saturation_caption": caption(len(proof.heads), len(proof.heads[0].log2_off_peak))
+        if proof.heads
+        else "",
         "run": [("random seed", proof.question.seed), ("device", setup.device)],
         "modulo": setup.claim == "full-rank",
     }

@@ -17,7 +17,7 @@ from attncert.constructions.numerals import fraction
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _LONG = 12  # the longest integer written in full, in digits
-BEYOND = 10**200  # larger numbers are not drawn or written: Matplotlib's ticks end at 10^300
+BEYOND = 10**200  # larger numbers are not drawn or written: floats end at 10^308
 _SHOWN = 8  # the number of items of a list that are written
 
 

@@ -125,13 +125,13 @@ def test_what_was_forged_is_named(
 def test_figures_that_are_drawn_otherwise_are_named(
     folder: Path, again: list[list[str]], shell: Shell
 ) -> None:
-    """Figures as drawn by another version of Matplotlib, in the HTML page too."""
+    """Figures as drawn by another version, in the HTML page too."""
     (folder / "figures" / "graph.svg").write_bytes(b"<svg/>")
     names = ["report.md", *(f"figures/{path.name}" for path in (folder / "figures").iterdir())]
     files = {name: (folder / name).read_bytes() for name in names}
     (folder / "report.html").write_bytes(html_page(files["report.md"], files))
     printed = shell.runs("check", folder, status=3).out
-    assert "another Matplotlib or somebody else drew: figures/graph.svg." in printed
+    assert "another version of a library or somebody else drew: figures/graph.svg." in printed
 
 
 def resealed(folder: Path, **by: str) -> None:

@@ -9,12 +9,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib.figure
 import numpy as np
 import pytest
 import sympy
 from markdown_it import MarkdownIt
-from support import figures
 from support.paths import EXAMPLES
 
 import attncert
@@ -92,9 +90,7 @@ def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
     assert dir(proof.plot) == ["graph", "saturation"]
     for name in dir(proof.plot):
         figure = getattr(proof.plot, name)()
-        with figures.drawn():
-            assert isinstance(figure, matplotlib.figure.Figure) == (name != "graph")
-            assert "</svg>" in figure._repr_svg_()
+        assert "</svg>" in figure._repr_svg_()
     with pytest.raises(AttributeError, match=r"no plot saturation; the plots are graph$"):
         prove(DATA, Prove(heads=1)).plot.saturation()
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-import support.figures
 from support.paths import ROOT
 from support.small_certificates import sealed
 
@@ -21,12 +19,6 @@ from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 SCRIPT = ROOT / "docs" / "make_gallery.py"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def canvas() -> Iterator[None]:
-    with support.figures.drawn():
-        yield
 
 
 def load() -> ModuleType:

@@ -20,7 +20,6 @@ from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.search import grouping
 from attncert.reports.answers import report
-from attncert.reports.words import drawing
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
@@ -164,13 +163,8 @@ KINDS: dict[str, Callable[[], Proof]] = {
 }
 
 
-def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
-    """A proof by name, "large" included, and its report; made once for all tests, and once more
-    for tests that draw the figures."""
-    return _rendered(kind, drawing.FigureCanvasSVG)
-
-
 @functools.cache
-def _rendered(kind: str, canvas: type) -> tuple[Proof, dict[str, bytes]]:
+def rendered(kind: str) -> tuple[Proof, dict[str, bytes]]:
+    """A proof by name, "large" included, and its report; made once for all tests."""
     proof = large() if kind == "large" else KINDS[kind]()
     return proof, report(proof).files

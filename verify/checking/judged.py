@@ -11,14 +11,13 @@ would take more than a tenth of the time of the command. The choice depends on s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from attncert.verify import checker
 from attncert.verify.certificates.certificate import DataFile, canonical_bytes, cost_of_checking
-from attncert.verify.checking.fast import check as fast
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import Proof
 
@@ -51,11 +50,18 @@ def contradiction(file: Mapping[str, Any], judge: str) -> str:
         path.write_bytes(canonical_bytes(file))
         if isinstance(beside, DataFile):
             Path(folder, beside["name"]).write_bytes(beside.content)
-        by = fast if judge == "fast check" else checker
-        verdict = by.check_file(str(path), PLAIN_SECONDS)
+        verdict = _checks(judge)(str(path), PLAIN_SECONDS)
     if verdict.status in ("holds", "over limit"):
         return ""
     return f"the {judge} says of its certificate: {verdict.status}, {verdict.message}"
+
+
+def _checks(judge: str) -> Callable[[str, float], checker.Verdict]:
+    if judge == "plain checker":
+        return checker.check_file
+    from attncert.verify.checking.fast.check import check_file  # loads what checks networks
+
+    return check_file
 
 
 def judge_of(file: Mapping[str, Any], answer: Answer) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-import support.figures
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
@@ -18,12 +16,6 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.questions.audit import Audit
 
 TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7], "tiny")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def canvas() -> Iterator[None]:
-    with support.figures.drawn():
-        yield
 
 
 @pytest.fixture
