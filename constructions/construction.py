@@ -10,7 +10,6 @@ from typing import TypeVar
 import numpy as np
 from flint import fmpq_mat, nmod_mat
 
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import HypothesisFails
@@ -27,7 +26,7 @@ Result = TypeVar("Result")
 _SMALL = 4096  # contexts with more entries are first tested by some of their columns
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PlacedHead:
     """A head that places a group: examples whose features are independent because of it.
 
@@ -40,9 +39,6 @@ class PlacedHead:
     earlier: tuple[int, ...]
     logits: tuple[tuple[int, ...], ...]
     pivots: tuple[int, ...]
-
-    def __repr__(self) -> str:
-        return in_brief(self, group=self.group, earlier=len(self.earlier))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -66,7 +62,7 @@ class SteeringHead(PlacedHead, ABC):
         """Key and query, d×d_h over ℚ."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BuiltLayer:
     """The layer's key and query weights, and all choices of the builder.
 
@@ -97,16 +93,6 @@ class BuiltLayer:
     r: int
     regrouped: bool
     partition: Groups | None = None
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self,
-            self.name,
-            heads=len(self.layer.heads),
-            head_width=self.head_width,
-            r=self.r,
-            placing=len(self.heads),
-        )
 
 
 def places(heads: int, r: int) -> int:

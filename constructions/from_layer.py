@@ -34,8 +34,8 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
     less than T modulo every prime tried. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
-    >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine")
-    BuiltLayer('mine', heads=1, head_width=1, r=0, placing=1)
+    >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine").groups
+    ((0, 1),)
     """
     _require_shapes(layer, data)
     data = data.expanded()  # one logit for each token

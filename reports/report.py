@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attncert.constructions.brief import in_brief
 from attncert.constructions.foreign import safe_name
 
 MARK = "<!-- attncert report/1 -->"  # the beginning of every page
@@ -61,7 +60,7 @@ class Table:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """One report, ready to be written.
 
@@ -75,9 +74,6 @@ class Report:
     summary: Mapping[str, Any]
     sentences: tuple[str, ...]
     exit_status: int
-
-    def __repr__(self) -> str:
-        return in_brief(self, *self.sentences[:1], files=len(self.files))
 
     def __post_init__(self) -> None:
         strange = sorted(name for name in self.files if not is_report_file(name))

@@ -32,7 +32,6 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.brief import in_brief
 from attncert.constructions.given.attention import Array, Shape, jacobian, outputs
 
 TOLERANCE = 1e-12  # the largest error allowed for labels of about unit size
@@ -49,7 +48,7 @@ class DescentStep:
     damping: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Descent:
     """weights: float64, numbered as `Shape` says, in the scale of the data. converged: whether the
     largest error is at most the tolerance. error: the largest error of the unscaled labels. why:
@@ -62,15 +61,6 @@ class Descent:
     error: float
     steps: tuple[DescentStep, ...]
     why: str = ""
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self,
-            converged=self.converged,
-            error=self.error,
-            steps=len(self.steps),
-            why=self.why or None,
-        )
 
 
 def descend(

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError, Unusable
 from attncert.constructions.foreign import printable
@@ -35,7 +34,7 @@ _TRUST = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """parts: headings with one paragraph each. status: "holds", "wrong", "over limit", or "only
     read"; message: the checker's line."""
@@ -46,9 +45,6 @@ class Explanation:
     message: str
     parts: tuple[tuple[str, str], ...]
     certificate: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return in_brief(self, self.claim, self.status, self.message, file=self.file)
 
     @property
     def exit_status(self) -> int:

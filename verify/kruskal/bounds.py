@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.vectors import Vectors
@@ -18,7 +17,7 @@ class Contradiction(ArithmeticError):
     wrong."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RankBound:
     """One end of the interval, proved.
 
@@ -41,9 +40,6 @@ class RankBound:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     assumed: str = ""
 
-    def __repr__(self) -> str:
-        return in_brief(self, self.end, self.value, self.method, level=self.level)
-
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form."""
         witness = None if self.dependency is None else self.dependency.as_dict()
@@ -57,7 +53,7 @@ def witnessed(dependency: Relation, method: str, **numbers: Any) -> RankBound:
     return RankBound("upper", s - 1, method, f"{what}.", dependency=dependency, numbers=numbers)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
     """lower.value <= Kruskal rank <= upper.value.
 
@@ -69,9 +65,6 @@ class Interval:
     upper: RankBound
     trail: tuple[RankBound, ...] = ()
     stopped: str = ""
-
-    def __repr__(self) -> str:
-        return in_brief(self, self.lower.value, self.upper.value, self.stopped)
 
     @classmethod
     def trivial(cls, vectors: Vectors) -> Interval:

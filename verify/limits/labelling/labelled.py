@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
@@ -50,7 +49,7 @@ class Trial:
     rank: JacobianRank
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Labelling:
     """trials: weights whose outputs are 0. zero: the last of them, if they prove every labelling.
     claims: the steps of that proof. why: half a sentence if nothing was shown."""
@@ -60,10 +59,6 @@ class Labelling:
     zero: Zero | None = None
     claims: tuple[Claim, ...] = ()
     why: str = ""
-
-    def __repr__(self) -> str:
-        heads = None if self.zero is None else self.zero.heads
-        return in_brief(self, self.data.name, examples=self.data.T, heads=heads, why=self.why)
 
     @property
     def best(self) -> Trial | None:

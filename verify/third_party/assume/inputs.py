@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from attncert.constructions.arrays import AnyArray
-from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.vectors import Vectors
@@ -18,7 +17,7 @@ from attncert.verify.rank.residues import as_table
 Contexts = Iterator[tuple[int, AnyArray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LayerInputs:
     """The inputs of one layer.
 
@@ -40,17 +39,13 @@ class LayerInputs:
     shared: bool = False
     shortest: int | None = None
 
-    def __repr__(self) -> str:
-        tokens = self.lengths if self.shortest else self.tokens
-        return in_brief(self, self.queries, tokens=tokens, contexts=len(self.with_context))
-
     @classmethod
     def of(cls, data: Any, tokens: int | None = None) -> LayerInputs:
         """The queries and contexts of a data set; or vectors, as `Vectors.of` takes them, which are
         queries without contexts, of this number of tokens. Raises InputError.
 
-        >>> LayerInputs.of([[1, 0, 0], [0, 1, 0]], tokens=2)
-        LayerInputs(Vectors('vectors', N=2, d=3, dtype='int64'), tokens=2, contexts=0)
+        >>> LayerInputs.of([[1, 0, 0], [0, 1, 0]], tokens=2).queries
+        Vectors('vectors', N=2, d=3, dtype='int64')
         """
         if isinstance(data, LayerInputs):
             return data

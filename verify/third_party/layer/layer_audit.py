@@ -22,7 +22,6 @@ from typing import Any
 
 from flint import arb, ctx
 
-from attncert.constructions.brief import in_brief
 from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.states import beside
 from attncert.constructions.progress import StageProgress, silent
@@ -46,7 +45,7 @@ from attncert.verify.third_party.layer.heads import (
 BITS = 256  # precision of the balls for weights, features and singular values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LayerAudit:
     """claims: error, memorization, rank, and the properties of Theorem 1 that the layer has.
     off_peak: H×T, the softmax weight outside the largest one, enclosed."""
@@ -57,11 +56,6 @@ class LayerAudit:
     sigma: SingularValue
     heads: tuple[HeadView, ...]
     off_peak: tuple[tuple[arb, ...], ...]
-
-    def __repr__(self) -> str:
-        return in_brief(
-            self, claims=len(self.claims), heads=len(self.heads), limit=self.limit.bound
-        )
 
     def __getitem__(self, claim_id: ClaimId) -> Claim:
         return next(claim for claim in self.claims if claim.id == claim_id)
