@@ -52,9 +52,11 @@ def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
 def report(answer: Answer) -> Report:
     """The report of an answer. Pure: equal answers give equal bytes, except in timings.json."""
     parts, summary, author = parts_of(answer), envelope(answer), _author(answer)
+    hashed = author and (author[0], hashlib.sha256(author[1]).hexdigest())
+    context = _context(answer) | {"author": hashed}
     exhibits = jsonable(dict(parts.exhibits))
     files = {
-        "report.md": _page(answer, parts, author),
+        "report.md": page(parts.template, context | dict(parts.context)),
         "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
         **{figure_file(name): svg for name, svg in svgs(parts.figures()).items()},
@@ -254,16 +256,6 @@ def _rows(table: Table) -> str:
 def _dollars(text: str) -> str:
     """Markdown with mathematics between dollars, as Jupyter reads it."""
     return markdown(text).replace("$`", "$").replace("`$", "$")
-
-
-def _page(answer: Answer, parts: PageParts, author: tuple[str, bytes] | None) -> bytes:
-    context = _context(answer) | {"author": _hashed(author)}
-    return page(parts.template, context | dict(parts.context))
-
-
-def _hashed(author: tuple[str, bytes] | None) -> tuple[str, str] | None:
-    """The name of the file and its SHA-256."""
-    return author and (author[0], hashlib.sha256(author[1]).hexdigest())
 
 
 def _timings(answer: Answer) -> dict[str, Any]:

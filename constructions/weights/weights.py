@@ -15,6 +15,7 @@ from attncert.constructions.weights.stored import StoredLayer
 
 _OF_TORCH = ("num_heads", "add_zero_attn")
 _LIBRARY = "transformers.models."
+_LIBRARIES = ("transformers.", "torch.nn.")
 _WAY_OUT = 'format="hf"'
 
 
@@ -83,14 +84,11 @@ def _configuration(module: Any) -> dict[str, Any] | None:
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}
     parts = list(module.modules()) if hasattr(module, "modules") else []
-    if not kind.__module__.startswith(_LIBRARY) or not all(map(_of_a_library, parts)):
+    foreign = [x for x in parts if not type(x).__module__.startswith(_LIBRARIES)]
+    if foreign or not kind.__module__.startswith(_LIBRARY):
         return None
     configs: list[Any] = [getattr(part, "config", None) for part in parts]
     return next((dict(x.to_dict()) for x in configs if hasattr(x, "to_dict")), None)
-
-
-def _of_a_library(part: Any) -> bool:
-    return type(part).__module__.startswith(("transformers.", "torch.nn."))
 
 
 def heads_of(module: Any) -> int | None:

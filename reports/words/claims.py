@@ -108,7 +108,8 @@ def _relation(coefficients: Sequence[Any], names: Sequence[str]) -> str | None:
     except ValueError:
         return None
     terms = [(x, name) for x, name in zip(numbers, names, strict=True) if x]
-    if not terms or any(_long(x) for x, _ in terms):
+    largest = max((max(abs(x.numerator), x.denominator) for x, _ in terms), default=0)
+    if not 0 < largest < 10**MOST_DIGITS:
         return None
     text = "".join(_term(x, name) for x, name in terms[:MOST_TERMS])
     more = len(terms) - MOST_TERMS
@@ -122,7 +123,3 @@ def _term(x: Fraction, name: str) -> str:
         str(size) if size.denominator == 1 else f"\\tfrac{{{size.numerator}}}{{{size.denominator}}}"
     )
     return f" {'-' if x < 0 else '+'} " + ("" if size == 1 else f"{factor}\\,") + name
-
-
-def _long(x: Fraction) -> bool:
-    return bool(max(abs(x.numerator), x.denominator) >= 10**MOST_DIGITS)

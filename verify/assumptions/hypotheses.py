@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -235,7 +234,7 @@ def kruskal_at_least(
     from attncert.verify.kruskal.interval import decide_within  # compiled code
 
     vectors = Vectors.of(data)
-    bound = decide_within(vectors, k, A1_WORK, seed, partial(_stage, progress))
+    bound = decide_within(vectors, k, A1_WORK, seed, lambda x, *of: progress(f"A1: {x}", *of))
     if bound is None:
         return _by_samples(data, k, claim_id, seed)
     return _by_bound(data, k, claim_id, bound)
@@ -259,7 +258,8 @@ def _by_bound(data: Dataset, k: int, claim_id: ClaimId, bound: RankBound) -> Cla
         return _a1(data, k, claim_id, Level.REFUTED, EXACT, finding, numbers, witness)
     how = EXACT if bound.level is Level.PROVED else "ball arithmetic"
     numbers |= {"every": bound.value, **bound.numbers}
-    arithmetic, finding = f"{how}; {bound.method}", _clause(bound.statement)
+    arithmetic, finding = f"{how}; {bound.method}", bound.statement.removesuffix(".")
+    finding = finding[0].lower() + finding[1:]
     return _a1(data, k, claim_id, bound.level, arithmetic, finding, numbers)
 
 
@@ -310,14 +310,6 @@ def _a1(
         arithmetic=arithmetic,
         source=f"paper, Assumption 1, at strength {k}",
     )
-
-
-def _stage(progress: StageProgress, stage: str, count: int, of: int) -> None:
-    progress(f"A1: {stage}", count, of)
-
-
-def _clause(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:].removesuffix(".")
 
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:

@@ -121,7 +121,9 @@ def run(
     names, outcomes = list(CASES)[:: 2 if quick else 1], []
     for number, name in enumerate(names):
         progress("edge cases", number, len(names))
-        outcomes += [_outcome(method, name, seed) for method in methods]
+        for method in methods:
+            words, level = _run_case(method, CASES[name](), seed)
+            outcomes.append(CaseVerdict(name, method.name, words, level))
     return tuple(outcomes)
 
 
@@ -154,11 +156,6 @@ def _built(construction: str, outcomes: Sequence[CaseVerdict]) -> bool:
     """Whether the construction proved one of the cases."""
     words = {x.words for x in outcomes if x.construction == construction}
     return any(level.value in words for level in Level if level.holds)
-
-
-def _outcome(method: Construction, name: str, seed: int) -> CaseVerdict:
-    words, level = _run_case(method, CASES[name](), seed)
-    return CaseVerdict(name, method.name, words, level)
 
 
 def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Level]:

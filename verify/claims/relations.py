@@ -326,11 +326,8 @@ def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, An
     names = [*where, *["entry"] * len(first.where)]
     words = ", ".join(f"{names[k]} {_jsonable(x)}" for k, x in enumerate(first.where))
     distinct = list(dict.fromkeys(_jsonable(place[0]) for place in places))
-    return {_plural(names[0]): distinct, "relation": f"{first.text} at {words}"}
-
-
-def _plural(name: str) -> str:
-    return "entries" if name == "entry" else f"{name}s"
+    plural = "entries" if names[0] == "entry" else f"{names[0]}s"
+    return {plural: distinct, "relation": f"{first.text} at {words}"}
 
 
 def _jsonable(x: Any) -> int | str:

@@ -139,7 +139,7 @@ def load_vectors(source: str | os.PathLike[str]) -> Vectors:
         "npz": _from_npz,
         "json": _from_json,
         "npy": lambda file, name, label: Vectors.of(archives.read_npy(file, label), name),
-        "csv": _from_csv,
+        "csv": lambda file, name, label: Vectors.of(loading.read_csv(file, label), name),
     }
     return loading.read_source(source, readers)
 
@@ -154,10 +154,6 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
 
     (array,) = archives.read_arrays(file, source, choose, check).values()
     return Vectors.of(array, name)
-
-
-def _from_csv(file: BinaryIO, name: str, source: str) -> Vectors:
-    return Vectors.of(ExactArray.of(loading.read_csv(file, source), "vectors"), name)
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> Vectors:

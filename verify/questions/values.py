@@ -119,11 +119,8 @@ def text(*names: str) -> Rule:
 
 def path(*names: str) -> Rule:
     """The path of a file, as text; or one of these names."""
-    return Rule("the path of a file", _is_path, choices=names, file=True, read=os.fspath)
-
-
-def _is_path(entry: Any) -> bool:
-    return _is_text(entry) and entry != ""
+    must, fits = "the path of a file", lambda entry: _is_text(entry) and entry != ""
+    return Rule(must, fits, choices=names, file=True, read=os.fspath)
 
 
 def _is_text(entry: Any) -> bool:

@@ -7,7 +7,7 @@ Steps that involve neither repeated rows nor ranks are those of the width-one pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -20,11 +20,10 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.width_one import affine
 from attncert.constructions.width_one.theorem import WidthOneHead
 from attncert.verify.assumptions.hypotheses import grouping
-from attncert.verify.claims.evidence import Claim
 from attncert.verify.features.tables import Table, dense
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.statements import width_one
-from attncert.verify.statements.construction import Construction, LayerTheorem, Request, Task
+from attncert.verify.statements.construction import Construction, LayerTheorem, Request
 from attncert.verify.statements.known import CAPACITY, PARTITION, Known
 from attncert.verify.statements.states import View
 from attncert.verify.statements.steps import shared
@@ -131,10 +130,6 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
     return affine.build(data, heads=heads, seed=seed, progress=request.progress)
 
 
-def _grouping(task: Task) -> Iterator[Claim]:
-    yield grouping(task.data, task.request.heads, task.request.seed)
-
-
 # With one head for each example, groups of one meet P' and D if and only if no two queries are on
 # one line, none is 0, and at most one context has all its rows equal: that example comes first, and
 # its row is not 0. The search for groups begins with larger ones and succeeds in the same cases: a
@@ -186,7 +181,9 @@ CONSTRUCTION = Construction(
     build=_build,
     subject=lambda data, request: by_class(data.expanded()),
     hypotheses={
-        "dimensions": Known(claims=_grouping),
+        "dimensions": Known(
+            claims=lambda task: [grouping(task.data, task.request.heads, task.request.seed)]
+        ),
         "capacity": CAPACITY,
         "partition": PARTITION,
     },

@@ -51,10 +51,6 @@ def _partition(task: Task, built: BuiltLayer) -> Iterator[Claim]:
     yield timed(partial(hypotheses.partition, task.data, built.partition or built.groups))
 
 
-def _capacity(task: Task, built: BuiltLayer) -> Iterator[Claim]:
-    yield from capacity(task, len(built.layer.heads))
-
-
 def capacity(task: Task, heads: int) -> Iterator[Claim]:
     """T is at most the number of examples that the theorem places, if that is known."""
     if task.theorem.r is not None:
@@ -63,7 +59,7 @@ def capacity(task: Task, heads: int) -> Iterator[Claim]:
 
 
 PARTITION = Known(of_groups=_partition)
-CAPACITY = Known(of_groups=_capacity)
+CAPACITY = Known(of_groups=lambda task, built: capacity(task, len(built.layer.heads)))
 OF_THEOREM_1 = {
     "context-size": Known(claims=lambda task: [hypotheses.sizes(task.data)]),
     "A2": Known(claims=_a2),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from flint import fmpz_mat
 
-from attncert.constructions.arrays import BoolArray, IntArray
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
@@ -100,16 +100,11 @@ def independent(rows: IntArray) -> bool:
     return int(fmpz_mat(rows.tolist()).rank()) == len(rows)
 
 
-def _each_independent(matrices: IntArray) -> BoolArray:
-    """(N, k, d) -> (N,)."""
-    return np.array([independent(rows) for rows in matrices], dtype=bool)
-
-
 def _full_rank(make: Callable[[int], IntArray], count: int) -> IntArray:
     """`count` matrices (n, d) of rank n; make(k) draws k."""
     matrices = make(count)
     for _ in range(_DRAWS):
-        dependent = ~_each_independent(matrices)
+        dependent = np.array([not independent(rows) for rows in matrices])
         if not dependent.any():
             return matrices
         matrices[dependent] = make(int(dependent.sum()))
@@ -139,14 +134,10 @@ def _permuted(rng: np.random.Generator, count: int, n: int, d: int, bound: int) 
     return np.stack([one[rng.permutation(n)] for _ in range(count)])
 
 
-def _curve(points: Sequence[int], d: int) -> IntArray:
-    return np.array([[x**k for k in range(d)] for x in points], dtype=np.int64)
-
-
 def _moment_rows(rng: np.random.Generator, count: int, d: int) -> IntArray:
     low = -(count // 2) - int(rng.integers(0, 3))
     points = low + rng.permutation(count + 4)[:count]
-    return _curve(points.tolist(), d)
+    return points[:, None] ** np.arange(d)
 
 
 def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:

@@ -65,7 +65,10 @@ def universal(
     progress("weights for all labels", 0, 1)
     full = next(_full(data, needed, wide, seed), None) if needed else None
     served = full is not None and len(full.layer.heads) <= wide
-    reached = None if served else _reached(data, wide, above(wide), seed)
+    fewer = min(wide, _MOST_FEATURES // (data.T * data.d))  # fewer heads, if wide is too many
+    reached = None
+    if fewer and not served:
+        reached = best_rank(data, fewer, above(wide), seed=seed)
     least = 0
     below: ids.ClaimId | None = None
     if served:
@@ -98,12 +101,6 @@ def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLa
             layer = best_rank(data, heads, data.T, seed=seed)
             if layer.rank == data.T:
                 yield layer
-
-
-def _reached(data: Dataset, heads: int, most: int, seed: int) -> RankedLayer | None:
-    """The largest rank found with this number of heads, or with fewer if that is too large."""
-    heads = min(heads, _MOST_FEATURES // (data.T * data.d))
-    return best_rank(data, heads, most, seed=seed) if heads else None
 
 
 def _reached_claim(reached: RankedLayer) -> Claim:

@@ -49,12 +49,13 @@ def moving(
         if head.selector is not None:
             yield from relations(at, head, number)
 
-    applies = rest.pop("applies", lambda at: True)
-    return placing(sentence, of_record, applies=lambda at: _moves(at) and applies(at), **rest)
+    further = rest.pop("applies", lambda at: True)
 
+    def applies(at: View) -> bool:
+        moves = any(getattr(head, "selector", None) is not None for head in at.built.heads)
+        return moves and bool(further(at))
 
-def _moves(at: View) -> bool:
-    return any(getattr(head, "selector", None) is not None for head in at.built.heads)
+    return placing(sentence, of_record, applies=applies, **rest)
 
 
 def few_examples(at: View) -> bool:

@@ -112,7 +112,9 @@ def layer(
         bound = question.tolerance
         limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
         audit = audit_layer(attention, limit=limit, progress=progress)
-        claims = _claims(audit, spread(examples))
+        error, memorizes = (audit[x] for x in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES))
+        claims = [x for x in audit.claims if x is not memorizes]
+        claims.append(measured(error, memorizes, spread(examples)))
         if claims[-1].level.holds:
             network = _on_given_data(stored, attention)
             confirmed, file = _certified(audit, network, examples, question.line())
@@ -211,12 +213,6 @@ def _unread(reading: Claim | None) -> list[Claim]:
     reason = {"reason": f"{reading.statement} So the labels were not judged."}
     statement = "The outputs are as the labels require."
     return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
-
-
-def _claims(audit: LayerAudit, width: Fraction) -> list[Claim]:
-    """All claims, of which the last is the conclusion."""
-    claims = [x for x in audit.claims if x.id != ids.LAYER_MEMORIZES]
-    return [*claims, measured(audit[ids.LAYER_ERROR], audit[ids.LAYER_MEMORIZES], width)]
 
 
 def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
