@@ -19,7 +19,6 @@ from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED, UNUSABLE
-from attncert.terminal.options import GroupedHelp
 from attncert.terminal.output import Interrupted, say
 from attncert.terminal.progress import quiet
 
@@ -35,7 +34,7 @@ app = typer.Typer(
 )
 for _command in (*COMMANDS, check, explain, embed):
     epilog = getattr(_command, "epilog", None)
-    app.command(_command.__name__, cls=GroupedHelp, epilog=epilog)(_command)  # type: ignore[type-var]
+    app.command(_command.__name__, epilog=epilog)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
-import typer.core
 
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Option, Options, arguments, flag, options
@@ -15,7 +14,6 @@ from attncert.verify.questions.question import Option, Options, arguments, flag,
 Sources: TypeAlias = dict[str, str | None]  # the arguments by name: DATA, MODEL, ...
 
 _Record = TypeVar("_Record", bound=Options)
-_OUTPUT = "output"
 _JSON = "the answer as JSON on stdout"
 
 
@@ -50,10 +48,10 @@ def _parameters(record: type[Options]) -> Iterator[inspect.Parameter]:
             yield _parameter(name, Annotated[str, about])
     for name, meaning in options(record).items():
         yield _parameter(name, _annotated(name, meaning), meaning.default)
-    out = typer.Option("--out", help=record.folder, rich_help_panel=_OUTPUT)
+    out = typer.Option("--out", help=record.folder)
     default = inspect.Parameter.empty if record.needs_folder else None
     yield _parameter("out", Annotated[str | None, out], default)
-    as_json = typer.Option("--json", help=_JSON, rich_help_panel=_OUTPUT)
+    as_json = typer.Option("--json", help=_JSON)
     yield _parameter("as_json", Annotated[bool, as_json], False)
 
 
@@ -70,25 +68,8 @@ def _annotated(name: str, meaning: Option) -> Any:
         flag(name),
         help=meaning.help,
         autocompletion=(lambda: choices) if choices else None,
-        rich_help_panel=meaning.group or None,
     )
     return Annotated[kind | None if meaning.default is None else kind, about]
-
-
-class GroupedHelp(typer.core.TyperCommand):
-    """A command whose help shows the options under the headings of their groups."""
-
-    def format_options(self, context: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {"arguments": [], "options": []}
-        for parameter in self.get_params(context):
-            if row := parameter.get_help_record(context):
-                group = getattr(parameter, "rich_help_panel", None) or "options"
-                argument = parameter.param_type_name == "argument"
-                sections.setdefault("arguments" if argument else group, []).append(row)
-        for name, rows in sections.items():
-            if rows:
-                with formatter.section(name.capitalize()):
-                    formatter.write_dl(rows)
 
 
 class naming_options:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -19,7 +18,6 @@ from support.shell import Shell
 import attncert
 from attncert.commands.questions import COMMANDS
 from attncert.verify.questions.embed import Embed
-from attncert.verify.questions.prove import Prove
 from attncert.verify.questions.question import Options, Question, arguments, flag, options
 from attncert.verify.questions.values import SWITCH, TEXT
 
@@ -267,16 +265,6 @@ def test_a_short_command_loads_what_it_needs(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0 and absent & set(done.stderr.split()) == set()
-
-
-def test_options_stand_under_the_headings_of_their_groups(shell: Shell) -> None:
-    sections = re.split(r"\n(?=\S)", shell.runs("prove", "--help").out)
-    headings = {part.partition(":")[0]: set(re.findall(r"^  (--[a-z0-9-]+)", part, re.MULTILINE))
-                for part in sections[1:]}  # fmt: skip
-    assert list(headings) == ["Arguments", "Options", "Weights", "Data", "Output"]
-    for name, option in options(Prove).items():
-        assert flag(name) in headings[option.group.capitalize() or "Options"]
-    assert headings["Output"] == {"--out", "--json"}
 
 
 def test_a_certificate_from_a_pipe(

@@ -8,9 +8,7 @@ from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import DEVICES, SEED, SIZE, TEXT, DeviceChoice, number, whole
 
 WORK = number("a number of nominal seconds above 0, up to 10^7", 0, 10**7, above=True)
-_MACHINES = "machines"
 _COUNT = whole(0, 10**7)
-_LAYER, _TESTS = "layer", "tests"
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,16 +35,13 @@ class Kruskal(Question):
     )
     work: float = option(60.0, WORK, "limit on the counted work, in seconds of two cores")
     device: DeviceChoice = option(
-        "auto", DEVICES, "device for the subsets: auto | cpu | cuda", group=_MACHINES, repeats=False
+        "auto", DEVICES, "device for the subsets: auto | cpu | cuda", repeats=False
     )
-    dask: str | None = option(
-        None, TEXT, "address of a Dask scheduler", group=_MACHINES, repeats=False
-    )
+    dask: str | None = option(None, TEXT, "address of a Dask scheduler", repeats=False)
     log: str | None = option(
         None,
         TEXT,
         "SQLite file of finished shards, from which the same command resumes",
-        group=_MACHINES,
         repeats=False,
     )
     seed: int = option(0, SEED, "random seed of subsets and bases")
@@ -66,15 +61,11 @@ class Assume(Question):
     example = "attncert assume digits --heads 8 --head-width 4"
     data = "folder of attncert embed, .npz or .json of data, or: digits"
 
-    heads: int | None = option(
-        None, SIZE, "number H of heads; default: from the manifest", group=_LAYER
-    )
-    head_width: int | None = option(
-        None, SIZE, "head width d_h; default: from the manifest", group=_LAYER
-    )
+    heads: int | None = option(None, SIZE, "number H of heads; default: from the manifest")
+    head_width: int | None = option(None, SIZE, "head width d_h; default: from the manifest")
     tokens: int | None = option(
-        None, whole(1, 2**31 - 1), "number n of tokens, if DATA has no contexts", group=_LAYER
+        None, whole(1, 2**31 - 1), "number n of tokens, if DATA has no contexts"
     )
-    subsets: int = option(5000, _COUNT, "number of random subsets of n queries", group=_TESTS)
-    work: float = option(1.0, WORK, "limit on counted work for circuits", group=_TESTS)
+    subsets: int = option(5000, _COUNT, "number of random subsets of n queries")
+    work: float = option(1.0, WORK, "limit on counted work for circuits")
     seed: int = option(0, SEED, "random seed of subsets and bases")

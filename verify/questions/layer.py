@@ -8,7 +8,6 @@ from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SIZE, TEXT, exact, one_of, path
 
 SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
-_WEIGHTS, _ATTENTION, _VERDICT = "weights", "attention", "verdict"
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,39 +25,30 @@ class LayerQuestion(Question):
     weights = ".npz, .safetensors, .pt, JSON, network.json, a model's folder, or - (stdin)"
 
     format: str = option(
-        "auto",
-        TEXT,
-        "format of the file: auto, or one of docs/models-and-layers.md",
-        group=_WEIGHTS,
+        "auto", TEXT, "format of the file: auto, or one of docs/models-and-layers.md"
     )
     prefix: str | None = option(
-        None, TEXT, "prefix of the layer's arrays, in a file of several layers", group=_WEIGHTS
+        None, TEXT, "prefix of the layer's arrays, in a file of several layers"
     )
-    heads: int | None = option(
-        None, SIZE, "number of heads, if the file does not give it", group=_WEIGHTS
-    )
+    heads: int | None = option(None, SIZE, "number of heads, if the file does not give it")
     scale: str | None = option(
         None,
         one_of(*SCALES),
         f"scale of the logits: {' | '.join(SCALES)}; default: from the file",
-        group=_ATTENTION,
     )
     logit_unit: str | None = option(
         None,
         one_of(*UNITS),
         f"unit of the logits: {' | '.join(UNITS)}; default: from the file, else e",
-        group=_ATTENTION,
     )
     mask: str = option(
         "none",
         path("none", "causal"),
         "none | causal | FILE of shape (T, n), with 1 or true for a row that is seen",
-        group=_ATTENTION,
     )
     tolerance: str | None = option(
         None,
         exact(),
         "largest allowed error; default: nearer to its own label than to any other for whole "
         "labels, else 1 % of their spread",
-        group=_VERDICT,
     )

@@ -25,7 +25,6 @@ from attncert.verify.questions.values import (
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 _CLAIMS = get_args(ClaimChoice)
 _MOST_BITS = 10**5  # of saturation
-_WEIGHTS, _DATA = "weights", "data"
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,39 +41,30 @@ class Prove(Question):
     command = "prove"
     example = "attncert prove digits --examples 25 --heads 8 --head-width 4"
 
-    construction: str = option("paper", text(*OURS), " | ".join((*OURS, OWN)), group=_WEIGHTS)
+    construction: str = option("paper", text(*OURS), " | ".join((*OURS, OWN)))
     heads: int | None = option(
-        None, SIZE, "number H of heads; default: the fewest that the theorem needs", group=_WEIGHTS
+        None, SIZE, "number H of heads; default: the fewest that the theorem needs"
     )
-    head_width: int | None = option(
-        None, SIZE, "head width d_h; default: n for paper, else 1", group=_WEIGHTS
-    )
-    value_width: int | None = option(None, SIZE, "value width d_v; default: m", group=_WEIGHTS)
-    beta: str | None = option(
-        None, exact(), "for retrieval: β > 0 of the softmax; default: 1", group=_WEIGHTS
-    )
+    head_width: int | None = option(None, SIZE, "head width d_h; default: n for paper, else 1")
+    value_width: int | None = option(None, SIZE, "value width d_v; default: m")
+    beta: str | None = option(None, exact(), "for retrieval: β > 0 of the softmax; default: 1")
     claim: ClaimChoice = option("auto", one_of(*_CLAIMS), " | ".join(_CLAIMS))
     saturate: int | None = option(
         None,
         whole(1, _MOST_BITS),
         "BITS: each earlier example attends to one row, with 1-p < 2^-BITS",
-        group=_WEIGHTS,
     )
     round: str | None = option(
         None,
         grid(),
         "round the data to multiples of this step, such as 1/64 or 0.1",
-        group=_DATA,
     )
     before: str | None = option(
         None,
         path("mean"),
         "a block before the layer: mean (added to each token), or a network.json",
-        group=_DATA,
     )
-    data_file: bool = option(
-        False, SWITCH, "write the data to a file beside the certificate", group=_DATA
-    )
+    data_file: bool = option(False, SWITCH, "write the data to a file beside the certificate")
     device: DeviceChoice = option(
         "auto",
         DEVICES,

@@ -19,14 +19,13 @@ from attncert.verify.questions.values import Rule, whole
 class Option:
     """One option of a command.
 
-    help: one line. default: None if the data decide the value. group: its heading in the help.
-    repeats: whether an answer depends on it, so that the command line that repeats a run names it.
+    help: one line. default: None if the data decide the value. repeats: whether an answer depends
+    on it, so that the command line that repeats a run names it.
     """
 
     rule: Rule
     help: str
     default: Any
-    group: str
     repeats: bool
 
     def read(self, name: str, entry: Any) -> Any:
@@ -36,11 +35,9 @@ class Option:
         return self.rule.checked(name, entry)
 
 
-def option(
-    default: Any, rule: Rule, help: str, *, group: str = "", repeats: bool = True, **rest: Any
-) -> Any:
+def option(default: Any, rule: Rule, help: str, *, repeats: bool = True, **rest: Any) -> Any:
     """A field of a record of options."""
-    meaning = Option(rule, help, default, group, repeats)
+    meaning = Option(rule, help, default, repeats)
     return field(default=default, metadata={"option": meaning}, **rest)
 
 
