@@ -36,7 +36,6 @@ from attncert.constructions.exact.primes import PRIME_62, PRIMES_21, PRIMES_31
 from attncert.constructions.numerals import numeral
 
 _P = PRIMES_31[0]  # products of two residues fit in int64
-_SEARCH_STEPS = 40_000  # pairs of a group and a query after which the search stops
 _RESTARTS = 12
 
 
@@ -87,8 +86,8 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
 
     Built from the last group backwards: a last group must be independent and *closed* (no other
     remaining query in its span); what remains is a smaller problem of the same kind. The search is
-    greedy with restarts, and then tries all choices within _SEARCH_STEPS. Raises HypothesisFails:
-    decided if all were tried or a zero or parallel query excludes them, else undecided.
+    greedy with restarts. Raises HypothesisFails: decided if there are too many examples, or a zero
+    or parallel query excludes every grouping, else undecided.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -104,16 +103,13 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
         if groups:
             return groups
         rng.shuffle(order)
-    search = _Search(matroid, first, further)
-    groups = search.run(frozenset(range(data.T)), heads)
-    if groups:
-        return groups
     witness = violation(data, in_order) or {}
-    decided = search.steps <= _SEARCH_STEPS
-    tried = "all were" if decided else "not all were"
+    most = first + (heads - 1) * further
+    decided = most < data.T
+    why = f"they hold at most {most} examples" if decided else "not all orders were tried"
     reason = (
         f"no order of the examples gives, for H = {heads}, groups with independent queries and no "
-        f"earlier query in the span of a later group ({tried} tried)"
+        f"earlier query in the span of a later group ({why})"
     )
     raise HypothesisFails("some-partition", reason, witness, decided=decided)
 
@@ -146,11 +142,6 @@ class QuerySpans:
         directions = integers.from_flint(basis)[:, :nullity]
         images = integers.product(self.queries[others], directions)
         return bool((images != 0).any(axis=1).all())
-
-    def joining(self, group: Sequence[int], rest: Sequence[int]) -> list[int]:
-        """The t of `rest` with which the group stays independent and closed among `rest`."""
-        larger = [(*group, t) for t in rest if t not in group]
-        return [g[-1] for g in larger if self.independent(g) and self.closed(g, rest)]
 
     def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
         """An independent closed group of at most `most` remaining queries, from the end backwards.
@@ -200,56 +191,6 @@ def _greedy(
         groups.append(tuple(sorted(group)))
         remaining = [t for t in remaining if t not in group]
     return [tuple(sorted(remaining)), *reversed(groups)]
-
-
-class _Search:
-    """A depth-first search over all choices that remembers sets without a grouping.
-
-    A closed independent group that is maximal for its size loses nothing: a grouping of the rest
-    also groups any part of the rest.
-    """
-
-    def __init__(self, matroid: QuerySpans, first: int, further: int) -> None:
-        self.matroid, self.first, self.further = matroid, first, further
-        self.steps = 0
-        self.dead: set[tuple[frozenset[int], int]] = set()
-
-    def run(self, remaining: frozenset[int], heads: int) -> list[tuple[int, ...]] | None:
-        rest = sorted(remaining)
-        if len(rest) <= self.first and self.matroid.independent(rest):
-            return [tuple(rest)]
-        if heads <= 1 or len(rest) > self.first + (heads - 1) * self.further:
-            return None
-        if (remaining, heads) in self.dead:
-            return None
-        for group in self._closed_groups(rest):
-            others = self.run(remaining - set(group), heads - 1)
-            if others:
-                return [*others, group]
-            if self.steps > _SEARCH_STEPS:
-                return None
-        self.dead.add((remaining, heads))
-        return None
-
-    def _closed_groups(self, rest: list[int]) -> list[tuple[int, ...]]:
-        """Maximal closed independent groups of at most `further` examples.
-
-        Subsets of a closed independent set are closed and independent, so they grow one by one.
-        """
-        level: list[tuple[int, ...]] = [()]
-        maximal: list[tuple[int, ...]] = []
-        for _ in range(self.further):
-            grown: list[tuple[int, ...]] = []
-            for group in level:
-                self.steps += len(rest)
-                joining = self.matroid.joining(group, rest)
-                grown += [(*group, t) for t in joining if not group or t > group[-1]]
-                if group and not joining:
-                    maximal.append(group)
-                if self.steps > _SEARCH_STEPS:
-                    return maximal + grown
-            level = grown
-        return level + maximal
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:

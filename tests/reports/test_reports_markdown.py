@@ -154,7 +154,7 @@ def test_weak_evidence_is_never_called_proved(kind: str) -> None:
         ("refused-grouping", "What fails", r"2\,e^{(0)} + e^{(2)} = 0"),
         ("refused-capacity", "What fails", "capacity: 5"),
         ("wrong-weights", "What fails", "output minus label: 1/7"),
-        ("undecided", "What is not decided", "(not all were tried)"),
+        ("undecided", "What is not decided", "(not all orders were tried)"),
     ],
 )
 def test_a_refusal_says_first_what_fails_and_shows_the_witness(

@@ -19,8 +19,7 @@ from support.oracles import (
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.primes import PRIMES_21
-from attncert.constructions.search import grouping
-from attncert.constructions.search.grouping import find, violation
+from attncert.constructions.search.grouping import excludes_every_grouping, find, violation
 
 
 def with_queries(queries: Any) -> Dataset:
@@ -78,17 +77,17 @@ def attempt(
 @example([[0, 1]], 2, 1)
 @example([[1, 1], [-2, -2]], 2, 2)
 @example([[3], [-3]], 2, 5)
-def test_a_grouping_is_found_exactly_if_there_is_one(
+def test_a_grouping_is_found_if_there_is_one(
     queries: list[list[int]], first: int, heads: int
 ) -> None:
     data = with_queries(queries)
     exists = some_grouping(queries, first, first - 1, heads)
     answer = attempt(data, first, first - 1, heads)
     if isinstance(answer, HypothesisFails):
-        assert not exists
-        assert answer.hypothesis == "some-partition" and answer.decided
+        assert not exists  # also if it is not decided
+        assert answer.hypothesis == "some-partition"
         if not answer.witness:  # the examples are simply too many
-            assert first + (heads - 1) * (first - 1) < data.T
+            assert first + (heads - 1) * (first - 1) < data.T and answer.decided
             return
         assert plain(answer.witness, data)
         if answer.witness["kind"] == "zero query":
@@ -111,17 +110,13 @@ def test_every_three_coplanar(T: int) -> None:
     assert [len(g) for g in groups] == [2] + [1] * (T - 2)
 
 
-@pytest.mark.slow
-def test_the_search_says_when_it_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. After three
-    steps the condition is undecided, not refuted; without a limit the search decides it."""
+def test_the_search_says_when_it_gave_up() -> None:
+    """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. That is not
+    refuted, since 4 + 3 + 3 + 3 > 12."""
     planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
-    decided = attempt(with_queries(planes), 4, 3, 4)
-    assert isinstance(decided, HypothesisFails) and decided.decided
-    monkeypatch.setattr(grouping, "_SEARCH_STEPS", 3)
     answer = attempt(with_queries(planes), 4, 3, 4)
     assert isinstance(answer, HypothesisFails)
-    assert not answer.decided and "not all were" in answer.reason
+    assert not answer.decided and "not all orders were" in answer.reason
     assert len(find(with_queries(planes), 4, 3, 5, 0)) == 5
 
 
@@ -140,5 +135,5 @@ def test_queries_of_one_hash_cost_no_more_than_others() -> None:
     one_hash = [[1, k * (2**61 - 1)] for k in range(20_000)]
     data = Dataset.of([[1, 0], [0, 1]], one_hash, [0] * len(one_hash))
     start = time.process_time()
-    assert grouping.excludes_every_grouping(data) is None
+    assert excludes_every_grouping(data) is None
     assert time.process_time() - start < 3
