@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import fmean
 
-from attncert.verify.claims.order import ancestors, ordered
+import networkx as nx
 
 MOST_WIDE = 5
 _SWEEPS = 8
@@ -23,7 +22,6 @@ _STAND_IN = 0.2  # the width of a stand-in, in boxes
 Edge = tuple[int, int]
 Point = tuple[float, float]
 _Node = int | tuple[int, int, int]  # a box, or the stand-in of an edge in one row
-_Neighbours = dict[_Node, list[_Node]]
 
 
 def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[Point]]]:
@@ -38,15 +36,14 @@ def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[P
     chains: list[list[_Node]] = [
         [a, *((a, b, k) for k in range(row_of[a] + 1, row_of[b])), b] for a, b in edges
     ]
-    above: dict[_Node, list[_Node]] = {box: [] for box in range(boxes)}
-    below: dict[_Node, list[_Node]] = {}
-    for upper, lower in (pair for chain in chains for pair in pairwise(chain)):
-        above.setdefault(lower, []).append(upper)
-        below.setdefault(upper, []).append(lower)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(boxes))
+    for chain in chains:
+        nx.add_path(graph, chain)
     rows: list[list[_Node]] = [[] for _ in range(max(row_of.values(), default=0) + 1)]
-    for node in above:
+    for node in graph:
         rows[row_of[node] if isinstance(node, int) else node[2]].append(node)
-    x = _sorted(rows, above, below)
+    x = _sorted(rows, graph)
     place = {node: (x[node], float(k)) for k, row in enumerate(rows) for node in row}
     return [place[k] for k in range(boxes)], [[place[node] for node in chain] for chain in chains]
 
@@ -54,14 +51,15 @@ def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[P
 def _row_of(boxes: int, edges: Sequence[Edge]) -> dict[int, int]:
     """The row of each box, below its premises. If bundling closed a cycle, its last edge is left
     out."""
-    premises: dict[int, list[int]] = {box: [] for box in range(boxes)}
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(boxes))
     for a, b in edges:
-        if a != b and b not in ancestors(premises, a):
-            premises[b].append(a)
+        if not nx.has_path(graph, b, a):
+            graph.add_edge(a, b)
     row_of: dict[int, int] = {}
     count = Counter[int]()
-    for box in ordered(premises):
-        k = 1 + max((row_of[premise] for premise in premises[box]), default=-1)
+    for box in nx.lexicographical_topological_sort(graph):
+        k = 1 + max((row_of[premise] for premise in graph.pred[box]), default=-1)
         while count[k] == MOST_WIDE:
             k += 1
         row_of[box] = k
@@ -69,14 +67,13 @@ def _row_of(boxes: int, edges: Sequence[Edge]) -> dict[int, int]:
     return row_of
 
 
-def _sorted(rows: list[list[_Node]], above: _Neighbours, below: _Neighbours) -> dict[_Node, float]:
+def _sorted(rows: list[list[_Node]], graph: nx.DiGraph) -> dict[_Node, float]:
     """Sort each row by the neighbours above, then below, in turn; x of every node."""
     x = {node: place for row in rows for node, place in _spread(row)}
     for sweep in range(_SWEEPS):
-        near = below if sweep % 2 else above
+        near = graph.succ if sweep % 2 else graph.pred
         for row in rows[::-1] if sweep % 2 else rows:
-            means = {node: fmean([x[k] for k in near.get(node, ())] or [x[node]]) for node in row}
-            row.sort(key=means.__getitem__)
+            row.sort(key=lambda node: fmean([x[other] for other in near[node]] or [x[node]]))
             x |= _spread(row)
     return x
 

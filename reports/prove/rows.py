@@ -218,7 +218,7 @@ def _where_used(proof: Answer, claim: Claim) -> str:
         if strength:
             by_strength.setdefault(strength, []).append(other.id)
     named = {i for ids in by_strength.values() for i in ids}
-    others = [i for i in proof.trace.conclusions[claim.id] if i not in named]
+    others = [i for i in proof.trace.graph.successors(claim.id) if i not in named]
     parts = [f"{_names_of(ids)} ({how})" for how, ids in by_strength.items()]
     return _first([*parts, _names_of(others)] if others else parts, MOST_USERS)
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import networkx as nx
+
 from attncert.reports.words.numbers import indices, words
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step, hypothesis_name, of_head
-from attncert.verify.claims.order import CircleError, ancestors, ordered
 from attncert.verify.claims.trace import ProofTrace
 
 MOST_BOXES = 60
@@ -155,7 +156,7 @@ def _quotient(trace: ProofTrace, label: Callable[[ClaimId], str]) -> Diagram:
         members.setdefault(label(claim_id), []).append(claim_id)
     box_of = {claim_id: name for name, inside in members.items() for claim_id in inside}
     inside = {(name, name) for name in members}
-    rests = {(box_of[a], box_of[b]) for a in trace.order for b in trace.conclusions[a]} - inside
+    rests = {(box_of[a], box_of[b]) for a, b in trace.graph.edges} - inside
     also = {(box_of[a], box_of[b]) for a, b in argued(trace)} - rests - inside
     joined = {name for edge in rests | also for name in edge} or set(members)
     drawn = {name: k for k, name in enumerate(name for name in members if name in joined)}
@@ -176,15 +177,10 @@ def _quotient(trace: ProofTrace, label: Callable[[ClaimId], str]) -> Diagram:
 
 def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """The edges that do not follow from others; all of them if bundling closed a cycle."""
-    premises: dict[str, set[str]] = {name: set() for edge in sorted(edges) for name in edge}
-    for a, b in edges:
-        premises[b].add(a)
-    try:
-        ordered(premises)
-    except CircleError:
+    graph = nx.DiGraph(sorted(edges))
+    if not nx.is_directed_acyclic_graph(graph):
         return edges
-    below = {name: ancestors(premises, name) for name in premises}
-    return {(a, b) for a, b in edges if not any(a in below[other] for other in premises[b])}
+    return set(nx.transitive_reduction(graph).edges)
 
 
 def argued(trace: ProofTrace) -> list[tuple[ClaimId, ClaimId]]:
@@ -214,7 +210,7 @@ def _edges(trace: ProofTrace) -> Iterator[tuple[ClaimId, ClaimId]]:
         rank = of_head(head[0], "rank")
         if not any(head_and_step(premise) for premise in claim.rests_on) and claim.id != rank:
             yield ids.GROUPS, claim.id
-        if not any(head_and_step(after) for after in trace.conclusions[claim.id]):
+        if not any(head_and_step(after) for after in trace.graph.successors(claim.id)):
             yield claim.id, rank if rank in trace and claim.id != rank else ids.RANK
     for route in ROUTES:
         yield from ((ids.RANK, route), (ids.REDUCTION, route))

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import networkx as nx
+
 from attncert.constructions.brief import in_brief
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.faces import displayed
 from attncert.verify.claims.ids import ClaimId, hypothesis_name
-from attncert.verify.claims.order import CircleError, ancestors, ordered
 
 
 class TraceError(ValueError):
@@ -22,7 +23,7 @@ class ProofTrace:
 
     The *standing* of a claim is no stronger than its own level, nor than the standing of any claim
     on which it rests. A claim that rests on one that does not hold is undecided, even if its own
-    check passed. `conclusions` lists the claims that rest on each claim directly.
+    check passed.
 
     >>> trace = ProofTrace([
     ...     Claim("A1", "the queries have Kruskal rank 4", Level.SAMPLED),
@@ -40,17 +41,21 @@ class ProofTrace:
             if claim.id in self._claims:
                 raise TraceError(f"claim {claim.id!r} is given twice")
             self._claims[claim.id] = claim
-        self._premises = {claim.id: claim.rests_on for claim in self._claims.values()}
-        self.conclusions: dict[ClaimId, list[ClaimId]] = {name: [] for name in self._claims}
-        for claim_id, premises in self._premises.items():
-            for premise in dict.fromkeys(premises):
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self._claims)
+        for claim in self._claims.values():
+            for premise in claim.rests_on:
                 if premise not in self._claims:
-                    raise TraceError(f"claim {claim_id!r} rests on {premise!r}, which is missing")
-                self.conclusions[premise].append(claim_id)
-        try:
-            self.order: list[ClaimId] = ordered(self._premises)
-        except CircleError as error:
-            raise TraceError(f"the proof is circular: {error}") from None
+                    raise TraceError(f"claim {claim.id!r} rests on {premise!r}, which is missing")
+                graph.add_edge(premise, claim.id)
+        if not nx.is_directed_acyclic_graph(graph):
+            circle = " -> ".join(a for a, _ in nx.find_cycle(graph))
+            raise TraceError(f"the proof is circular: {circle}")
+        self.graph = graph
+        place = {claim_id: k for k, claim_id in enumerate(self._claims)}
+        self.order: list[ClaimId] = list(
+            nx.lexicographical_topological_sort(graph, key=place.__getitem__)
+        )
         self._standing: dict[ClaimId, Level] = {}
         for claim_id in self.order:
             self._standing[claim_id] = self._derive(self._claims[claim_id])
@@ -114,7 +119,7 @@ class ProofTrace:
 
     def ancestors(self, claim_id: ClaimId) -> set[ClaimId]:
         """The ids of all claims on which it rests, directly or not."""
-        return ancestors(self._premises, claim_id)
+        return set(nx.ancestors(self.graph, claim_id))
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form: claims in order, each with its standing, without times."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import networkx as nx
+
 from attncert.constructions.brief import in_brief
 from attncert.constructions.construction import BuiltLayer, places
 from attncert.constructions.data.dataset import Dataset
@@ -16,7 +18,6 @@ from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.claims.order import CircleError, ordered
 from attncert.verify.statements.goals import Exact, Goal
 from attncert.verify.statements.statements import Hypothesis, Step
 
@@ -267,8 +268,7 @@ def _premises(
         for premise in step.rests_on:
             if premise not in hypotheses and premise not in steps:
                 yield f"steps: {name}: rests_on", "names of hypotheses and steps", premise
-    among = {name: [x for x in step.rests_on if x in steps] for name, step in steps.items()}
-    try:
-        ordered(among)
-    except CircleError as circle:
-        yield "steps", "such that none rests on itself", str(circle)
+    graph = nx.DiGraph((premise, name) for name, step in steps.items() for premise in step.rests_on)
+    if not nx.is_directed_acyclic_graph(graph):
+        circle = " -> ".join(a for a, _ in nx.find_cycle(graph))
+        yield "steps", "such that none rests on itself", circle
