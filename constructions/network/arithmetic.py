@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
@@ -35,6 +36,8 @@ class Arithmetic:
                of a number. hardmax: the weights that hardmax gives to logits.
     relu, threshold, silu, gelu, gelu_tanh: functions of one number.
     normalized: a row x over the root of x·x / n + ε, given ε.
+    over_root: a number over the root of a positive integer. capped: c·tanh(x/c), given c.
+    turn: cosine and sine of an angle in a unit, "turn" or "radian".
     bits:      of the longest number of a matrix; 0 if the length of numbers is bounded.
     """
 
@@ -47,6 +50,9 @@ class Arithmetic:
     gelu: Callable[[Any], Any]
     gelu_tanh: Callable[[Any], Any]
     normalized: Callable[[Sequence[Any], fmpq], list[Any]]
+    over_root: Callable[[Any, int], Any]
+    capped: Callable[[Any, fmpq], Any]
+    turn: Callable[[fmpq, str], tuple[Any, Any]]
     bits: Callable[[Any], int]
 
 
@@ -150,6 +156,38 @@ def _normalized_balls(row: Sequence[arb], epsilon: fmpq) -> list[arb]:
     return [x * square.rsqrt() for x in row]
 
 
+def _over_root(x: fmpq, square: int) -> fmpq:
+    if (root := isqrt(square)) ** 2 != square and x != 0:
+        raise Inexact("a logit is divided by an irrational root")
+    return x / root
+
+
+def _capped(x: fmpq, cap: fmpq) -> fmpq:
+    """tanh is irrational at every rational number but 0."""
+    if x != 0:
+        raise Inexact("a soft cap is rational only at 0")
+    return x
+
+
+def _turn(angle: fmpq, unit: str) -> tuple[fmpq, fmpq]:
+    """Cosine and sine are both rational only at quarter turns (Niven), and at 0 radians.
+
+    >>> _turn(fmpq(7, 4), "turn")
+    (0, -1)
+    """
+    quarters = 4 * angle
+    if quarters.q != 1 or (unit == "radian" and angle != 0):
+        raise Inexact("a rotation is rational only at quarter turns")
+    cosine, sine = ((1, 0), (0, 1), (-1, 0), (0, -1))[int(quarters.p) % 4]
+    return fmpq(cosine), fmpq(sine)
+
+
+def _turn_balls(angle: fmpq, unit: str) -> tuple[arb, arb]:
+    if unit == "turn":
+        return arb.cos_pi_fmpq(2 * angle), arb.sin_pi_fmpq(2 * angle)
+    return arb(angle).cos(), arb(angle).sin()
+
+
 RATIONAL = Arithmetic(
     matrix=fmpq_mat,
     softmax=_powers,
@@ -160,6 +198,9 @@ RATIONAL = Arithmetic(
     gelu=_zero,
     gelu_tanh=_zero,
     normalized=_normalized,
+    over_root=_over_root,
+    capped=_capped,
+    turn=_turn,
     bits=lambda matrix: max(int(x.height_bits()) for x in matrix.entries()),
 )
 BALLS = Arithmetic(
@@ -172,5 +213,8 @@ BALLS = Arithmetic(
     gelu=_gelu,
     gelu_tanh=_gelu_tanh,
     normalized=_normalized_balls,
+    over_root=lambda x, square: x * arb(square).rsqrt(),
+    capped=lambda x, cap: (x / cap).tanh() * cap,
+    turn=_turn_balls,
     bits=lambda matrix: 0,
 )

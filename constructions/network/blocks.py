@@ -14,7 +14,7 @@ Vectors are rows: x becomes x·W. A readout is a feed-forward block of activatio
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -137,14 +137,12 @@ class Attention(Block):
 
     def logits(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
         """The logits of the tokens by head and query; None for a token that is not seen."""
-        table = []
-        for head in self.heads:
-            query, key = (states.arithmetic.matrix(x) for x in (head.query, head.key))
-            rows = list[list[Any]]()
+        table, on = [], states.arithmetic
+        for head in range(len(self.heads)):
+            rows, scores = list[list[Any]](), self._scores(head, on)
             for queries, context in states.by_context():
                 masks = self._masks(int(context.nrows()), int(queries.nrows()), of_tokens)
-                logits = _logits(queries, query, key, context)
-                for row, mask in zip(logits.tolist(), masks, strict=True):
+                for row, mask in zip(scores(queries, context, of_tokens), masks, strict=True):
                     rows.append([x if sees else None for x, sees in zip(row, mask, strict=True)])
             table.append(rows)
         return table
@@ -152,7 +150,10 @@ class Attention(Block):
     def weights(self, states: States, *, of_tokens: bool = False) -> list[Rows]:
         """The weights of the tokens by head and query; 0 for a token that is not seen."""
         table = self.logits(states, of_tokens=of_tokens)
-        return [[self._shares(row, states) for row in rows] for rows in table]
+        return [
+            [self._shares(row, self._more(head), states.arithmetic) for row in rows]
+            for head, rows in enumerate(table)
+        ]
 
     def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
         """For each head the weighted means of the tokens, a row for each query."""
@@ -171,7 +172,7 @@ class Attention(Block):
         rows, contributions = iter(self.output.tolist()), []
         for head, part in zip(self.heads, features, strict=True):
             assert head.value is not None
-            _require_width("value", head.value, part)
+            require_width("value", head.value, part)
             output = fmpq_mat(list(islice(rows, int(head.value.ncols()))))
             contributions.append(part * states.arithmetic.matrix(head.value * output))
         return contributions
@@ -180,6 +181,16 @@ class Attention(Block):
         weights = self.weights(states, of_tokens=of_tokens)
         first, *others = self.contributions(self.features(states, weights), states)
         return sum(others, first)
+
+    def _scores(self, head: int, on: Arithmetic) -> Callable[[Any, Any, bool], Rows]:
+        """A function of queries and their context that gives the logits before the mask, a row for
+        each query."""
+        query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
+        return lambda queries, context, _: _logits(queries, query, key, context).tolist()
+
+    def _more(self, head: int) -> list[fmpq]:
+        """Logits whose weights go nowhere."""
+        return []
 
     def _masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
         """Which tokens each query sees."""
@@ -192,9 +203,9 @@ class Attention(Block):
             raise InputError("mask", f"{rows} rows of {tokens} tokens", "of another shape")
         return self.mask[:-1] if of_tokens else [self.mask[-1]] * queries
 
-    def _shares(self, logits: list[Any], states: States) -> list[Any]:
+    def _shares(self, logits: list[Any], more: list[fmpq], on: Arithmetic) -> list[Any]:
         """The attention weights of the tokens; 0 for those not seen."""
-        shares, on = [x for x in logits if x is not None], states.arithmetic
+        shares = [x for x in logits if x is not None] + on.matrix(1, len(more), more).entries()
         if self.rule == "softmax":
             shares = on.softmax(shares, self.unit, self.root)
         elif self.rule == "hardmax":
@@ -306,7 +317,7 @@ class Normalization(Block):
 
 def affine(argument: str, vectors: Any, weights: fmpq_mat, bias: fmpq_mat, on: Arithmetic) -> Any:
     """vectors·weights + bias, a row for each vector."""
-    _require_width(argument, weights, vectors)
+    require_width(argument, weights, vectors)
     rows, width = int(vectors.nrows()), int(weights.ncols())
     biases = on.matrix(rows, width, list(on.matrix(bias).entries()) * rows)
     return vectors * on.matrix(weights) + biases
@@ -331,7 +342,7 @@ def require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:
         raise InputError(argument, " or ".join(map(repr, words)), repr(word))
 
 
-def _require_width(argument: str, weights: Any, vectors: Any) -> None:
+def require_width(argument: str, weights: Any, vectors: Any) -> None:
     if weights.nrows() != vectors.ncols():
         must = f"of {vectors.ncols()} rows, the width of the vectors that it is applied to"
         raise InputError(argument, must, weights.nrows())
@@ -339,8 +350,8 @@ def _require_width(argument: str, weights: Any, vectors: Any) -> None:
 
 def _logits(queries: Any, query: Any, key: Any, context: Any) -> Any:
     """queries·query·keyᵀ·contextᵀ, multiplied from the side that has fewer rows."""
-    _require_width("query", query, queries)
-    _require_width("key", key, context)
+    require_width("query", query, queries)
+    require_width("key", key, context)
     left = queries * query
     if queries.nrows() < context.nrows():
         return (left * key.transpose()) * context.transpose()

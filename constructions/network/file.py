@@ -7,7 +7,7 @@ length that the checker reads. In a user's file they may be integers, decimals a
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 from flint import fmpq, fmpq_mat
@@ -20,13 +20,15 @@ from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask, Normalization
 from attncert.constructions.network.composed import Gated, Group
 from attncert.constructions.network.network import Network
+from attncert.constructions.network.positional import GeneralAttention, HeadNorm, Positions, Rotary
 from attncert.constructions.numerals import numeral
 
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
 # Kinds of blocks, and the attribute of each key.
 _KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward,
                               "normalization": Normalization, "gated": Gated,
-                              "group": Group}  # fmt: skip
+                              "group": Group, "positions": Positions,
+                              "general-attention": GeneralAttention}  # fmt: skip
 _KEYS: dict[type[Any], dict[str, str]] = {
     Attention: {"of": "of", "rule": "rule", "logit_unit": "unit", "heads": "heads",
                 "output": "output", "mask": "mask", "residual": "residual"},
@@ -34,8 +36,13 @@ _KEYS: dict[type[Any], dict[str, str]] = {
     Normalization: {x: x for x in ("of", "centred", "epsilon", "gain", "bias", "residual")},
     Gated: {x: x for x in ("of", "activation", "gate", "gate_bias", "weights", "bias", "residual")},
     Group: {x: x for x in ("of", "blocks", "residual")},
+    Positions: {x: x for x in ("of", "table", "query_place", "residual")},
+}  # fmt: skip
+_KEYS[GeneralAttention] = _KEYS[Attention] | {"root": "scale_root"} | {
+    x: x for x in ("norm", "rotary", "cap", "slopes", "tables", "sinks", "query_place")
 }  # fmt: skip
 _HEAD = ("key", "query", "value")
+_NORM, _ROTARY = ("epsilon", "query_gain", "key_gain"), ("unit", "frequencies")
 
 
 def as_json(network: Network) -> list[dict[str, Any]]:
@@ -58,6 +65,7 @@ def _blocks_as_json(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     return [
         {"kind": kind_of(x)}
         | {key: _written(key, getattr(x, name)) for key, name in _KEYS[type(x)].items()}
+        | ({"heads": _tied(x.heads)} if isinstance(x, GeneralAttention) else {})
         for x in blocks
     ]
 
@@ -84,7 +92,7 @@ def of_json(blocks: Any) -> Network:
     >>> of_json([{"kind": "convolution"}])
     Traceback (most recent call last):
     attncert.InputError: block 1: kind: must be one of: attention, feed-forward, normalization, \
-gated, group, not 'convolution'
+gated, group, positions, general-attention, not 'convolution'
     """
     return Network(_blocks(blocks, "network"))
 
@@ -100,10 +108,15 @@ def _written(key: str, part: Any) -> Any:
         return _blocks_as_json(part)
     if key == "heads":
         return [{x: _written(x, getattr(head, x)) for x in _HEAD} for head in part]
+    if key == "tables":
+        return part and [_written("table", x) for x in part]
+    if isinstance(part, (HeadNorm, Rotary)):
+        names = _NORM if key == "norm" else _ROTARY
+        return {x: _written(x, getattr(part, x)) for x in names}
     if isinstance(part, fmpq_mat):
         rows = [[numeral(x) for x in row] for row in part.tolist()]
         return rows[0] if key in _ROWS else rows
-    if key == "epsilon":
+    if isinstance(part, fmpq):
         return numeral(part)
     return [list(map(int, row)) for row in part] if isinstance(part, tuple) else part
 
@@ -114,6 +127,8 @@ def _block(block: Any, where: str) -> Block:
         if kind not in _KINDS:
             raise InputError("kind", f"one of: {', '.join(_KINDS)}", repr(kind))
         keys = _KEYS[_KINDS[kind]]
+        if kind == "general-attention":
+            block = block | {"heads": _untied(block.get("heads"))}
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", odd_key(block, ("kind", *keys)))
         parts = {
@@ -131,6 +146,33 @@ def _flag(flag: Any, key: str) -> bool:
     return flag
 
 
+def _tied(heads: Sequence[Head]) -> list[dict[str, Any]]:
+    """Heads whose key or value is that of an earlier head have its number instead."""
+    written: list[dict[str, Any]] = _written("heads", heads)
+    for name in ("key", "value"):
+        whole = [head[name] for head in written]
+        for number, head in enumerate(written):
+            first = whole.index(head[name])
+            head[name] = whole[first] if first == number else first
+    return written
+
+
+def _untied(heads: Any) -> Any:
+    """Heads with the keys and values of earlier heads instead of their numbers."""
+    if not isinstance(heads, list) or not all(isinstance(head, dict) for head in heads):
+        return heads
+    made = [dict(head) for head in heads]
+    for number, head in enumerate(made):
+        for name in ("key", "value"):
+            earlier = head.get(name)
+            if type(earlier) is int and not 0 <= earlier < number:
+                must = "a matrix, or the number of an earlier head, counted from 0"
+                raise InputError(f"heads: {name}", must, earlier)
+            if type(earlier) is int:
+                head[name] = made[earlier][name]
+    return made
+
+
 def _heads(heads: Any, key: str) -> tuple[Head, ...]:
     if not isinstance(heads, list):
         raise InputError(key, "a list of objects with key, query and value", describe(heads))
@@ -146,6 +188,26 @@ def _matrix(rows: Any, key: str) -> fmpq_mat:
     if len(array.shape) != 2 or 0 in array.shape:
         raise InputError(key, "a matrix, no size 0", f"of shape {array.shape}")
     return array.matrix()
+
+
+def _or_null(reader: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    return lambda part, key: None if part is None else reader(part, key)
+
+
+def _record(kind: Callable[..., Any], keys: tuple[str, ...]) -> Callable[[Any, str], Any]:
+    def read(part: Any, key: str) -> Any:
+        if not isinstance(part, dict) or set(part) != set(keys):
+            got = odd_key(part, keys) if isinstance(part, dict) else describe(part)
+            raise InputError(key, f"null, or an object with {', '.join(keys)}", got)
+        return kind(**{x: _READERS[x](part[x], x) for x in keys})
+
+    return _or_null(read)
+
+
+def _tables(tables: Any, key: str) -> tuple[fmpq_mat, ...]:
+    if not isinstance(tables, list):
+        raise InputError(key, "null, or a list with a matrix for each head", describe(tables))
+    return tuple(_matrix(table, key) for table in tables)
 
 
 def _number(number: Any, key: str) -> fmpq:
@@ -170,7 +232,12 @@ def _mask(mask: Any, key: str) -> Mask:
     return tuple(tuple(map(bool, row)) for row in rows)
 
 
-_READERS = {"heads": _heads, "output": _matrix, "weights": _matrix, "bias": _row, "mask": _mask,
-            "residual": _flag, "centred": _flag, "epsilon": _number, "gain": _row,
-            "gate": _matrix, "gate_bias": _row, "blocks": _blocks}  # fmt: skip
-_ROWS = [key for key, reader in _READERS.items() if reader is _row]
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "heads": _heads, "mask": _mask, "blocks": _blocks, "unit": lambda part, _: part,
+    "residual": _flag, "centred": _flag, "epsilon": _number, "cap": _or_null(_number),
+    "slopes": _or_null(_row), "sinks": _or_null(_row), "tables": _or_null(_tables),
+    "norm": _record(HeadNorm, _NORM), "rotary": _record(Rotary, _ROTARY),
+    **dict.fromkeys(("output", "weights", "gate", "table"), _matrix),
+    **dict.fromkeys(("bias", "gain", "gate_bias", *_NORM[1:], "frequencies"), _row),
+}  # fmt: skip
+_ROWS = [key for key, reader in _READERS.items() if reader is _row] + ["slopes", "sinks"]

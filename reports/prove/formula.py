@@ -13,6 +13,7 @@ from flint import fmpq_mat
 
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Normalization
 from attncert.constructions.network.composed import Gated, Group
+from attncert.constructions.network.positional import GeneralAttention, Positions
 
 _ACTIVATIONS = {"identity": "{}", "relu": r"\max(0,\;{})", "threshold": r"\mathbb{{1}}[{}\ge 0]",
                 "silu": r"\mathrm{{SiLU}}({})", "gelu": r"\mathrm{{GELU}}({})",
@@ -85,9 +86,28 @@ def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
     return value, f"the heads are concatenated, {', '.join(sizes)}{mask}"
 
 
+def _general(block: GeneralAttention, k: str, before: str) -> tuple[str, str]:
+    value, where = _attention(block, k, before)
+    parts = {
+        "RMSNorm of queries and keys": block.norm,
+        "rotation of both by place": block.rotary,
+        rf"division by $\sqrt{{{block.scale_root}}}$": block.scale_root > 1 or None,
+        f"soft cap {block.cap}": block.cap,
+        "slopes": block.slopes,
+        "tables": block.tables,
+        "sinks": block.sinks,
+    }
+    named = ", ".join(name for name, part in parts.items() if part is not None)
+    return value, f"{where}; the logits with, in this order: {named or 'no more parts'}"
+
+
+def _positions(block: Positions, k: str, before: str) -> tuple[str, str]:
+    return f"P_{{{k}}}(i)", f"$i$ is the place, and the table $P_{{{k}}}$ is {_size([block.table])}"
+
+
 _FORMULAS: dict[type[Block], Callable[[Any, str, str], tuple[str, str]]] = {
     Attention: _attention, FeedForward: _feed_forward, Normalization: _normalization,
-    Gated: _gated, Group: _group,
+    Gated: _gated, Group: _group, GeneralAttention: _general, Positions: _positions,
 }  # fmt: skip
 
 

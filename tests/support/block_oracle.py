@@ -7,6 +7,7 @@ vector is computed by itself.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -16,6 +17,12 @@ DIGITS = 60
 
 
 def real(text: Any) -> Any:
+    """The number at the present precision."""
+    return _real(text, mpmath.mp.prec)
+
+
+@cache
+def _real(text: Any, precision: int) -> Any:
     x = Fraction(text)
     return mpmath.mpf(x.numerator) / x.denominator
 
@@ -61,8 +68,64 @@ def normalized(x: Vector, epsilon: str, gain: Any) -> Vector:
     return [y / root * g for y, g in zip(x, vector(gain), strict=True)]
 
 
+def rotated(x: Vector, rotary: Any, place: int) -> Vector:
+    """The pairs as complex numbers, times e^(i angle)."""
+    turn = 2 * mpmath.pi if rotary["unit"] == "turn" else 1
+    made = []
+    for j, frequency in enumerate(rotary["frequencies"]):
+        z = mpmath.mpc(*x[2 * j : 2 * j + 2]) * mpmath.expj(turn * real(frequency) * place)
+        made += [z.real, z.imag]
+    return made
+
+
+def projected(block: Any, x: Vector, h: int, name: str, place: int) -> Vector:
+    weights = block["heads"][h][name]
+    y = times(x, block["heads"][weights][name] if isinstance(weights, int) else weights)
+    if block["norm"] and name != "value":
+        y = normalized(y, block["norm"]["epsilon"], block["norm"][f"{name}_gain"])
+    return rotated(y, block["rotary"], place) if block["rotary"] and name != "value" else y
+
+
+def attended(block: Any, x: Vector, tokens: list[Vector], place: int, row: int) -> Vector:
+    made, mask, start = [mpmath.mpf(0)] * len(block["output"][0]), block["mask"], 0
+    for h in range(len(block["heads"])):
+        query, logits, values = projected(block, x, h, "query", place), [], []
+        for i, token in enumerate(tokens):
+            hidden = i > row >= 0 if mask == "causal" else mask and not mask[row][i]
+            if hidden:
+                continue
+            key = projected(block, token, h, "key", i)
+            z = sum(a * b for a, b in zip(query, key, strict=True)) / mpmath.sqrt(block["root"])
+            z = real(block["cap"]) * mpmath.tanh(z / real(block["cap"])) if block["cap"] else z
+            z -= real(block["slopes"][h]) * abs(place - i) if block["slopes"] else 0
+            z += real(block["tables"][h][place][i]) if block["tables"] else 0
+            logits.append(z)
+            values.append(projected(block, token, h, "value", i))
+        total = [mpmath.mpf(0)] * len(values[0])
+        for share, value in zip(shares(block, h, logits), values, strict=False):
+            total = plus(total, [share * y for y in value])
+        made = plus(made, times(total, block["output"][start : start + len(total)]))
+        start += len(total)
+    return made
+
+
+def shares(block: Any, h: int, logits: Vector) -> Vector:
+    """The weights; with a sink, one more at the end."""
+    logits = [*logits, real(block["sinks"][h])] if block["sinks"] else logits
+    if block["rule"] == "linear":
+        return logits
+    if block["rule"] == "hardmax":
+        return [mpmath.mpf(x == max(logits)) / logits.count(max(logits)) for x in logits]
+    powers = [(2 if block["logit_unit"] == "ln 2" else mpmath.e) ** x for x in logits]
+    return [x / sum(powers) for x in powers]
+
+
 def changed(block: Any, x: Vector, tokens: list[Vector], place: int, row: int) -> Vector:
     """The block's result for the vector at a place; row: its row of a mask."""
+    if block["kind"] == "positions":
+        return vector(block["table"][place])
+    if block["kind"] == "general-attention":
+        return attended(block, x, tokens, place, row)
     if block["kind"] == "feed-forward":
         read = [y for some in (x, *tokens) for y in some] if block["of"] == "row" else x
         return fed(block, read, "weights", "bias", block["activation"])

@@ -1,127 +1,26 @@
 """The arithmetics in which `network.py` evaluates blocks: functions of vectors.
 
-An exact vector is (integers, unit), integers over one positive unit; a vector of balls, with the
-true exponential, is (centres, radii), as in `near.py`. `Mixed` has both kinds: results from exact
-vectors are exact, unless a softmax is not rational or a number grows too long.
+An exact vector is that of `exact.py`; a vector of balls, with the true exponential, is (centres,
+radii), as in `near.py`. `Mixed` has both kinds: results from exact vectors are exact, unless they
+are not rational or a number grows too long.
 """
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
     raise SystemExit(2)
 
-from collections import namedtuple
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from math import gcd, isqrt
+from math import isqrt
 from typing import Any
 
-from .functions import Functions, centred, normalized
-from .limits import MAX_BITS, SHORT, Limits, Rejected, need
+from .exact import Exact, Map
+from .functions import Functions, around, centred, normalized
+from .limits import Limits, Rejected, need
 from .near import Balls
 
-# Columns of integers over `unit`: a map of vectors, the last entry of each column a bias.
-Map = namedtuple("Map", "columns unit")
 LONGEST = 2**14  # bits of an exact number, if balls may replace it
-
-
-class Exact:
-    def __init__(self, limits: Limits, longest: int = MAX_BITS) -> None:
-        self.limits, self.dot, self.product = limits, limits.dot, limits.product
-        self.longest = longest
-
-    def vector(self, entries: list[int], unit: int) -> Any:
-        """The vector in lowest terms."""
-        bits = max(x.bit_length() for x in [unit, *entries])
-        self.limits.allow(bits, len(entries))
-        self.limits.divide(bits, bits)
-        common = gcd(unit, *entries)
-        self.limits.long |= bits > SHORT
-        return [x // common for x in entries], unit // common
-
-    def mapped(self, vector: Any, by: Map) -> Any:
-        entries, unit = vector
-        wide = [*entries, unit]
-        return self.vector([self.dot(wide, c) for c in by.columns], self.product(unit, by.unit))
-
-    def on_one_unit(self, vectors: list[Any]) -> tuple[list[list[int]], int]:
-        unit = 1
-        for _, below in vectors:
-            unit = self.limits.lcm(unit, below)
-        return [[self.product(x, unit // below) for x in row] for row, below in vectors], unit
-
-    def joined(self, vectors: list[Any]) -> Any:
-        """The concatenation."""
-        rows, unit = self.on_one_unit(vectors)
-        return [x for row in rows for x in row], unit
-
-    def added(self, vectors: list[Any]) -> Any:
-        rows, unit = self.on_one_unit(vectors)
-        return self.vector([sum(column) for column in zip(*rows, strict=True)], unit)
-
-    def times(self, one: Any, other: Any) -> Any:
-        """The products, number by number."""
-        pairs = zip(one[0], other[0], strict=True)
-        return self.vector([self.product(*pair) for pair in pairs], self.product(one[1], other[1]))
-
-    def products(self, vector: Any, rows: list[Any]) -> Any:
-        """The products of one vector with each of the rows: the logits."""
-        (x, unit), (table, below) = vector, self.on_one_unit(rows)
-        return [self.dot(x, row) for row in table], self.product(unit, below)
-
-    def mean(self, weights: Any, rows: list[Any]) -> Any:
-        (w, unit), (table, below) = weights, self.on_one_unit(rows)
-        columns = zip(*table, strict=True)
-        return self.vector([self.dot(w, c) for c in columns], self.product(unit, below))
-
-    def softmax(self, logits: Any, in_ln_2: bool) -> Any:
-        """A shift of all logits changes nothing, so only their differences must be integers."""
-        (x, unit), low = logits, min(logits[0])
-        above = [k - low for k in x]
-        self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
-        rational = not any(k % unit for k in above) if in_ln_2 else not any(above)
-        need(rational, "a softmax is not rational: logits differ by no integers / ln 2", "wrong")
-        above = [k // unit for k in above]
-        need(max(above) <= self.longest, "a power of 2 is too long", "over limit")
-        self.limits.allow(max(above), len(above))
-        self.limits.long |= max(above) > SHORT
-        powers = [1 << k for k in above]
-        return powers, sum(powers)
-
-    def hardmax(self, logits: Any) -> Any:
-        top = max(logits[0])
-        ties = [int(x == top) for x in logits[0]]
-        return ties, sum(ties)
-
-    def relu(self, vector: Any) -> Any:
-        return [max(x, 0) for x in vector[0]], vector[1]
-
-    def threshold(self, vector: Any) -> Any:
-        return [int(x >= 0) for x in vector[0]], 1
-
-    def smooth(self, vector: Any, name: str) -> Any:
-        """SiLU and GELU are 0 at 0, and irrational at other rational numbers."""
-        need(not any(vector[0]), f"{name} is not rational", "wrong")
-        return vector
-
-    def normalized(self, vector: Any, one: Any) -> Any:
-        """X sqrt(n q / D), as in `functions.normalized`: rational for X = 0 or a square n q / D."""
-        x, unit = vector
-        if one.centred:
-            x, _, unit = centred(x, [0] * len(x), unit)
-        x, unit = self.vector(x, unit)
-        (p, q), n, times = one.epsilon, len(x), self.product
-        below = times(q, self.dot(x, x)) + times(n * p, times(unit, unit))
-        need(below > 0, "a normalization divides by 0", "wrong")
-        self.limits.divide(below.bit_length(), below.bit_length())
-        common = gcd(n * q, below)
-        squares = n * q // common, below // common
-        roots = [isqrt(k) for k in squares] if any(x) else [1, 1]
-        rational = not any(x) or all(k * k == z for k, z in zip(roots, squares, strict=True))
-        need(rational, "a normalization is not rational", "wrong")
-        gained = [times(times(k, roots[0]), g) for k, g in zip(x, one.gain, strict=True)]
-        made = [y + times(b, roots[1]) for y, b in zip(gained, one.bias, strict=True)]
-        return self.vector(made, times(roots[1], one.unit))
 
 
 class Enclosed:
@@ -183,6 +82,22 @@ class Enclosed:
         self.balls.limits.allow(3 * longest, len(vector[0]))
         function = getattr(self.functions, name.replace("-", "_"))
         return pairs([function(ball) for ball in zip(*vector, strict=True)])
+
+    def over_root(self, vector: Any, square: int) -> Any:
+        """Times sqrt(2^2P / square), between an integer root and the next integer."""
+        low = isqrt((1 << 2 * self.balls.P) // square)
+        factor = around(low, low + 1)
+        return pairs([self.balls.product(x, factor) for x in zip(*vector, strict=True)])
+
+    def capped(self, vector: Any, cap: Any) -> Any:
+        longest = max(x.bit_length() for x in (*vector[0], *vector[1], *cap))
+        self.balls.limits.allow(3 * longest, len(vector[0]))
+        return pairs([self.functions.capped(x, *cap) for x in zip(*vector, strict=True)])
+
+    def rotation(self, radians: bool, angles: Any) -> Any:
+        turns = [self.functions.turn(p, q, radians) for p, q in angles]
+        cosines, sines = zip(*turns, strict=True)
+        return pairs(cosines), pairs(sines)
 
     def normalized(self, balls: Any, one: Any) -> Any:
         """balls: centres, radii, and the unit of both."""
@@ -249,11 +164,15 @@ class Mixed:
     def mean(self, weights: Any, rows: list[Any]) -> Any:
         return self.on_all([weights, *rows], lambda on, x: on.mean(x[0], x[1:]))
 
+    def exact_or(self, balls: Any, vector: Any, operation: Callable[[Any, Any], Any]) -> Any:
+        """The operation on an exact vector, or on balls if it is not rational, or too long."""
+        if is_exact(vector):
+            with suppress(Rejected):
+                return self.shortened(operation(self.exact, vector))
+        return operation(self.balls, balls(vector))
+
     def softmax(self, logits: Any, in_ln_2: bool) -> Any:
-        if is_exact(logits):
-            with suppress(Rejected):  # not rational, or too long
-                return self.shortened(self.exact.softmax(logits, in_ln_2))
-        return self.balls.softmax(self.enclosed(logits), in_ln_2)
+        return self.exact_or(self.enclosed, logits, lambda on, x: on.softmax(x, in_ln_2))
 
     def hardmax(self, logits: Any) -> Any:
         return self.exact_points(self.on_all([logits], lambda on, x: on.hardmax(*x)))
@@ -265,16 +184,21 @@ class Mixed:
         return self.exact_points(self.on_all([vector], lambda on, x: on.threshold(*x)))
 
     def smooth(self, vector: Any, name: str) -> Any:
-        if is_exact(vector):
-            with suppress(Rejected):  # not rational
-                return self.exact.smooth(vector, name)
-        return self.balls.smooth(self.enclosed(vector), name)
+        return self.exact_or(self.enclosed, vector, lambda on, x: on.smooth(x, name))
 
     def normalized(self, vector: Any, one: Any) -> Any:
-        if is_exact(vector):
-            with suppress(Rejected):  # not rational, or too long
-                return self.shortened(self.exact.normalized(vector, one))
-        return self.balls.normalized(self.around(vector), one)
+        return self.exact_or(self.around, vector, lambda on, x: on.normalized(x, one))
+
+    def over_root(self, vector: Any, square: int) -> Any:
+        return self.exact_or(self.enclosed, vector, lambda on, x: on.over_root(x, square))
+
+    def capped(self, vector: Any, cap: Any) -> Any:
+        return self.exact_or(self.enclosed, vector, lambda on, x: on.capped(x, cap))
+
+    def rotation(self, radians: bool, angles: Any) -> Any:
+        with suppress(Rejected):  # not rational
+            return self.exact.rotation(radians, angles)
+        return self.balls.rotation(radians, angles)
 
     def around(self, vector: Any) -> Any:
         """Centres, radii, and the unit of both."""

@@ -7,7 +7,7 @@ if __name__ == "__main__":
 from collections import namedtuple
 from typing import Any
 
-from .arithmetic import Map
+from .exact import Map
 from .limits import Limits, need
 from .reading import Table, numbers, typed
 
@@ -17,11 +17,20 @@ KEYS = {
     "normalization": "kind of centred epsilon gain bias residual",
     "gated": "kind of activation gate gate_bias weights bias residual",
     "group": "kind of blocks residual",
+    "positions": "kind of table query_place residual",
+    "general-attention": "kind of rule logit_unit root heads norm rotary cap slopes tables sinks "
+    "output mask query_place residual",
 }
 SMOOTH = "silu", "gelu", "gelu-tanh"
 ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
 Head = namedtuple("Head", "key query out")
-Attention = namedtuple("Attention", "of rule unit heads mask residual")
+# parts: those of general attention, else None.
+Attention = namedtuple("Attention", "of rule unit heads mask residual parts")
+# norms, of queries and keys, rotary, cap, slopes, tables and sinks: None if there are none.
+# across: the map to what is added in a rotation, times the sine. next: 1 if the query is at the
+# place after the last token, else 0.
+General = namedtuple("General", "root norms rotary across cap slopes tables sinks next")
+Positions = namedtuple("Positions", "of table next residual")
 FeedForward = namedtuple("FeedForward", "of activation map residual")
 Normalization = namedtuple("Normalization", "of centred epsilon gain bias unit residual")
 Gated = namedtuple("Gated", "of activation gate map residual")
@@ -50,13 +59,18 @@ def block(limits: Limits, one: Any) -> Any:
         return Group(one["of"], [block(limits, x) for x in one["blocks"]], residual)
     if kind == "normalization":
         return normalization(limits, one, residual)
+    if kind == "positions":
+        table = shaped(limits, one["table"], "table")
+        return Positions(one["of"], table, is_next(one), residual)
     rule, unit = one["rule"], one["logit_unit"]
     need(rule in ("softmax", "hardmax", "linear"), "rule must be softmax, hardmax or linear")
     units = ("ln 2", "1") if rule == "softmax" else (None,)
     need(unit in units, f"logit_unit must be one of {units}")
     heads, start = [], 0
     output = shaped(limits, one["output"], "output")
-    for head in typed(one["heads"], list, "heads", "key query value"):
+    tied = typed(one["heads"], list, "heads", "key query value")
+    tied = untied(tied) if kind == "general-attention" else tied
+    for head in tied:
         V = shaped(limits, head["value"], "value")
         width = len(V.rows[0])
         need(start + width <= len(output.rows), "output must have a row for each of the values")
@@ -68,14 +82,68 @@ def block(limits: Limits, one: Any) -> Any:
         heads.append(Head(key, query, Map(out, unit_out)))
         start += width
     need(heads and start == len(output.rows), "output must have a row for each of the values")
-    return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual)
+    parts = general(limits, one, heads) if kind == "general-attention" else None
+    return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual, parts)
+
+
+def untied(heads: Any) -> Any:
+    """Heads with the matrices of earlier heads, where they hold the number of one."""
+    made: list[Any] = []
+    for head in heads:
+        for name in ("key", "value"):
+            if type(head[name]) is int:
+                need(0 <= head[name] < len(made), f"{name} must be the number of an earlier head")
+                head = head | {name: made[head[name]][name]}
+        made.append(head)
+    return made
+
+
+def general(limits: Limits, one: Any, heads: Any) -> General:
+    H, wide = len(heads), len(heads[0].query.columns)
+    even = all(len(head.query.columns) == wide for head in heads)
+    root = typed(one["root"], int, "root")
+    need(root > 0, "root must be above 0")
+    norms = rotary = across = cap = tables = None
+    if one["norm"] is not None:
+        norm = typed(one["norm"], dict, "norm", "epsilon query_gain key_gain")
+        plain = {"centred": False, "epsilon": norm["epsilon"], "bias": ["0"] * wide, "of": "all"}
+        gains = norm["query_gain"], norm["key_gain"]
+        norms = [normalization(limits, plain | {"gain": x}, False) for x in gains]
+        need(even, "norm needs queries of equal widths")
+    if one["rotary"] is not None:
+        rotary = typed(one["rotary"], dict, "rotary", "unit frequencies")
+        need(rotary["unit"] in ("turn", "radian"), "rotary.unit must be turn or radian")
+        need(even and wide % 2 == 0, "rotary needs queries of equal and even widths")
+        (row,), unit, _ = numbers(limits, [rotary["frequencies"]], "frequencies", 1, wide // 2)
+        rotary = rotary["unit"] == "radian", [p for p in row for _ in range(2)], unit
+        # The pair (x, y) is taken to (-y, x).
+        signs = [1 if i % 2 else -1 for i in range(wide)]
+        across = Map([[signs[i] * (j == i ^ 1) for j in range(wide + 1)] for i in range(wide)], 1)
+    if one["cap"] is not None:
+        (p,), q, _ = numbers(limits, [one["cap"]], "cap", 1)
+        need(p > 0, "cap must be above 0")
+        cap = p, q
+    slopes, sinks = (
+        None if one[name] is None else numbers(limits, one[name], name, H)
+        for name in ("slopes", "sinks")
+    )
+    need(sinks is None or one["rule"] != "linear", "linear attention must have no sinks")
+    if one["tables"] is not None:
+        tables = [shaped(limits, x, "tables") for x in typed(one["tables"], list, "tables")]
+        need(len(tables) == H, "tables must be one for each head")
+    return General(root, norms, rotary, across, cap, slopes, tables, sinks, is_next(one))
+
+
+def is_next(one: Any) -> int:
+    need(one["query_place"] in ("last", "next"), "query_place must be last or next")
+    return int(one["query_place"] == "next")
 
 
 def differentiable(limits: Limits, written: Any, unit: str) -> list[Any]:
     """The blocks of a claim about derivatives: affine maps, and softmax attention of this unit."""
     read = [block(limits, one) for one in written]
     for one, kind in zip(read, [x["kind"] for x in written], strict=True):
-        if type(one) is Attention:
+        if type(one) is Attention and one.parts is None:
             known = one.rule == "softmax" and one.unit == unit and one.mask in (None, "causal")
             need(known, f"attention must be softmax with logit_unit {unit!r}, unmasked or causal")
         else:
@@ -136,6 +204,9 @@ def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
             sizes, made = [len(x.columns[0]) - 1 for x in maps], len(one.map.columns)
         elif type(one) is Normalization:
             sizes, made = [len(one.gain)], len(one.gain)
+        elif type(one) is Positions:
+            sizes, made = [], len(one.table.rows[0])
+            need(len(one.table.rows) >= n + one.next, "table must have a row for each place")
         else:
             rows = None if one.mask in (None, "causal") else one.mask
             lines = n + 1 if every else 1
@@ -145,6 +216,9 @@ def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
             made = len(one.heads[0].out.columns)
             taken = {len(x.columns[0]) - 1 for head in one.heads for x in (head.key, head.out)}
             need(taken == {token}, "key and value must have a row for each entry of a token")
+            for table in (one.parts and one.parts.tables) or ():
+                fits = len(table.rows) >= n + one.parts.next and len(table.rows[0]) >= n
+                need(fits, "tables must have a row and a column for each place")
         fits = all(size == k for size in sizes for k in reads)
         need(fits, "weights must have a row for each entry of a vector")
         tokens = (tokens or made) if every else token

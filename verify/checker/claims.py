@@ -13,7 +13,7 @@ from . import (
     blocks,
     every_labelling,
     full_rank,
-    interpolation,
+    layer,
     near,
     nearest,
     network,
@@ -35,7 +35,7 @@ ClaimKind = namedtuple("ClaimKind", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 NETWORK = "examples context width labels"
 CLAIMS = {
-    "interpolation": ClaimKind("network groups", *LAYER, interpolation.parts, interpolation.judge),
+    "interpolation": ClaimKind("network groups", *LAYER, layer.parts, layer.judge),
     "full-rank": ClaimKind("network groups rank", *LAYER, full_rank.parts, full_rank.judge),
     "interpolation-near": ClaimKind("network near", *LAYER, near.parts, near.judge),
     "every-labelling": ClaimKind(
@@ -95,17 +95,17 @@ def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
         return cert
     network = typed(cert["network"], list, "network")
     need(network, "network must be one block or more")
-    layer = typed(network[-1], dict, "the last block of network", blocks.KEYS["attention"])
-    *plain, mask, residual = (layer[key] for key in ["kind", "of", "rule", "mask", "residual"])
+    last = typed(network[-1], dict, "the last block of network", blocks.KEYS["attention"])
+    *plain, mask, residual = (last[key] for key in ["kind", "of", "rule", "mask", "residual"])
     known = plain == ["attention", "query", "softmax"] and mask is None and residual is False
     need(known, "the last block must be attention of query by softmax, without mask and residual")
     unit = "1" if "near" in cert else "ln 2"
-    need(layer["logit_unit"] == unit, f"logit_unit of the last block must be {unit!r}")
-    heads = typed(layer["heads"], list, "heads", "key query value")
+    need(last["logit_unit"] == unit, f"logit_unit of the last block must be {unit!r}")
+    heads = typed(last["heads"], list, "heads", "key query value")
     if cert["claim"] == "full-rank":
-        none = all(x is None for x in [layer["output"], *(head["value"] for head in heads)])
+        none = all(x is None for x in [last["output"], *(head["value"] for head in heads)])
         need(none, "value and output must be null in full-rank")
-    return cert | {"layer": layer}
+    return cert | {"layer": last}
 
 
 def judge(cert: dict[str, Any], limits: Limits) -> str:

@@ -1,4 +1,5 @@
-"""Enclosures of SiLU, GELU (by the logistic and the normal distribution function), normalization.
+"""Enclosures of SiLU, GELU (by the logistic and the normal distribution function), soft caps,
+rotations and normalization.
 
 A bound at the point X / 2^P is a pair of integers around 2^P times the value. A function that does
 not fall is bounded on a ball by its values at both ends.
@@ -23,7 +24,7 @@ class Functions:
     def __init__(self, P: int, limits: Limits) -> None:
         self.P, self.limits, self.one = P, limits, 1 << P
         self.balls = Balls(P, limits)
-        self.pi = cache(self.pi_bounds)
+        self.pi, self.turn = cache(self.pi_bounds), cache(self.turn_bounds)
 
     def rising(self, bounds: Callable[[int], Any], ball: Any) -> tuple[int, int]:
         c, r = ball
@@ -86,6 +87,56 @@ class Functions:
         cube = product(product(ball, ball), ball)
         inner = self.balls.combination([10**6, 44_715], 10**6, list(zip(ball, cube, strict=True)))
         return product(ball, self.rising(self.logistic, product(root, inner)))
+
+    def capped(self, ball: Any, p: int, q: int) -> tuple[int, int]:
+        """c tanh(x / c) = c (2 s(2x / c) - 1) with c = p / q."""
+        combination = self.balls.combination
+        c, r = self.rising(self.logistic, combination([2 * q], p, ((ball[0],), (ball[1],))))
+        return combination([p], q, ((2 * c - self.one,), (2 * r,)))
+
+    def turn_bounds(self, p: int, q: int, radians: bool) -> Any:
+        """Balls of the cosine and the sine of p / q turns or radians.
+
+        Less k quarter turns the angle t is between 0 and a quarter turn, up to the error of pi.
+        A quarter turn takes (cos, sin) to (-sin, cos). With W bits, t is between T / 2^W and
+        (T + R) / 2^W, and |cos t - cos x|, |sin t - sin x| <= |t - x|.
+        """
+        bits = max(p.bit_length() - q.bit_length(), 0) if radians else 0
+        W = self.P + SPARE + bits
+        self.limits.allow(p.bit_length() + q.bit_length() + 2 * W)
+        self.limits.divide(p.bit_length() + W, q.bit_length())
+        low, high = self.pi(W)
+        if radians:
+            k = (2 * p << W) // (q * low)
+            least, most = sorted((k * low, k * high))
+            ends = [(p << W) // q - up(most, 2), up(p << W, q) - least // 2]
+        else:
+            k, rest = divmod(4 * p, q)
+            ends = [low * rest // (2 * q), up(high * rest, 2 * q)]
+        T, R = ends[0], ends[1] - ends[0]
+        cosine, sine, error = self.series(abs(T), W)
+        pair = [cosine, sine if T >= 0 else -sine]
+        for _ in range(k % 4):
+            pair = [-pair[1], pair[0]]
+        radius = up(error + R, 1 << (W - self.P)) + 1
+        return [(x >> (W - self.P), radius) for x in pair]
+
+    def series(self, X: int, W: int) -> tuple[int, int, int]:
+        """2^W cos x and 2^W sin x for x = X / 2^W from 0 to 2, with a bound on both errors.
+
+        Term k of e^(ix), x^k / k!, is computed from the one before and rounded down: it errs by
+        e_k <= e_(k-1) x / k + 2, so e_1 = 0, e_2 <= 2, e_3 <= 10/3, and all are below 4. The first
+        term that is 0 here is then below 4, and each later one is at most half the one before,
+        since k > 2 or x is tiny: together they are below 8.
+        """
+        need(X <= 2 << W, "an angle is out of range", "over limit")
+        k, term, sums = 0, 1 << W, [0, 0]
+        while term:
+            self.limits.on_time()
+            sums[k % 2] += term if k % 4 < 2 else -term
+            k += 1
+            term = (term * X >> W) // k
+        return sums[0], sums[1], 4 * k + 8
 
     def pi_bounds(self, W: int) -> tuple[int, int]:
         """Machin: pi = 16 arctan(1/5) - 4 arctan(1/239), with arctan(1/q) = 1/q - 1/(3 q^3) + ...

@@ -1,4 +1,4 @@
-"""An attention layer, its logits and its saturation.
+"""An attention layer, its logits and its saturation; the claim "interpolation".
 
 Head h gives example t, with context E (rows are tokens) and query e, the logits ln 2 * k, where
 k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
@@ -12,11 +12,12 @@ from collections import Counter, namedtuple
 from typing import Any
 
 from .limits import Limits, need
-from .reading import MAX_ITEMS, Table, dims, numbers, typed
+from .reading import MAX_ITEMS, Table, all_of, dims, numbers, typed
 
 # Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`; the
 # tables of contexts, queries, keys and query weights; `bits` and `own` of saturation, or None.
 Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturation")
+Parts = namedtuple("Parts", "layer values output labels")
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
@@ -127,3 +128,59 @@ def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
                 need(near, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
             pairs += 1
     return f"; 1-p < 2^-{bits} in pairs of a head and an example: {pairs}"
+
+
+# The claim that the outputs equal the labels, exactly.
+
+
+def parts(cert: Any, limits: Limits) -> Parts:
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
+    layer = attention(limits, cert)
+    values = [head["value"] for head in cert["layer"]["heads"]]
+    return Parts(
+        layer,
+        numbers(limits, values, "value", H, d, d_v),
+        numbers(limits, cert["layer"]["output"], "output", H * d_v, m),
+        numbers(limits, cert["data"]["labels"], "labels", T, m),
+    )
+
+
+def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
+    layer, V, W, labels = parts
+    limits.allow(V.bits + W.bits + d_v.bit_length(), H * d * m)
+    maps = []  # for each head and label: value @ output, of its width
+    for h, rows in enumerate(V.rows):
+        columns = list(zip(*W.rows[h * d_v : (h + 1) * d_v], strict=True))
+        by_row = []
+        for row in rows:
+            limits.on_time()
+            by_row.append([limits.dot(row, column) for column in columns])
+        maps.append(list(zip(*by_row, strict=True)))
+    unit = limits.product(V.unit, W.unit)
+    for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
+        terms, bits = [], layer.tables[0].bits  # of the common denominator, at least
+        for x, rows in zip(logits, maps, strict=True):
+            bits += max(x)
+            limits.allow(bits, len(x) + d + m)
+            weights = [often << k for k, often in zip(x, times, strict=True)]
+            z = [limits.dot(weights, column) for column in columns]
+            terms.append(([limits.dot(z, row) for row in rows], layer.unit * sum(weights)))
+        outputs, common = added(limits, terms)
+        common = limits.product(common, unit)
+        pairs = zip(outputs, labels.rows[t], strict=True)
+        equal = all(limits.product(x, labels.unit) == limits.product(y, common) for x, y in pairs)
+        need(equal, f"the output of example {t} is not its label", "wrong")
+    more = saturated(limits, cert, layer)
+    return f"the outputs equal the labels of {all_of(T)}, exactly{more}"
+
+
+def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int], int]:
+    """The sum of fractions, each some numerators over one denominator; by halves, so that the
+    factors have similar lengths."""
+    if len(terms) == 1:
+        return terms[0]
+    half, product = len(terms) // 2, limits.product
+    (x, s), (y, r) = added(limits, terms[:half]), added(limits, terms[half:])
+    pairs = zip(x, y, strict=True)
+    return [product(a, r) + product(b, s) for a, b in pairs], product(s, r)

@@ -14,8 +14,19 @@ from collections import namedtuple
 from functools import cached_property
 from typing import Any
 
-from .arithmetic import LONGEST, Exact, Mixed
-from .blocks import SMOOTH, Attention, FeedForward, Gated, Group, Normalization, block, widths
+from .arithmetic import LONGEST, Mixed
+from .blocks import (
+    SMOOTH,
+    Attention,
+    FeedForward,
+    Gated,
+    Group,
+    Normalization,
+    Positions,
+    block,
+    widths,
+)
+from .exact import Exact
 from .layer import contexts_of, width_of
 from .limits import MAX_BITS, Limits, need
 from .near import GUARD
@@ -52,8 +63,11 @@ def parts(cert: Any, limits: Limits) -> Parts:
 # Evaluating.
 
 
-def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -> Any:
-    """The block applied to the vector. mask: the tokens it attends to; None: all."""
+def changed(
+    on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any, place: int | None
+) -> Any:
+    """The block applied to the vector. mask: the tokens it attends to; None: all. place: None for
+    the query."""
     if type(one) is FeedForward:
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
         new = activated(on, new, one.activation)
@@ -62,18 +76,65 @@ def changed(on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any) -
         new = on.times(gate, on.mapped(vector, one.map))
     elif type(one) is Normalization:
         new = on.normalized(vector, one)
+    elif type(one) is Positions:
+        where = len(tokens) - 1 + one.next if place is None else place
+        new = on.vector(one.table.rows[where], one.table.unit)
     else:
         attended = [i for i in range(len(tokens)) if mask is None or mask[i]]
         new = []
-        for head, key in zip(one.heads, keys, strict=True):
-            weights = on.products(on.mapped(vector, head.query), [key[i] for i in attended])
+        for h, head in enumerate(one.heads):
+            seen, rows = [keys[h][i] for i in attended], [tokens[i] for i in attended]
+            if one.parts is None:
+                weights = on.products(on.mapped(vector, head.query), seen)
+            else:
+                where = len(tokens) - 1 + one.parts.next if place is None else place
+                weights = general(on, one, h, vector, where, seen, attended)
+            if one.parts and one.parts.sinks:  # the weight of a token 0
+                rows = [*rows, on.vector([0] * (len(head.out.columns[0]) - 1), 1)]
             if one.rule == "softmax":
                 weights = on.softmax(weights, one.unit == "ln 2")
             elif one.rule == "hardmax":
                 weights = on.hardmax(weights)
-            new.append(on.mapped(on.mean(weights, [tokens[i] for i in attended]), head.out))
+            new.append(on.mapped(on.mean(weights, rows), head.out))
         new = on.added(new)
     return on.added([new, vector]) if one.residual else new
+
+
+def prepared(on: Any, parts: Any, which: int, vector: Any, place: int) -> Any:
+    """A projected query (which: 0) or key (1) at a place, normalized and rotated: each pair
+    (x, y) becomes (x cos a - y sin a, x sin a + y cos a)."""
+    if parts.norms:
+        vector = on.normalized(vector, parts.norms[which])
+    if parts.rotary is None:
+        return vector
+    radians, frequencies, unit = parts.rotary
+    angles = [(on.limits.product(p, place), unit) for p in frequencies]
+    cosines, sines = on.rotation(radians, angles)
+    across = on.mapped(vector, parts.across)
+    return on.added([on.times(vector, cosines), on.times(across, sines)])
+
+
+def general(
+    on: Any, one: Any, h: int, vector: Any, place: int, keys: Any, attended: list[int]
+) -> Any:
+    """The logits of head h for a vector at a place, in the order of docs/certificate.md."""
+    parts, query = one.parts, on.mapped(vector, one.heads[h].query)
+    logits = on.products(prepared(on, parts, 0, query, place), keys)
+    if parts.root > 1:
+        logits = on.over_root(logits, parts.root)
+    if parts.cap:
+        logits = on.capped(logits, parts.cap)
+    more = []
+    if parts.slopes:
+        slope = parts.slopes.rows[h]
+        more.append(on.vector([-slope * abs(place - i) for i in attended], parts.slopes.unit))
+    if parts.tables:
+        table = parts.tables[h]
+        more.append(on.vector([table.rows[place][i] for i in attended], table.unit))
+    logits = on.added([logits, *more]) if more else logits
+    if parts.sinks:
+        logits = on.joined([logits, on.vector([parts.sinks.rows[h]], parts.sinks.unit)])
+    return logits
 
 
 def activated(on: Any, vector: Any, activation: str) -> Any:
@@ -88,6 +149,8 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
     for one in blocks:
         attends, n = type(one) is Attention, len(tokens)
         keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
+        if attends and one.parts:
+            keys = [[prepared(on, one.parts, 1, x, i) for i, x in enumerate(row)] for row in keys]
         if type(one) is Group:
             keys = list(before(on, one.blocks, tokens))
         yield tokens, keys
@@ -100,8 +163,8 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
                 masks = [[j <= i for j in range(n)] for i in range(n)]
             elif attends and one.mask is not None:
                 masks = one.mask
-            pairs = zip(tokens, masks, strict=False)
-            tokens = [changed(on, one, x, tokens, keys, mask) for x, mask in pairs]
+            seen = zip(tokens, masks, range(n), strict=False)
+            tokens = [changed(on, one, x, tokens, keys, mask, i) for x, mask, i in seen]
     yield tokens, []
 
 
@@ -113,7 +176,7 @@ def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
             continue
         mask: Any = one.mask if type(one) is Attention else None
         seen = None if mask in (None, "causal") else mask[-1]
-        query = changed(on, one, query, tokens, keys, seen)
+        query = changed(on, one, query, tokens, keys, seen, None)
     return query
 
 

@@ -43,7 +43,7 @@ def weights_of(network: Network) -> int:
 
 def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
     whole, residual = one.of == "all", one.residual
-    if isinstance(one, ExactAttention):
+    if type(one) is ExactAttention:
         if one.rule == "hardmax" or one.root != 1 or isinstance(one.mask, tuple):
             raise NotDifferentiable(
                 f"block {number} is not softmax or linear attention, causal or unmasked"

@@ -17,6 +17,7 @@ from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.blocks import SMOOTH, Attention, Normalization
 from attncert.constructions.network.file import as_json
 from attncert.constructions.network.network import Network
+from attncert.constructions.network.positional import GeneralAttention
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificates.certificate import Certificate, TooLarge, envelope, sealed
 from attncert.verify.checker import Limits, Rejected
@@ -136,7 +137,8 @@ def products(network: Network, data: Dataset) -> int:
         if isinstance(block, Normalization):
             total += _ROOT * int(block.gain.ncols()) * vectors
         if isinstance(block, Attention):
-            total += _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
+            each = 2 if isinstance(block, GeneralAttention) else 1  # caps, rotations
+            total += each * _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
     return total
 
 

@@ -22,8 +22,8 @@ from attncert.constructions.network.file import as_json, loaded
 from attncert.constructions.network.mixing import mean
 from attncert.constructions.network.network import Network
 from attncert.verify.checker import Limits
-from attncert.verify.checker.arithmetic import Exact
 from attncert.verify.checker.blocks import block
+from attncert.verify.checker.exact import Exact
 from attncert.verify.checker.network import states
 from attncert.verify.checker.reading import Table
 from attncert.verify.claims import ids

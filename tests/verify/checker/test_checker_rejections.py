@@ -26,7 +26,6 @@ from attncert.verify.checker import (
     check_file,
     claims,
     full_rank,
-    interpolation,
     layer,
     origin,
     reading,
@@ -376,7 +375,7 @@ def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             lines.add((Path(caller.f_code.co_filename).name, caller.f_lineno))
         need(condition, message, status)
 
-    files = (claims, reading, layer, origin, interpolation, full_rank, relations)
+    files = (claims, reading, layer, origin, full_rank, relations)
     for file in files:
         monkeypatch.setattr(file, "need", noting)
     for content, _, _ in (REJECTIONS | OUTSIDE).values():
