@@ -1,4 +1,4 @@
-"""A transformer that adds numbers of ten digits, with hand-built weights, proved on all 10²⁰ pairs.
+"""A hand-built transformer that adds numbers of ten digits, enclosed on all 10²⁰ pairs of them.
 
 Written from the description of the one-layer adders with positions of period 11 on AdderBoard
 (github.com/anadim/AdderBoard: cosminscn, lichengliu03); the weights here are ours. Least digits
@@ -34,7 +34,7 @@ from attncert import (
     additions,
 )  # fmt: skip
 
-SCALE, GRID = 1000, 10**6  # of the logits; of the rounded angles
+GRID = 10**6  # of the rounded angles
 
 
 def rounded(x):
@@ -48,11 +48,11 @@ def tables(digits, base=10):  # embedding and positions, for `additions(digits, 
     return {"embedding": [[x, 0, 0, 0] for x in range(base)], "positions": positions}
 
 
-def build(data, request, digits=10, base=10):
+def build(data, request, digits=10, base=10, scale=1000):  # scale: of the logits
     n, B = digits + 1, fmpq(base)
-    C, S = rounded(cos(2 * pi / n)) * SCALE, rounded(sin(2 * pi / n)) * SCALE
+    C, S = rounded(cos(2 * pi / n)) * scale, rounded(sin(2 * pi / n)) * scale
     angle, digit = fmpq_mat([[0, 0], [1, 0], [0, 1], [0, 0]]), fmpq_mat([[1], [0], [0], [0]])
-    turned, plain = fmpq_mat([[0, 0], [C, S], [-S, C], [0, 0]]), angle * SCALE
+    turned, plain = fmpq_mat([[0, 0], [C, S], [-S, C], [0, 0]]), angle * scale
     into = fmpq_mat([[0, 0, 0, 2], [fmpq(-3, 2), 0, 0, 0]])  # x becomes -D/2, and 0 becomes u
     heads = Head(angle, turned, digit), Head(angle, plain, digit)
     hidden = fmpq_mat([[-2, -2, -4 / B, -4 / B, 0], [0] * 5, [0] * 5, [0, 0, 2, 2, 1]])
@@ -71,14 +71,14 @@ def carries(at, domain, base):
         yield sum(letter) + c, "==", s + base * after, c, letter
 
 
-def adder(digits=10, base=10, build=build):
+def adder(digits=10, base=10, scale=1000, build=build):
     domain = additions(digits, base)
     return Construction(
-        name=f"adder-{digits}-{base}",
+        name=f"adder-{digits}-{base}-{scale}",
         title=f"a transformer that adds numbers of {digits} digits",
         theorem="the addition theorem",
         source="examples/adder.py",
-        build=partial(build, digits=digits, base=base),
+        build=partial(build, digits=digits, base=base, scale=scale),
         steps={"carries": Step("Digits and carries add up to digit and carry.",
                                partial(carries, domain=domain, base=base))},
         claims=(Nearest(), Generates(domain, width=2, rests_on=("carries",))),

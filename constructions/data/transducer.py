@@ -33,12 +33,12 @@ State = Any  # with a hash
 @dataclass(frozen=True)
 class Situation:
     """Before symbol `place` of the answer. known: the symbols at the known places of the sequence.
-    right: the next symbol. word: an input that is in this situation."""
+    right: the next symbol. words: inputs in this situation, one or more."""
 
     place: int
     known: Mapping[int, int]
     right: int
-    word: Word
+    words: tuple[Word, ...]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Transducer:
         situation for each input, in which everything is fixed."""
         first, last = max(0, place + 1 - (width or place + 1)), place + 1
         last = len(self.letters) if width is None else last
-        rest = tuple(letters[0] for letters in self.letters[last:])
+        rests = {tuple(letters[k] for letters in self.letters[last:]) for k in (0, -1)}
         for state, before in self.reached[first].items():
             for window in product(*self.letters[first:last]):
                 _, written = self._written(state, window)
@@ -133,7 +133,8 @@ class Transducer:
                 }
                 for i in range(first, place):
                     known[self.prompt + i] = written[i - first]
-                yield Situation(place, known, written[place - first], before + window + rest)
+                words = tuple(before + window + rest for rest in sorted(rests))
+                yield Situation(place, known, written[place - first], words)
 
     def dataset(
         self, words: Sequence[Sequence[Letter]], name: str = "data", **tables: Any

@@ -24,8 +24,7 @@ from flint import arb, ctx, fmpq_mat
 from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.layer import Head
 from attncert.constructions.network.arithmetic import BALLS, factor
-from attncert.constructions.network.blocks import SMOOTH, Attention, FeedForward
-from attncert.constructions.network.network import Network
+from attncert.constructions.network.blocks import SMOOTH, Attention, Block, FeedForward
 
 U = 2.0**-53
 _WHOLE = 2.0**52
@@ -57,13 +56,14 @@ class Balls(NamedTuple):
         return Balls(*(np.swapaxes(x, -1, -2) for x in self))
 
 
-def outputs(network: Network, tokens: Balls) -> Balls | None:
-    """The outputs, B×m, on B boxes of n tokens, B×n×d. None if a block is not known here."""
-    if not all(map(_is_known, network.blocks)):
+def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls | None:
+    """The query behind the blocks, B×k, of B boxes of n tokens, B×n×d. None if a block is not known
+    here."""
+    if not all(map(_is_known, blocks)):
         return None
     query = Balls(*(x[:, -1:] for x in tokens))
     with np.errstate(all="ignore"):  # what overflows is not finite, and not decided
-        for block in network.blocks:
+        for block in blocks:
             after = _changed(block, query, tokens, block_of_tokens=False)
             if block.of == "all":
                 tokens = _changed(block, tokens, tokens, block_of_tokens=True)
@@ -71,16 +71,35 @@ def outputs(network: Network, tokens: Balls) -> Balls | None:
     return Balls(*(x[:, 0] for x in query))
 
 
-def leads(outputs: Balls, right: AnyArray) -> FloatArray:
-    """For each box a lower bound of the output `right` less the largest other one; -inf if nothing
-    is known."""
-    rows = np.arange(len(right))
-    own = Balls(*(x[rows, right][:, None] for x in outputs))
+def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
+    """For each box a lower bound of the output `right` of a readout less its largest other one;
+    -inf if nothing is known. The differences are those of its columns, so that what the outputs
+    have in common cancels."""
+    low = np.empty(len(right))
     with np.errstate(all="ignore"):
-        lead = own.centre - outputs.centre
-        low = lead - _outward(own.radius + outputs.radius + 3 * U * np.abs(lead))
-    low[rows, right] = np.inf
-    return np.where(np.isnan(low).any(axis=1), -np.inf, low.min(axis=1))
+        for symbol in set(right.tolist()):
+            rows, apart = right == symbol, less_others(readout, symbol)
+            some = Balls(*(x[rows] for x in vectors))
+            balls = _plus(_product(some, Balls.of(apart.weights)), Balls.of(apart.bias))
+            low[rows] = (balls.centre - _outward(balls.radius + U * np.abs(balls.centre))).min(
+                axis=1
+            )
+    return np.where(np.isnan(low), -np.inf, low)
+
+
+def less_others(readout: FeedForward, right: int) -> FeedForward:
+    """The readout of its output `right` less each other output.
+
+    >>> less_others(FeedForward(fmpq_mat([[1, 2, 5]]), fmpq_mat([[0, 1, 0]])), 2).weights
+    [4, 3]
+    """
+    matrices = []
+    for matrix in (readout.weights, readout.bias):
+        rows = (
+            [row[right] - x for v, x in enumerate(row) if v != right] for row in matrix.tolist()
+        )
+        matrices.append(fmpq_mat(list(rows)))
+    return FeedForward(*matrices)
 
 
 def _is_known(part: Any) -> bool:

@@ -21,19 +21,20 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, fmpq_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.sequences import Sequences
-from attncert.constructions.data.transducer import Situation, Transducer
+from attncert.constructions.data.transducer import Situation, Transducer, Word
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import BALLS, Inexact
-from attncert.constructions.network.network import Network
+from attncert.constructions.network.blocks import Block, FeedForward
+from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.states import States
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.outputs.batches import Balls, leads, outputs
+from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
 from attncert.verify.outputs.error import outward
 from attncert.verify.outputs.within import balls, exact_outputs
 from attncert.verify.statements.goals import Concluded
@@ -121,9 +122,9 @@ class _Cases:
                 count += len(some)
                 lows = self.lows(some)
                 for t in np.flatnonzero(~(lows > 0)).tolist():
-                    lead = self.lead(some[t])
+                    lead, _ = self.lead(some[t])
                     if lead <= 0:
-                        return self._said(Level.REFUTED, count, self._shown(some[t], lead))
+                        return self._said(Level.REFUTED, count, self._shown(some[t]))
                     low = lead if self.width is None else self.low(some[t])
                     lows[t] = _below(low)
                     open_ += [] if low > 0 else [some[t]]
@@ -133,7 +134,7 @@ class _Cases:
                     least, where = lows.min(), some[int(lows.argmin())]
         if open_:
             return self._open(count, open_)
-        shown = self._shown(where, self.lead(where))
+        shown = self._shown(where)
         shown["lead"][0] = outward(arb(least), arb(least))[0]
         return self._said(Level.ENCLOSED, count, numbers={"least": shown})
 
@@ -146,38 +147,55 @@ class _Cases:
         right = np.array([situation.right for situation in situations])
         columns = [Balls(*(x[rows] for x in self._tables[i])) for i, rows in enumerate(chosen.T)]
         parts = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-        found = outputs(self.network, Balls(*parts))
-        return np.full(len(right), -np.inf) if found is None else leads(found, right)
+        blocks, last = self._readout
+        found = outputs(blocks, Balls(*parts))
+        return np.full(len(right), -np.inf) if found is None else leads(found, last, right)
 
     def low(self, situation: Situation) -> arb:
         """A lower bound of one lead, by Arb, with all blocks."""
         with ctx.workprec(_BITS[0]):
             n = self.domain.prompt + situation.place
             rows = [self._vectors[i][situation.known.get(i, -1)] for i in range(n)]
-            context = arb_mat(rows)
-            states = States((context,), arb_mat([rows[-1]]), BALLS)
+            states = States((arb_mat(rows),), arb_mat([rows[-1]]), BALLS)
+            blocks, last = self._readout
             try:
-                for block in self.network.blocks:
+                for block in (*blocks, less_others(last, situation.right)):
                     states = block.after(states)
             except Inexact:
                 return arb("-inf")
-            return _lead(states.queries.tolist()[0], situation.right)
+            return _least(states.queries.entries())
 
-    def lead(self, situation: Situation) -> arb:
-        """The lead for the one input that the situation names."""
+    def lead(self, situation: Situation) -> tuple[arb, Word]:
+        """The smallest lead for the inputs that the situation names, and the input."""
+        leads = [(self._lead_of(word, situation), word) for word in situation.words]
+        return min(leads, key=lambda pair: pair[0].mid())
+
+    def _lead_of(self, word: Word, situation: Situation) -> arb:
         origin: Any = self.data.origin
-        sequence = self.domain.sequence(situation.word)
         place = self.domain.prompt - 1 + situation.place
-        spelled = Sequences(origin.embedding, origin.positions, (sequence,), ((0, place),))
+        rows = (self.domain.sequence(word),)
+        spelled = Sequences(origin.embedding, origin.positions, rows, ((0, place),))
         one = spelled.dataset([[0] * self.data.m], "one")
         exact = exact_outputs(self.network, one)
         for bits in _BITS:
             with ctx.workprec(bits):
                 row = arb_mat(exact) if exact is not None else balls(self.network, one)
-                lead = _lead(row.tolist()[0], situation.right)
+                own, *others = row.entries()[situation.right :] + row.entries()[: situation.right]
+                lead = _least([own - x for x in others])
             if lead > 0 or lead <= 0:
                 break
         return lead
+
+    @cached_property
+    def _readout(self) -> tuple[Sequence[Block], FeedForward]:
+        """The network as blocks and a readout after them."""
+        *blocks, last = self.network.blocks
+        if isinstance(last, FeedForward) and last.activation == "identity":
+            if last.of != "row" and not last.residual:
+                return blocks, last
+        m = self.data.m
+        one = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
+        return self.network.blocks, readout(one)
 
     @cached_property
     def _vectors(self) -> list[list[list[arb]]]:
@@ -200,8 +218,9 @@ class _Cases:
     def _tables(self) -> list[Balls]:
         return [Balls.of(table) for table in self._vectors]
 
-    def _shown(self, situation: Situation, lead: arb) -> dict[str, Any]:
-        sequence = self.domain.sequence(situation.word)
+    def _shown(self, situation: Situation) -> dict[str, Any]:
+        lead, word = self.lead(situation)
+        sequence = self.domain.sequence(word)
         return {
             "prompt": list(sequence[: self.domain.prompt]),
             "answer": list(sequence[self.domain.prompt :]),
@@ -210,9 +229,8 @@ class _Cases:
         }
 
     def _open(self, count: int, open_: Sequence[Situation]) -> Claim:
-        shown = self._shown(open_[0], self.lead(open_[0]))
         reason = f"balls do not decide {len(open_)} situations; the first holds this input"
-        return self._said(Level.UNDECIDED, count, {"reason": reason, **shown})
+        return self._said(Level.UNDECIDED, count, {"reason": reason, **self._shown(open_[0])})
 
     def _said(self, level: Level, count: int, witness: Any = None, numbers: Any = None) -> Claim:
         fixed = "every symbol" if self.width is None else f"{self.width} letters"
@@ -226,13 +244,11 @@ class _Cases:
         )
 
 
-def _lead(row: Sequence[arb], right: int) -> arb:
-    """A ball that holds the output `right` less the largest other one."""
-    apart = [row[right] - x for v, x in enumerate(row) if v != right]
-    if not all(x.is_finite() for x in apart):
+def _least(numbers: Sequence[arb]) -> arb:
+    """A ball that holds the least of the numbers."""
+    if not all(x.is_finite() for x in numbers):
         return arb(0, "inf")
-    low, high = min(x.lower() for x in apart), min(x.upper() for x in apart)
-    return low.union(high)
+    return min(x.lower() for x in numbers).union(min(x.upper() for x in numbers))
 
 
 def _hull(column: Sequence[arb]) -> arb:

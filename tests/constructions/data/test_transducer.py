@@ -35,9 +35,10 @@ def test_every_input_is_in_a_situation_of_each_place(width: int | None) -> None:
             here = [x for x in situations if all(row[p] == v for p, v in x.known.items())]
             assert row[domain.prompt + place] in {x.right for x in here}
             assert width == 2 or len(here) == 1
-        for x in situations:  # its word is one of its inputs
-            row = domain.sequence(x.word)
-            assert all(row[p] == v for p, v in x.known.items())
+        for x in situations:
+            for row in map(domain.sequence, x.words):
+                assert all(row[p] == v for p, v in x.known.items())
+                assert row[domain.prompt + place] == x.right
     assert sum(1 for _ in domain.situations(2, 2)) == 2 * 4 * 4
     (one,) = [x for x in domain.situations(0, 1) if x.known == {0: 1, 4: 1}]  # 1 + 1
     assert one.right == 0

@@ -53,7 +53,7 @@ def test_balls_hold_the_outputs_of_points(rule: str, activation: str, radius: Fr
         centres, moved = points(random.Random(seed), radius)
         box = [[[arb(fmpq(x.numerator, x.denominator), float(radius) * 1.001) for x in token]
                 for token in tokens] for tokens in centres]  # fmt: skip
-        made = outputs(one, Balls.of(box if radius else centred(centres)))
+        made = outputs(one.blocks, Balls.of(box if radius else centred(centres)))
         assert made is not None
         with suppress(Inexact):  # a tie that balls do not decide
             true = one.enclosures(Dataset.of(moved, [tokens[-1] for tokens in moved]), 256).tolist()
@@ -72,20 +72,23 @@ def test_integers_are_exact_and_ties_are_decided() -> None:
     one = fmpq_mat([[1, 0], [0, 1]])
     head = Head(fmpq_mat(2, 1), fmpq_mat(2, 1), one)
     tied = Network((Attention((head,), one, rule="hardmax", unit=None),))
-    made = outputs(tied, Balls.of([[[arb(1), arb(0)], [arb(3), arb(2)]]]))
+    made = outputs(tied.blocks, Balls.of([[[arb(1), arb(0)], [arb(3), arb(2)]]]))
     assert made is not None and made.centre.tolist() == [[2, 1]] and made.radius.max() < 1e-14
     linear = Network((FeedForward(one * 3, fmpq_mat(1, 2), activation="threshold"),))
-    made = outputs(linear, Balls.of([[[arb(0), arb(-1)]]]))
+    made = outputs(linear.blocks, Balls.of([[[arb(0), arb(-1)]]]))
     assert made is not None and made.centre.tolist() == [[1, 0]] and not made.radius.any()
 
 
 def test_leads_are_lower_bounds() -> None:
     balls = Balls(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, np.inf]]), np.array([[0, 0, 0.25]] * 2))
-    low = leads(balls, np.array([0, 1]))
+    one = fmpq_mat([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    low = leads(balls, FeedForward(one, fmpq_mat(1, 3)), np.array([0, 1]))
     assert 0.7499 < low[0] <= 0.75 and low[1] == -np.inf
+    common = FeedForward(fmpq_mat([[9, 9, 9]] * 3) + one, fmpq_mat(1, 3))  # it cancels
+    assert leads(balls, common, np.array([0, 1]))[0] == low[0]
 
 
 def test_blocks_that_are_not_known_are_left_to_others() -> None:
     gain = fmpq_mat([[1, 1]])
     normed = Network((Normalization(gain, gain, fmpq(1)),))
-    assert outputs(normed, Balls.of([[[arb(1), arb(2)]]])) is None
+    assert outputs(normed.blocks, Balls.of([[[arb(1), arb(2)]]])) is None

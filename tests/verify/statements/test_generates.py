@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.paths import EXAMPLES
 
 from attncert import (
     Claim,
@@ -22,11 +23,12 @@ from attncert import (
     Network,
     Prove,
     additions,
+    load,
     prove,
     register,
 )
 from attncert.verify.statements import generates
-from examples.adder import adder, build, pairs, tables
+from examples.adder import ADDER, adder, build, pairs, tables
 
 DOMAIN = additions(2, 4)
 DATA = pairs([(7, 9), (0, 0), (15, 15)], 2, 4)
@@ -130,3 +132,14 @@ def test_data_that_do_not_fit_are_refused() -> None:
         claims(generating(additions(3, 4), 2))
     with pytest.raises(InputError, match="claims: must be first about the examples"):
         replace(adder(2, 4), claims=(Generates(DOMAIN),))
+
+
+@pytest.mark.slow
+def test_all_pairs_of_ten_digits() -> None:
+    data = load(EXAMPLES / "adder.json")
+    local, whole = claims(ADDER, data)
+    assert whole.level.value == "enclosed" and f"all {10**20:,} prompts" in whole.statement
+    assert local.statement.startswith("In each of 170,300 situations")
+    trace = prove(data, Prove(register(adder(scale=25)).name)).trace
+    assert trace[ClaimId("layer.memorizes")].level.value == "enclosed"
+    assert trace[ClaimId("claimed.generates")].level.value == "refuted"
