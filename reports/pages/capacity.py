@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from attncert.constructions.construction import places
 from attncert.reports.page_parts import PageParts
 from attncert.reports.words.claims import ClaimLine, lines
-from attncert.verify.certificates.certificate import canonical_bytes
+from attncert.verify.certificates.certificate import Certificate, canonical_bytes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
@@ -23,7 +24,6 @@ NAMES = {
     About.SOME_LABELLINGS: "some labellings",
     About.THESE_LABELS: "these labels",  # no row of the table
 }
-EXTRA = "certificate-every-labelling.json"  # if certificate.json is that of all labels at once
 
 
 def page_parts(answer: DataCapacity) -> PageParts:
@@ -34,13 +34,13 @@ def page_parts(answer: DataCapacity) -> PageParts:
         "who": sized(law.heads, law.head_width, law.value_width),
         "rows": [_row(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),
-        "tied": _file(answer, About.THESE_LABELS),
+        "tied": file_of(answer.certificates, About.THESE_LABELS),
     }
     return PageParts(
         "capacity.md.j2",
         context,
         exhibits(answer),
-        files=partial(_extra, answer),
+        files=partial(further_files, answer.certificates),
         more=tuple(_sentence(answer, notion) for notion in answer.notions),
     )
 
@@ -58,7 +58,7 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
                     "needed": notion.needed,
                     "enough": notion.enough and notion.enough.number,
                 },
-                "certificate": _file(answer, notion.about),
+                "certificate": file_of(answer.certificates, notion.about),
             }
             for notion in answer.notions
         ],
@@ -67,17 +67,18 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
     }
 
 
-def _file(answer: DataCapacity, about: About) -> str | None:
+def file_of(certificates: Mapping[About, Certificate], about: About) -> str | None:
     """The name of the certificate of this notion; None if there is none."""
-    if about not in answer.certificates:
+    if about not in certificates:
         return None
-    return "certificate.json" if about is next(iter(answer.certificates)) else EXTRA
+    first = about is next(iter(certificates))
+    return "certificate.json" if first else f"certificate-{about.value.replace(' ', '-')}.json"
 
 
-def _extra(answer: DataCapacity) -> dict[str, bytes]:
-    """The second certificate, if there is one."""
-    others = list(answer.certificates.values())[1:]
-    return {EXTRA: canonical_bytes(others[0])} if others else {}
+def further_files(certificates: Mapping[About, Certificate]) -> dict[str, bytes]:
+    """The certificates after the first."""
+    others = list(certificates.items())[1:]
+    return {str(file_of(certificates, about)): canonical_bytes(body) for about, body in others}
 
 
 def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
         "most": cell(notion.above),
         "needed": f"{notion.needed:,}" if possible else "no number of heads",
         "enough": enough if possible else "–",
-        "file": _file(answer, notion.about),
+        "file": file_of(answer.certificates, notion.about),
     }
 
 

@@ -7,11 +7,9 @@ from functools import partial
 from typing import Any
 
 from attncert.reports.page_parts import PageParts
-from attncert.reports.pages.capacity import NAMES
+from attncert.reports.pages.capacity import NAMES, file_of, further_files
 from attncert.reports.words.claims import lines
 from attncert.reports.words.figure import Figure, style
-from attncert.verify.certificates.certificate import canonical_bytes
-from attncert.verify.claims.evidence import About
 from attncert.verify.claims.words import counted
 from attncert.verify.depth.capacity import DepthCapacity, Row
 
@@ -27,7 +25,7 @@ def page_parts(answer: DepthCapacity) -> PageParts:
         context,
         exhibits(answer),
         figures=lambda: {"depth": _figure(answer)},
-        files=partial(_files, answer),
+        files=partial(further_files, answer.certificates),
         more=(*(_sentence(answer, row) for row in answer.rows), _by_layers(answer)),
     )
 
@@ -42,28 +40,12 @@ def exhibits(answer: DepthCapacity) -> dict[str, Any]:
                 "notion": NAMES[row.about],
                 "labels": dict(zip(("at least", "at most"), row.serves, strict=True)),
                 "heads": dict(zip(("needed", "enough"), row.heads, strict=True)),
-                "certificate": _file(answer, row.about),
+                "certificate": file_of(answer.certificates, row.about),
             }
             for row in answer.rows
         ],
         "layers": {"needed": need, "enough": enough},
         "by layers": [asdict(depth) for depth in answer.depths],
-    }
-
-
-def _file(answer: DepthCapacity, about: About) -> str | None:
-    if about not in answer.certificates:
-        return None
-    first = next(iter(answer.certificates))
-    words = about.value.replace(" ", "-")
-    return "certificate.json" if about is first else f"certificate-{words}.json"
-
-
-def _files(answer: DepthCapacity) -> dict[str, bytes]:
-    """The certificates after the first."""
-    return {
-        str(_file(answer, about)): canonical_bytes(body)
-        for about, body in list(answer.certificates.items())[1:]
     }
 
 
@@ -75,7 +57,7 @@ def _row(answer: DepthCapacity, row: Row) -> dict[str, Any]:
         "most": f"{row.serves[1]:,}",
         "needed": f"{needed:,}",
         "enough": "not known" if enough is None else f"{enough:,}",
-        "file": _file(answer, row.about),
+        "file": file_of(answer.certificates, row.about),
     }
 
 
