@@ -118,6 +118,16 @@ class Network:
         return sum(1 for _ in self.numbers)
 
     @property
+    def stored(self) -> int:
+        """The number of entries, zeros too, of all different matrices. Tied weights are matrices
+        that are equal, or equal when one is transposed: they count once. Matrices of zeros, such as
+        the bias of a map without bias, count nothing."""
+        matrices = [m for block in self.blocks for m in block.matrices if any(m.entries())]
+        both = ([m.tolist(), m.transpose().tolist()] for m in matrices)
+        different = {tuple(map(tuple, min(pair))) for pair in both}
+        return sum(len(rows) * len(rows[0]) for rows in different)
+
+    @property
     def bits(self) -> int:
         """Bits of all numerators, and of denominators other than 1, in lowest terms."""
         return sum(_bits(x) for x in self.numbers)

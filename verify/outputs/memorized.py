@@ -58,7 +58,11 @@ def price(data: Dataset, network: Network) -> Claim:
         f"The network has {counted(network.parameters, 'parameter')}: the nonzero entries of its "
         "weights and biases.",
         Level.PROVED,
-        numbers={**costs(network), "bits that the labels hold": information(data)},
+        numbers={
+            "numbers stored": network.stored,
+            **costs(network),
+            "bits that the labels hold": information(data),
+        },
         arithmetic="counted",
         source="docs/networks.md, price",
     )

@@ -118,7 +118,9 @@ def test_counts() -> None:
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
     assert (network.parameters, network.bits, network.longest) == (6, 1 + 2 + 3 + 3 + 3, 3)
-    assert (network.units, network.depth) == (3, 2)
+    assert (network.units, network.depth, network.stored) == (3, 2, 9)
+    again = Network((*network.blocks, readout(fmpq_mat(1, 3, [1, 1, 1])), network.blocks[-1]))
+    assert (again.parameters, again.stored) == (12, 9)  # also transposed
 
 
 CLS = [1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 0, 0, 1]
