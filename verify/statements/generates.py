@@ -190,9 +190,8 @@ class _Cases:
     def _readout(self) -> tuple[Sequence[Block], FeedForward]:
         """The network as blocks and a readout after them."""
         *blocks, last = self.network.blocks
-        if isinstance(last, FeedForward) and last.activation == "identity":
-            if last.of != "row" and not last.residual:
-                return blocks, last
+        if isinstance(last, FeedForward) and last == readout(last.weights, last.bias):
+            return blocks, last
         m = self.data.m
         one = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
         return self.network.blocks, readout(one)
