@@ -16,6 +16,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.along import Along
 from attncert.constructions.network.arithmetic import BALLS, RATIONAL, Arithmetic
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
 from attncert.constructions.network.states import States
@@ -71,12 +72,15 @@ class Network:
         return tuple(leaf for block in self.blocks for leaf in block.leaves)
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
-        """The states before the first block, and after each. Raises Inexact, InputError."""
+        """The states before the first block, and after each; in one run over each token sequence,
+        as long as blocks are causal. Raises Inexact, InputError."""
         states = States.of(data, arithmetic)
         yield states
+        along = Along.of(data, states)
         for number, block in enumerate(self.blocks, 1):
             try:
-                states = block.after(states)
+                along = along and along.after(block)
+                states = along.states if along else block.after(states)
             except InputError as error:
                 where = f"block {number}: {error.argument}"
                 raise InputError(where, error.must, error.got) from None
