@@ -243,7 +243,8 @@ def _network_rank(cert: Mapping[str, Any]) -> Words:
         "they are independent: a determinant that is not 0 modulo p is not 0. Behind a softmax the "
         "scores are fractions. Modulo p a power of two depends on its exponent modulo the next "
         "prime of the file alone, so residues exist all the same: those of real weights whose keys "
-        "are multiples of the ones in the file.",
+        "are multiples of the ones in the file. The sign of a number before a ReLU is read from "
+        "an interval that holds it whatever the softmax weights.",
         "It does not give the weights for any particular labels, nor say how large they are. "
         f"{_silent('network')}",
         "residues modulo the primes are those of real weights, and independent derivatives or "

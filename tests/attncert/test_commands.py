@@ -31,6 +31,7 @@ CASES = [
     "fit --examples 7 --heads 3 --head-width 2 --value-width 2 --steps 300 --seed 2",
     "capacity --examples 6",
     "capacity --examples 4 --before mean",
+    "capacity --examples 4 --layers 2 --feed-forward 1",
     "capacity --examples 6 --heads 1 --layers 2",
     "fit --examples 5 --heads 2 --layers 2",
     f"compare --examples 6 --seed 2 --construction {OWN}",

@@ -27,6 +27,25 @@ def test_capacity_of_two_layers(tmp_path: Path, shell: Shell) -> None:
         assert shell.runs("check", out / name).out.startswith("holds: ")
 
 
+def test_capacity_with_relu_units(tmp_path: Path, shell: Shell) -> None:
+    out = tmp_path / "out"
+    words = ("digits", "--examples", 60, "--layers", 2, "--heads", 1, "--feed-forward", 2)
+    assert shell.runs("capacity", *words, "--out", out).out.startswith("Proved. The outputs")
+    answer = json.loads((out / "answer.json").read_text())
+    assert answer["exhibits"]["architecture"]["feed_forward"] == 2
+    assert answer["exhibits"]["notions"][-1]["labels"] == {"at least": 60, "at most": 60}
+    assert "2 ReLU units" in (out / "report.md").read_text()
+    for path in out.glob("certificate*.json"):
+        assert shell.runs("check", path).out.startswith("holds: ")
+
+
+def test_relu_units_stand_between_layers(shell: Shell) -> None:
+    refused = shell.refuses("capacity", "digits", "--feed-forward", 3)
+    assert "--feed-forward: " in refused and "--layers must be 2 or more" in refused
+    many = shell.refuses("capacity", "digits", "--feed-forward", 4096, "--layers", 5)
+    assert "--feed-forward: " in many and "entries" in many
+
+
 @pytest.mark.slow
 def test_a_law_that_is_not_reached_is_undecided() -> None:
     """Tokens are shared and the query is not one of them: tokens never depend on the example."""

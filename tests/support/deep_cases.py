@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from support.small_certificates import Certificate, put, sealed
 from attncert.constructions.data.generators import random
 from attncert.verify.depth.capacity import AT_ZERO, FEATURES, JACOBIAN
 from attncert.verify.depth.certificate import rank_certificate
-from attncert.verify.depth.draw import draw_network, draw_zero
+from attncert.verify.depth.draw import SMALL, draw_network, draw_zero
 from attncert.verify.depth.law import Architecture
 from attncert.verify.depth.ranks import deep_rank
 from attncert.verify.newton.certify import certify, near_certificate
@@ -22,10 +23,10 @@ ALL = (JACOBIAN, AT_ZERO, FEATURES)
 
 
 @cache
-def case(of: str = JACOBIAN, layers: int = 2) -> Certificate:
+def case(of: str = JACOBIAN, layers: int = 2, units: int = 0) -> Certificate:
     """Six examples, three tokens of width 3."""
     data = random(T=6, n=3, d=3, seed=7)
-    shape = Architecture(layers, 2, 1, 1)
+    shape = Architecture(layers, 2, 1, 1, units)
     network = draw_zero(data, shape, (2,)) if of == AT_ZERO else draw_network(data, shape)
     rank = deep_rank(data, network, features=of == FEATURES)
     assert rank.full
@@ -85,6 +86,43 @@ FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
     "natural logits": ("unusable", put("network", 0, "logit_unit", to="1")),
     "a maximum": ("unusable", put("network", 0, "rule", to="hardmax")),
     "a last block of all": ("unusable", put("network", 1, "of", to="all")),
+}
+
+
+def _huge_values(cert: Certificate) -> None:
+    """Beyond the range of float64."""
+    block = cert["network"][0]
+    block["output"] = [[str(Fraction(x) * 10**400) for x in row] for row in block["output"]]
+
+
+def _large_values(cert: Certificate) -> None:
+    """Softmax weights then decide signs before the ReLU."""
+    block = cert["network"][0]
+    block["output"] = [[str(Fraction(x) * SMALL) for x in row] for row in block["output"]]
+
+
+def _on_a_threshold(cert: Certificate) -> None:
+    """The last number before the ReLU is 0 for all tokens and queries."""
+    block = cert["network"][1]["blocks"][0]
+    for row in (*block["weights"], block["bias"]):
+        row[-1] = "0"
+
+
+def _no_active_unit(cert: Certificate) -> None:
+    """Without the skip connection, tokens and query then do not reach the last block."""
+    cert["network"][1]["residual"] = False
+    cert["network"][1]["blocks"][0]["bias"] = ["-1000000"] * 2
+
+
+RELU_FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
+    "signs that softmax weights change": ("over limit", _large_values),
+    "values beyond float64": ("over limit", _huge_values),
+    "a number before the ReLU is 0": ("over limit", _on_a_threshold),
+    "all units inactive": ("wrong", _no_active_unit),
+    "a threshold": ("unusable", put("network", 1, "blocks", 0, "activation", to="threshold")),
+    "a group of the query alone": ("unusable", put("network", 1, "of", to="query")),
+    "two skip connections": ("unusable", put("network", 1, "blocks", 1, "residual", to=True)),
+    "an example twice": ("wrong", _one_more_example),
 }
 
 

@@ -139,18 +139,37 @@ def is_next(one: Any) -> int:
     return int(one["query_place"] == "next")
 
 
-def differentiable(limits: Limits, written: Any, unit: str) -> list[Any]:
-    """The blocks of a claim about derivatives: affine maps, and softmax attention of this unit."""
-    read = [block(limits, one) for one in written]
-    for one, kind in zip(read, [x["kind"] for x in written], strict=True):
+def differentiable(limits: Limits, read: Any, written: Any, unit: str, activations: Any) -> Any:
+    """The blocks of a claim about derivatives, each with the block as written: softmax attention of
+    this unit, and affine maps with one of the activations. Those of a group are in its place."""
+    pairs = flat(read, written)
+    for one, as_written in pairs:
         if type(one) is Attention and one.parts is None:
             known = one.rule == "softmax" and one.unit == unit and one.mask in (None, "causal")
             need(known, f"attention must be softmax with logit_unit {unit!r}, unmasked or causal")
         else:
-            plain = type(one) is FeedForward and one.activation == "identity" and one.of != "row"
-            must = "feed-forward of query or all, without activation"
+            plain = type(one) is FeedForward and one.activation in activations and one.of != "row"
+            must = f"feed-forward of query or all, with activation {' or '.join(activations)}"
+            kind = as_written["kind"]
             need(plain, f"this claim has no derivative of {kind}: other blocks must be {must}")
-    return read
+    return pairs
+
+
+def flat(read: Any, written: Any) -> list[Any]:
+    """`residual` becomes a number k: the block adds what the first of k blocks, the last of them
+    itself, begins with. 0: none."""
+    pairs = list[Any]()
+    for one, as_written in zip(read, written, strict=True):
+        inner = [(one._replace(residual=int(one.residual)), as_written)]
+        if type(one) is Group:
+            inner = flat(one.blocks, as_written["blocks"])
+            last, whole = inner[-1][0], all(x.of == one.of for x, _ in inner)
+            need(whole, "blocks of a group must change the same vectors as the group")
+            need(not (one.residual and last.residual), "a block has two skip connections")
+            if one.residual:
+                inner[-1] = last._replace(residual=len(inner)), inner[-1][1]
+        pairs += inner
+    return pairs
 
 
 def affine(limits: Limits, one: Any, weights: str, bias: str) -> Map:

@@ -14,13 +14,15 @@ from collections import namedtuple
 from typing import Any
 
 from .blocks import Attention, shaped
-from .limits import Limits
+from .limits import Limits, need
+from .near import Balls, vector
 
 # fields: in each kind of numbers that the block needs, its heads as (key, query, value, output),
-# each with its transpose; or its (weights, their transpose, bias).
+# each with its transpose; or its (weights, their transpose, bias). relu: whether a ReLU follows.
+# residual: of how many blocks, this one the last, the skip connection is; 0: there is none.
 Softmax = namedtuple("Softmax", "whole causal residual fields")
-Affine = namedtuple("Affine", "whole residual fields")
-Saved = namedtuple("Saved", "rows tokens heads")
+Affine = namedtuple("Affine", "whole residual fields relu")
+Saved = namedtuple("Saved", "rows tokens heads")  # heads: or the active units
 # numbers: of each field. behind: 1 if softmax weights are computed from the logits of the next
 # field.
 Numbers = namedtuple("Numbers", "fields behind")
@@ -32,7 +34,8 @@ def placed(one: Any, written: Any, read: Any, limits: Limits) -> Any:
     if type(one) is not Attention:
         rows = [*written["weights"], written["bias"]]
         maps = [(x[:-1], x[-1]) for x in read(shaped(limits, rows, "weights"), 0)]
-        return Affine(one.of == "all", one.residual, [(a, turned(a), b) for a, b in maps])
+        affine_maps = [(a, turned(a), b) for a, b in maps]
+        return Affine(one.of == "all", one.residual, affine_maps, one.activation == "relu")
     names, heads, first, start = ("key", "query", "value"), list[Any](), 0, 0
     for head in written["heads"]:
         tables = []
@@ -69,6 +72,26 @@ def added(one: Any, other: Any, on: Any) -> Any:
     return [[on.plus(x, y) for x, y in zip(*pair, strict=True)] for pair in pairs]
 
 
+def affine(table: Any, one: Affine, numbers: Numbers, active: Any) -> Any:
+    """The block applied to rows in each field; active: for each row its active units, None: all."""
+    made = list[Any]()
+    for rows, (_, columns, bias), on in zip(table, one.fields, numbers.fields, strict=False):
+        sums = [
+            [on.plus(x, b) for x, b in zip(row, bias, strict=True)]
+            for row in product(rows, columns, on)
+        ]
+        made.append(masked(sums, active, on))
+    return made
+
+
+def masked(rows: Any, active: Any, on: Any) -> Any:
+    """The rows, with 0 for each unit that is not active."""
+    if active is None:
+        return rows
+    pairs = zip(rows, active, strict=True)
+    return [[x if s else on.zero for x, s in zip(*pair, strict=True)] for pair in pairs]
+
+
 def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> Any:
     """The heads' outputs for the rows in each field, and the values in the first field that
     derivatives need.
@@ -101,16 +124,23 @@ def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> 
 
 
 def forward(
-    blocks: Any, numbers: Numbers, tokens: Any, asks: Any, times: Any, limits: Limits
+    blocks: Any,
+    numbers: Numbers,
+    tokens: Any,
+    asks: Any,
+    times: Any,
+    limits: Limits,
+    active: Any = None,
 ) -> Any:
     """The output in each remaining field, and the values of each block that derivatives need.
 
     tokens: rows for each field; asks: one row for each. times: how often each token occurs in its
-    context.
+    context. active: for each block with a ReLU the active units at the query and at the tokens.
     """
-    saved, n = list[Any](), len(times)
-    for one in blocks:
+    saved, before, n = list[Any](), list[Any](), len(times)
+    for k, one in enumerate(blocks):
         limits.on_time()
+        before.append((asks, tokens))
         if type(one) is Softmax:
             see = [[x if j <= i else 0 for j, x in enumerate(times)] for i in range(n)]
             masks = see if one.causal else [times] * n
@@ -119,23 +149,18 @@ def forward(
             if one.whole:
                 after, of_tokens = attend(tokens, tokens, one, numbers, masks)
         else:
-            made, after = (
-                [
-                    [[on.plus(x, b) for x, b in zip(row, bias, strict=True)]
-                     for row in product(rows, columns, on)]
-                    for rows, (_, columns, bias), on in zip(
-                        table, one.fields, numbers.fields, strict=False
-                    )
-                ]
-                for table in (asks, tokens)
-            )  # fmt: skip
-            of_query = Saved(asks[0], None, None)
-            of_tokens = Saved(tokens[0], None, None) if one.whole else None
+            unit, units = (active[k][:1], active[k][1:]) if one.relu else (None, None)
+            made, after = affine(asks, one, numbers, unit), tokens
+            of_query, of_tokens = Saved(asks[0], None, unit), None
+            if one.whole:
+                after = affine(tokens, one, numbers, units)
+                of_tokens = Saved(tokens[0], None, units)
         saved.append((of_tokens, of_query))
         if one.residual:
-            made = [added(*x) for x in zip(made, asks, numbers.fields, strict=False)]
+            some, others = before[-one.residual]
+            made = [added(*x) for x in zip(made, some, numbers.fields, strict=False)]
         if one.whole and one.residual:
-            after = [added(*x) for x in zip(after, tokens, numbers.fields, strict=False)]
+            after = [added(*x) for x in zip(after, others, numbers.fields, strict=False)]
         asks, tokens = made, (after if one.whole else tokens)[: len(made)]
     return [row for (row,) in asks], saved
 
@@ -145,6 +170,7 @@ def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
     result."""
     if type(one) is Affine:
         weights, _, _ = one.fields[0]
+        made = masked(made, saved.heads, on)
         by_weights = product(turned(saved.rows), turned(made), on)
         bias = [on.total(column) for column in zip(*made, strict=True)]
         return product(made, weights, on), None, [*by_weights, bias]
@@ -178,18 +204,82 @@ def derivatives(blocks: Any, on: Any, saved: Any, j: int, m: int, limits: Limits
     by_query: Any = [[on.one if k == j else on.zero for k in range(m)]]
     by_tokens: Any = None
     columns: list[list[Any]] = []
-    for one, (of_tokens, of_query) in zip(reversed(blocks), reversed(saved), strict=True):
+    skipped = [list[Any]() for _ in blocks]
+    for k in reversed(range(len(blocks))):
         limits.on_time()
+        one, (of_tokens, of_query) = blocks[k], saved[k]
+        if one.residual:
+            skipped[k + 1 - one.residual].append((by_query, by_tokens if one.whole else None))
         rows, tokens, weights = backward(by_query, of_query, one, on)
-        rows = added(rows, by_query, on) if one.residual else rows
         before = by_tokens
         if of_tokens is not None and by_tokens is not None:
             of_rows, more, others = backward(by_tokens, of_tokens, one, on)
             weights = added(weights, others, on)
             before = of_rows if more is None else added(of_rows, more, on)
-            before = added(before, by_tokens, on) if one.residual else before
-        if tokens is not None:
-            before = tokens if before is None else added(before, tokens, on)
-        by_query, by_tokens = rows, before
+        by_query, by_tokens = rows, either(before, tokens, on)
+        for of_query, of_tokens in skipped[k]:
+            by_query = added(by_query, of_query, on)
+            by_tokens = either(by_tokens, of_tokens, on)
         columns.append([x for row in weights for x in row])
     return [x for part in reversed(columns) for x in part]
+
+
+def either(one: Any, other: Any, on: Any) -> Any:
+    """The sum; None stands for 0."""
+    return added(one, other, on) if one and other else one or other
+
+
+# Signs. A vector of balls is (centres, radii), as in `near.py`.
+
+
+def active(on: Balls, network: Any, states: Any) -> Any:
+    """For each block with a ReLU, which units have positive sums at the states: the query, then the
+    tokens."""
+    found, before = list[Any](), list[Any]()
+    for one in network[:-1]:
+        before.append(states)
+        changed = states if one.of == "all" else states[:1]
+        if type(one) is Attention:
+            mean = boxed(states[1:])
+            made = [summed([mapped(on, mean, head.out) for head in one.heads])] * len(changed)
+        else:
+            made = [mapped(on, x, one.map) for x in changed]
+        units = None
+        if getattr(one, "activation", "") == "relu":
+            units = [positive(x) for x in made]
+            made = [
+                tuple([x * sign for x, sign in zip(part, signs, strict=True)] for part in balls)
+                for balls, signs in zip(made, units, strict=True)
+            ]
+        if one.residual:
+            skipped = before[-one.residual]
+            made = [summed(pair) for pair in zip(made, skipped, strict=False)]
+        found.append(units)
+        states = made + states[len(made) :]
+    return found
+
+
+def positive(balls: Any) -> list[bool]:
+    decided = all(abs(c) > r for c, r in zip(*balls, strict=True))
+    need(decided, "softmax weights may change a sign before a ReLU", "over limit")
+    return [c > 0 for c in balls[0]]
+
+
+def boxed(vectors: Any) -> Any:
+    """The smallest box that holds all of them."""
+    ends = [[(c - r, c + r) for c, r in zip(*balls, strict=True)] for balls in vectors]
+    columns = [list(zip(*column, strict=True)) for column in zip(*ends, strict=True)]
+    centres = [(min(lows) + max(highs)) >> 1 for lows, highs in columns]
+    pairs = zip(columns, centres, strict=True)
+    return centres, [max(highs) - centre for (_, highs), centre in pairs]
+
+
+def mapped(on: Balls, balls: Any, by: Any) -> Any:
+    longest = max(x.bit_length() for part in balls for x in part)
+    on.limits.allow(longest, len(by.columns))
+    wide = [*balls[0], 1 << on.P], [*balls[1], 0]
+    return vector([on.combination(column, by.unit, wide) for column in by.columns])
+
+
+def summed(vectors: Any) -> Any:
+    return tuple([sum(x) for x in zip(*part, strict=True)] for part in zip(*vectors, strict=True))

@@ -14,15 +14,15 @@ from collections import namedtuple
 from operator import lt
 from typing import Any
 
-from .blocks import differentiable, widths
+from .blocks import block, differentiable, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
 from .near import COARSE, GUARD, Balls, contraction, up, vector
 from .reading import Table, all_of, dims, numbers, typed
 
-# blocks: as read, and as written. radius: numerator and denominator.
-Parts = namedtuple("Parts", "blocks network contexts queries labels radius unknowns inverse")
+# blocks: each as read and as written. radius: numerator and denominator.
+Parts = namedtuple("Parts", "blocks contexts queries labels radius unknowns inverse")
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
@@ -34,7 +34,8 @@ def parts(cert: Any, limits: Limits) -> Parts:
     need(p > 0, "near.radius must be above 0", "wrong")
     network = typed(cert["network"], list, "network")
     need(network, "network must be one block or more")
-    read = differentiable(limits, network, "1")
+    read = [block(limits, one) for one in network]
+    pairs = differentiable(limits, read, network, "1", ("identity",))
     contexts = contexts_of(limits, cert, cert["data"])
     for n in {len(tokens) for tokens in contexts.rows}:
         need(widths(read, n, d, d)[1] == m, "the outputs must have as many numbers as the labels")
@@ -43,8 +44,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0
     need(fits, "near.unknowns must be examples * labels distinct weights", "wrong")
     return Parts(
-        read,
-        network,
+        pairs,
         contexts,
         numbers(limits, cert["data"]["queries"], "queries", T, d),
         numbers(limits, cert["data"]["labels"], "labels", T, m),
@@ -127,7 +127,7 @@ def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> 
             k += len(row)
         return [rows]
 
-    for one, written in zip(parts.blocks, parts.network, strict=True):
+    for one, written in parts.blocks:
         begin, ends = first, [0]
 
         def read(table: Table, at: int, begin: int = begin, ends: list[int] = ends) -> Any:

@@ -25,6 +25,12 @@ integers and no residue changes. So these residues are those of real weights. A 
 polynomial in ln 2 with rational coefficients; ln 2 is transcendental, so a minor that is not 0
 modulo p_0 with any integer (`rank.slope`) instead of ln 2 is not 0. Denominators are softmax
 sums and those in the file: none may be 0 modulo a prime in which it is used.
+
+ReLU. A residue has no sign. So the network is also evaluated in balls (`active`). Whatever the keys
+and queries, softmax weights are positive and add up to 1, so a mean of the tokens is in the
+smallest box around them. If the ball of a number before a ReLU does not hold 0, the number has this
+sign for all keys and queries, scaled or not. Near these weights the ReLU is then the identity or 0,
+and what is said above holds.
 """
 
 if __name__ == "__main__":
@@ -35,15 +41,16 @@ from collections import namedtuple
 from itertools import pairwise
 from typing import Any
 
-from .blocks import Attention, differentiable, shaped, widths
-from .derivatives import Numbers, Softmax, derivatives, forward, placed
+from .blocks import Attention, block, differentiable, shaped, widths
+from .derivatives import Numbers, Softmax, active, derivatives, forward, placed
 from .full_rank import Echelon, dot_mod, is_prime
 from .layer import contexts_of, merged
 from .limits import Limits, need
+from .near import GUARD, Balls
 from .reading import Table, all_of, dims, numbers, typed
 
 OF = ("jacobian", "jacobian at zero", "features")
-Parts = namedtuple("Parts", "blocks contexts queries labels primes slope of")
+Parts = namedtuple("Parts", "blocks kinds contexts queries labels primes slope of")
 
 
 # Reading.
@@ -57,8 +64,9 @@ def parts(cert: Any, limits: Limits) -> Parts:
     need(rank["of"] in OF, f"rank.of must be one of: {', '.join(OF)}")
     network = typed(cert["network"], list, "network")
     need(network, "network must be one block or more")
-    kinds = differentiable(limits, network, "ln 2")
-    softmax = [one for one in kinds if type(one) is Attention]
+    kinds = [block(limits, one) for one in network]
+    pairs = differentiable(limits, kinds, network, "ln 2", ("identity", "relu"))
+    softmax = [one for one, _ in pairs if type(one) is Attention]
     last = kinds[-1]
     ends = type(last) is Attention and last.of == "query" and not last.residual
     need(ends, "the last block must be attention of query, without residual")
@@ -81,7 +89,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     wide = rank["of"] != "features" or narrow >= m
     need(wide, "values of the last block are narrower than the labels", "wrong")
     blocks, left = [], len(primes)
-    for one, written in zip(kinds, network, strict=True):
+    for one, written in pairs:
         used = primes[:left]
         left -= type(one) is Attention
 
@@ -89,7 +97,9 @@ def parts(cert: Any, limits: Limits) -> Parts:
             return residues(table, used, limits)
 
         blocks.append(placed(one, written, read, limits))
-    return Parts(blocks, contexts, queries, labels, primes, slope, rank["of"])
+    return Parts(
+        blocks, [one for one, _ in pairs], contexts, queries, labels, primes, slope, rank["of"]
+    )
 
 
 def chain(limits: Limits, texts: Any, softmax: int) -> list[int]:
@@ -184,12 +194,19 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     contexts, queries = parts.contexts, parts.queries
     asks = residues(queries, parts.primes, limits)
     causal = any(type(one) is Softmax and one.causal for one in parts.blocks)
+    relu, on = any(getattr(x, "relu", False) for x in parts.blocks), Balls(GUARD, limits)
     what = "the features" if parts.of == "features" else "the derivatives"
     for t in range(T):
         context = contexts.rows[t if len(contexts.rows) > 1 else 0]
         distinct, times = (context, [1] * len(context)) if causal else merged(context)
         tokens = residues(contexts._replace(rows=distinct), parts.primes, limits)
-        _, saved = forward(parts.blocks, numbers, tokens, [[x[t]] for x in asks], times, limits)
+        units = None
+        if relu:
+            exact = [(queries.rows[t], queries.unit), *((x, contexts.unit) for x in distinct)]
+            states = [([(x << GUARD) // q for x in row], [1] * len(row)) for row, q in exact]
+            units = active(on, parts.kinds, states)
+        each = [[x[t]] for x in asks]
+        _, saved = forward(parts.blocks, numbers, tokens, each, times, limits, units)
         if parts.of == "features":
             rows = [[x for kept in saved[-1][1].heads for x in kept[3][0]]]
         else:

@@ -39,6 +39,7 @@ from attncert.verify.rank.engines.devices import Device, choose_device
 _DRAWS = 3  # maximum number of networks for one rank
 _TRIES = 4  # maximum number of head counts tried in the search for the fewest that are enough
 MOST_LAYERS = 5  # a tower for more has no prime below 2^24
+_MOST_ENTRIES = 2**28  # of the Jacobian by the weights of ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
@@ -138,7 +139,7 @@ def depth_capacity(
     data: Dataset, question: Capacity, progress: StageProgress = silent
 ) -> DepthCapacity:
     """The answer for `question.layers` layers. Exact. Deterministic for a seed. Raises InputError
-    for more than MOST_LAYERS, and for a device that is missing.
+    for more than MOST_LAYERS, a device that is missing, and too many derivatives by ReLU units.
 
     >>> from attncert.constructions.data.generators import random
     >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
@@ -150,6 +151,7 @@ def depth_capacity(
         reason = f"at most {MOST_LAYERS}, because no longer chain of primes is below 2^24"
         raise InputError("layers", reason, question.layers)
     data = by_class(behind(question.of(data), question.before))
+    _require_few(data, question)
     seconds: dict[str, float] = {}
     place = choose_device(question.device)
     search = _Search(data, DeepSpans.of(data), question, place, progress)
@@ -174,6 +176,14 @@ def depth_capacity(
         depths=depths,
         certificates=certificates,
     )
+
+
+def _require_few(data: Dataset, question: Capacity) -> None:
+    units = question.feed_forward
+    weights = (question.layers - 1) * units * (2 * data.d + 1)
+    if data.T * data.m * weights > _MOST_ENTRIES:
+        reason = f"the Jacobian by the weights of these blocks has over {_MOST_ENTRIES:,} entries"
+        raise InputError("feed_forward", reason, units)
 
 
 @dataclass(frozen=True)
@@ -203,8 +213,13 @@ class _Search:
 
     def _shape(self, heads: int, layers: int | None = None) -> Architecture:
         question = self.question
-        value_width = question.value_width or self.data.m
-        return Architecture(layers or question.layers, heads, question.head_width, value_width)
+        return Architecture(
+            layers or question.layers,
+            heads,
+            question.head_width,
+            question.value_width or self.data.m,
+            question.feed_forward,
+        )
 
     def depths(self) -> Iterator[Depth]:
         """Results for one layer and more, until the rank equals the number of labels, and at least

@@ -1,19 +1,31 @@
-"""Random networks of several layers of attention, with small integer weights."""
+"""Random networks of several layers of attention, with small integer weights.
+
+**ReLU blocks.** x + B relu(A x + a) + b is a group of two feed-forward blocks. The signs of A x + a
+must not depend on softmax weights (`verify/depth/signs.py`). So the values of the layers before are
+divided by SMALL, and each a puts the threshold of its unit into a wide gap between the values of
+A x near their median.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from flint import fmpq_mat
+from fractions import Fraction
 
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.zeros import draw_groups
 from attncert.constructions.layer import Head
-from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.blocks import Attention, Block, FeedForward
+from attncert.constructions.network.composed import Group
 from attncert.constructions.network.network import Network
 from attncert.verify.depth.law import Architecture
 
 BOUND = 9  # of the entries
 _ZERO_BOUND = 999  # of the entries of a last layer whose outputs are 0
+
+SMALL = 2**40  # by which the values of layers before a ReLU block are divided
 
 
 def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
@@ -30,14 +42,55 @@ def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
         signs = rng.choice([-1, 1], rows * columns)
         return fmpq_mat(rows, columns, (signs * rng.integers(1, BOUND + 1, len(signs))).tolist())
 
-    d, w, v = data.d, shape.head_width, shape.value_width
-    blocks = []
+    d, w, v, units = data.d, shape.head_width, shape.value_width, shape.feed_forward
+    blocks, states = list[Block](), _vectors(data)
     for layer in range(1, shape.layers + 1):
         last = layer == shape.layers
         heads = tuple(Head(draw(d, w), draw(d, w), draw(d, v)) for _ in range(shape.heads))
         output = draw(shape.heads * v, data.m if last else d)
+        output = output / SMALL if units and not last else output
         blocks.append(Attention(heads, output, of="query" if last else "all", residual=not last))
+        if units and not last:
+            block = _feed_forward(states, draw(d, units), draw(units, d), draw(1, d))
+            blocks.append(block)
+            states = _after(states, block)
     return Network(tuple(blocks))
+
+
+def _vectors(data: Dataset) -> FloatArray:
+    """All tokens and queries, rounded."""
+    tokens, queries = data.contexts.floats(), data.queries.floats()
+    return np.concatenate([tokens.reshape(-1, data.d), queries])
+
+
+def _feed_forward(states: FloatArray, A: fmpq_mat, B: fmpq_mat, b: fmpq_mat) -> Group:
+    sums = np.sort(states @ _floats(A), axis=0)
+    a = [fmpq(*_threshold(column).as_integer_ratio()) for column in sums.T]
+    hidden = FeedForward(A, fmpq_mat(1, len(a), a), of="all", activation="relu")
+    return Group((hidden, FeedForward(B, b, of="all")), of="all", residual=True)
+
+
+def _threshold(values: FloatArray) -> Fraction:
+    """Minus a number between sorted values: gaps count by their width and by how many values are on
+    the shorter side."""
+    places = np.arange(1, len(values))
+    worth = np.diff(values) * np.minimum(places, len(values) - places)
+    if not worth.any():
+        return Fraction(1) - Fraction(values[0])
+    k = int(worth.argmax())
+    return -Fraction((values[k] + values[k + 1]) / 2).limit_denominator(10**6)
+
+
+def _after(states: FloatArray, block: Group) -> FloatArray:
+    """The vectors after a ReLU block, rounded."""
+    A, a, B, b = map(_floats, block.matrices)
+    made: FloatArray = states + np.maximum(states @ A + a, 0) @ B + b
+    return made
+
+
+def _floats(matrix: fmpq_mat) -> FloatArray:
+    entries = [float(Fraction(int(x.p), int(x.q))) for x in matrix.entries()]
+    return np.array(entries).reshape(int(matrix.nrows()), int(matrix.ncols()))
 
 
 def draw_zero(data: Dataset, shape: Architecture, sizes: tuple[int, ...], seed: int = 0) -> Network:

@@ -27,6 +27,25 @@ these spaces. The rest of the network sees W_h as a map from the span of the tok
 directions that are read: derivatives by V and O move it within {A O + V B}, of dimension at most
 v_l(t_l + r_l - v_l). Each image is spanned by that many vectors or fewer. ∎
 
+**ReLU blocks.** After each layer l < L let every token and the query become x + B relu(A x + a) +
+b, with W units. Then s_l grows by Hv + W + 1 for each layer before, and R_l by W for each block
+after layer l. Let s'_l = min(d, s_l + Hv) be the dimension of a space that holds all vectors before
+block l, and r'_l = min(d, R_l - W) the directions that read the block. It adds W (s'_l + r'_l) +
+b_l to N_L, with b_l = min(d, Hw) for l < L-1 and min(d, Hw + min(Hv, m)) for the last block.
+
+*Proof.* Fix which units are active for each token: f then is analytic in all weights, and there are
+finitely many such functions, so it is enough to bound each one's Jacobian. The rest of the network
+sees unit i through its affine form (A_i, a_i) on a space of dimension s'_l, which has s'_l + 1
+numbers, and B_i on the r'_l directions that are read. If (A_i, a_i) is not 0 there, then the
+direction (A_i, a_i, -B_i) changes nothing, because relu is positively homogeneous; if it is 0, no
+derivative by B_i is left. So each unit has at most s'_l + r'_l dimensions.
+
+The bias b moves all tokens and the query alike, by c. The next softmax does not see this in its
+keys; its Hw query columns do; its heads' outputs move by (Σ_h V_hO_h)ᵀc, at most min(Hv, m) numbers
+if that layer is the last. Otherwise the skip connection makes it another common shift c'. This
+moves the sums of unit i of the next block by A_i·c', as its bias a_i does, and what leaves the
+block by c', as its bias b does: derivatives that are counted with that block. ∎
+
 So for T·m > N_L almost no labelling is output by any weights (Sard, as for one layer). That N_L is
 reached is proved on given data by a rank modulo a prime (`ranks.py`).
 """
@@ -45,25 +64,35 @@ from attncert.verify.claims.words import counted, sized
 
 @dataclass(frozen=True)
 class Architecture:
-    """L layers of H heads of widths d_h and d_v."""
+    """L layers of H heads of widths d_h and d_v. feed_forward: the number W of ReLU units after
+    each layer but the last; 0: no such blocks."""
 
     layers: int
     heads: int
     head_width: int
     value_width: int
+    feed_forward: int = 0
 
     def words(self) -> str:
         """
         >>> Architecture(2, 3, 1, 1).words()
         '2 layers of 3 heads of width 1 (values: 1)'
+        >>> Architecture(2, 3, 1, 1, 4).words()
+        '2 layers of 3 heads of width 1 (values: 1), with 4 ReLU units after all but the last'
         """
         layers = counted(self.layers, "layer")
-        return f"{layers} of {sized(self.heads, self.head_width, self.value_width)}"
+        attention = f"{layers} of {sized(self.heads, self.head_width, self.value_width)}"
+        if not self.feed_forward:
+            return attention
+        units = counted(self.feed_forward, "ReLU unit")
+        return f"{attention}, with {units} after all but the last"
 
     def parameters(self, data: Dataset) -> int:
         """The number of entries in all weights."""
         each = data.d * (2 * self.head_width + self.value_width)
         between = self.heads * (each + self.value_width * data.d)
+        if self.feed_forward:
+            between += self.feed_forward * (2 * data.d + 1) + data.d
         return (self.layers - 1) * between + self.heads * (each + self.value_width * data.m)
 
 
@@ -104,8 +133,13 @@ class DeepSpans:
         >>> digits = DeepSpans(16, 16, 16, 16, 16, 1)
         >>> [digits.bound(Architecture(L, 1, 1, 1)) for L in (1, 2, 3)]
         [47, 96, 148]
+        >>> digits.bound(Architecture(2, 1, 1, 1, 4))
+        174
         """
-        return sum(self._layer(shape, layer) for layer in range(1, shape.layers + 1))
+        total = sum(self._layer(shape, layer) for layer in range(1, shape.layers + 1))
+        if shape.feed_forward:
+            total += sum(self._feed_forward(shape, layer) for layer in range(1, shape.layers))
+        return total
 
     def fewest_heads(self, examples: int, layers: int, head_width: int, value_width: int) -> int:
         """The least H with N_L >= T·m.
@@ -121,15 +155,32 @@ class DeepSpans:
 
     def before(self, shape: Architecture, layer: int) -> int:
         """The largest dimension that the vectors before a layer can span."""
-        return min(self.width, self.vectors + (layer - 1) * shape.heads * shape.value_width)
+        units = shape.feed_forward + 1 if shape.feed_forward else 0
+        each = shape.heads * shape.value_width + units
+        return min(self.width, self.vectors + (layer - 1) * each)
+
+    def _readers(self, shape: Architecture, layer: int) -> int:
+        """The columns that read what leaves layer l and its ReLU block."""
+        each, W = 2 * shape.heads * shape.head_width, shape.feed_forward
+        values = shape.heads * shape.value_width
+        last = each + shape.heads * min(shape.value_width, self.labels)
+        return last + (shape.layers - 1 - layer) * (each + values + W)
+
+    def _feed_forward(self, shape: Architecture, layer: int) -> int:
+        """What the ReLU block after a layer adds."""
+        values = shape.heads * shape.value_width
+        before = min(self.width, self.before(shape, layer) + values)
+        read = min(self.width, self._readers(shape, layer))
+        outputs = min(values, self.labels) if layer == shape.layers - 1 else 0
+        bias = min(self.width, shape.heads * shape.head_width + outputs)
+        return shape.feed_forward * (before + read) + bias
 
     def _layer(self, shape: Architecture, layer: int) -> int:
         """The layer's term of the sum."""
         H, w, v, L = shape.heads, shape.head_width, shape.value_width, shape.layers
-        between = H * (2 * w + v) * (L - 1 - layer)
         read = self.labels
         if layer < L:
-            read = min(self.width, between + H * (2 * w + min(v, self.labels)))
+            read = min(self.width, self._readers(shape, layer) + shape.feed_forward)
         a = q = t = self.before(shape, layer)
         if layer == 1:
             a, q, t = self.differences, self.vectors if L > 1 else self.queries, self.tokens

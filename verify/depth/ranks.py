@@ -17,6 +17,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.modular import SumVanishes
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, silent
+from attncert.verify.depth import signs
+from attncert.verify.depth.signs import SignUnknown
 from attncert.verify.derivatives import engine, networks, tower
 from attncert.verify.derivatives.tower import TowerArray, tower_array
 from attncert.verify.rank.engines.arithmetic import require_exact_products
@@ -44,7 +46,8 @@ class DeepRank:
 class NetworkRows:
     """Rows of the Jacobian by all weights, or of the last block's features, modulo primes[0].
 
-    features: whether the rows are features. slope: λ. Raises NotDifferentiable, SumVanishes.
+    features: whether the rows are features. slope: λ. Raises NotDifferentiable, SumVanishes,
+    SignUnknown.
     """
 
     def __init__(
@@ -60,7 +63,9 @@ class NetworkRows:
         self.data, self.network, self.p = data, network, primes[0]
         self._primes, self._features, self._xp = primes, features, xp
         self._blocks = networks.blocks_of(network, self._entries)
-        self._on = tower.arithmetic(slope)
+        self._slope = slope
+        relu = any(getattr(block, "activation", "") == "relu" for block in network.leaves)
+        self._in_balls = networks.blocks_of(network, signs.balls) if relu else None
         width = networks.features_of if features else networks.weights_of
         self.columns = np.arange(width(network))
 
@@ -76,7 +81,13 @@ class NetworkRows:
         contexts = self._entries(tokens, self.data.contexts.denominator)
         asking = self._entries(queries, self.data.queries.denominator)
         often = None if times is None else self._xp.asarray(times.astype(np.float64))
-        done = engine.run(self._blocks, contexts, asking, self._on, often)
+        relu = None
+        if self._in_balls is not None:
+            around = signs.balls(tokens, self.data.contexts.denominator)
+            asked = signs.balls(queries, self.data.queries.denominator)
+            relu = signs.relu_of(signs.slopes(self._in_balls, around, asked, times))
+        on = tower.arithmetic(self._slope, relu)
+        done = engine.run(self._blocks, contexts, asking, on, often)
         if self._features:
             means = done.saved[-1][1][-2].parts[0]  # (b, H, 1, k)
             return means.reshape(stop - start, -1)
@@ -96,8 +107,8 @@ def deep_rank(
     progress: Progress = silent,
 ) -> DeepRank:
     """The rank of J, or of the last features Z, modulo the first of some chains in which no sum
-    vanishes. Exact, a lower bound for the real weights of `tower.py`. xp: namespace of the arrays.
-    Raises NotDifferentiable.
+    vanishes. Exact, a lower bound for the real weights of `tower.py`; 0 if the sign of a number
+    before a ReLU is not known. xp: namespace of the arrays. Raises NotDifferentiable.
 
     >>> from attncert.constructions.data.generators import random
     >>> from attncert.verify.depth.draw import draw_network
@@ -107,7 +118,7 @@ def deep_rank(
     (18, 18)
     """
     require_exact_products(xp, tower.LARGEST)
-    softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.blocks)
+    softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     slope = int(np.random.default_rng([seed, 1]).integers(2, 2**20))
     rows, tried = data.T * (1 if features else data.m), list[tuple[int, ...]]()
     for primes in tower.chains(softmax):
@@ -117,5 +128,7 @@ def deep_rank(
         except SumVanishes:
             tried.append(primes)
             continue
+        except SignUnknown:
+            return DeepRank(0, rows, primes, slope, tuple(tried))
         return DeepRank(rank, rows, primes, slope, tuple(tried))
     return DeepRank(0, rows, tried[0], slope, tuple(tried))

@@ -7,7 +7,8 @@ differ.
 
 **State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block either changes
 every token and the query with the same weights, or changes the query alone. Tokens are stored once
-if all examples share them: tokens never depend on the query.
+if all examples share them: tokens never depend on the query. A skip connection is of k blocks
+(`residual` of the last of them): their result is added to what the first of them began with.
 
 **Attention.** The rows R of a block attend to the tokens X. Head h, with K, Q, V and its rows O of
 the output matrix, makes
@@ -62,7 +63,7 @@ class Attention:
     value: Array
     output: Array
     whole: bool = False
-    residual: bool = False
+    residual: int = 0
     causal: bool = False
     linear: bool = False
 
@@ -110,7 +111,7 @@ class FeedForward:
     matrix: Array
     bias: Array
     whole: bool = False
-    residual: bool = False
+    residual: int = 0
     activation: str = "identity"
 
     @property
@@ -152,16 +153,17 @@ def run(
     """tokens (b or 1, n, k); queries (b, l). times (b or 1, 1, 1, n): how often each token stands
     in its context, 0 for one that only fills it up; None: once. With a causal block every number is
     0 or 1, and the rows that only fill a context up come last, so that no token attends to them."""
-    query, saved = queries[:, None], []
+    query, saved, before = queries[:, None], [], []
     for block in blocks:
         of_tokens = None
+        before.append((query, tokens))
         made, of_query = block.forward(query, tokens, times, on)
-        after = query + made if block.residual else made
+        after = before[-block.residual][0] + made if block.residual else made
         if block.whole:
             causal = getattr(block, "causal", False)
             often = np.tri(tokens.shape[1]) if causal else times
             made, of_tokens = block.forward(tokens, tokens, often, on)
-            tokens = tokens + made if block.residual else made
+            tokens = before[-block.residual][1] + made if block.residual else made
         query = after
         saved.append((of_tokens, of_query))
     return Run(blocks, query[:, 0], saved, on)
@@ -176,22 +178,19 @@ def derivatives(done: Run, seed: Array) -> Array:
     """
     by_query, by_tokens = seed[:, None], None
     columns: list[list[Array]] = []
-    for block, (of_tokens, of_query) in zip(
-        reversed(done.blocks), reversed(done.saved), strict=True
-    ):
-        rows, tokens, weights = block.backward(by_query, of_query, done.on)
+    skipped: list[list[tuple[Array, Array | None]]] = [[] for _ in done.blocks]
+    for k in reversed(range(len(done.blocks))):
+        block, (of_tokens, of_query) = done.blocks[k], done.saved[k]
         if block.residual:
-            rows = rows + by_query
+            skipped[k + 1 - block.residual].append((by_query, by_tokens if block.whole else None))
+        rows, tokens, weights = block.backward(by_query, of_query, done.on)
         if of_tokens is not None and by_tokens is not None:
             rows_of, tokens_of, more = block.backward(by_tokens, of_tokens, done.on)
             weights = [one + other for one, other in zip(weights, more, strict=True)]
-            passed = rows_of if tokens_of is None else rows_of + tokens_of
-            passed = passed + by_tokens if block.residual else passed
-            by_tokens = passed if tokens is None else passed + tokens
-        elif not block.whole:
-            by_tokens = _sum(by_tokens, tokens)
-        else:
-            by_tokens = tokens
+            by_tokens = _sum(rows_of, tokens_of)
+        by_tokens = _sum(by_tokens, tokens)
+        for by_skip, by_skipped in skipped[k]:
+            rows, by_tokens = rows + by_skip, _sum(by_tokens, by_skipped)
         by_query = rows
         columns.append(_in_order(block, weights, done.on))
     flat = [part for parts in reversed(columns) for part in parts]

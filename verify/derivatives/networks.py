@@ -13,6 +13,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Attention as ExactAttention
 from attncert.constructions.network.blocks import Block as ExactBlock
 from attncert.constructions.network.blocks import FeedForward as ExactFeedForward
+from attncert.constructions.network.composed import Group
 from attncert.constructions.network.file import kind_of
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives.engine import Array, Attention, Block, FeedForward
@@ -26,7 +27,11 @@ class NotDifferentiable(Exception):
 
 def blocks_of(network: Network, entries: Entries) -> list[Block]:
     """The blocks with their weights as arrays. Raises NotDifferentiable."""
-    return [_block(number, one, entries) for number, one in enumerate(network.blocks, 1)]
+    return [
+        _block(number, one, residual, entries)
+        for number, block in enumerate(network.blocks, 1)
+        for one, residual in _flat(number, block)
+    ]
 
 
 def features_of(network: Network) -> int:
@@ -41,8 +46,21 @@ def weights_of(network: Network) -> int:
     return sum(int(m.nrows() * m.ncols()) for one in network.blocks for m in one.matrices)
 
 
-def _block(number: int, one: ExactBlock, entries: Entries) -> Block:
-    whole, residual = one.of == "all", one.residual
+def _flat(number: int, block: ExactBlock) -> list[tuple[ExactBlock, int]]:
+    """The blocks of a group in its place, each with the blocks of its skip connection."""
+    if not isinstance(block, Group):
+        return [(block, int(block.residual))]
+    inner = [pair for one in block.blocks for pair in _flat(number, one)]
+    last, residual = inner[-1]
+    if any(one.of != block.of for one, _ in inner) or (block.residual and residual):
+        raise NotDifferentiable(
+            f"block {number} is a group of blocks of other vectors, or with two skip connections"
+        )
+    return [*inner[:-1], (last, len(inner))] if block.residual else inner
+
+
+def _block(number: int, one: ExactBlock, residual: int, entries: Entries) -> Block:
+    whole = one.of == "all"
     if type(one) is ExactAttention:
         if one.rule == "hardmax" or one.root != 1 or isinstance(one.mask, tuple):
             raise NotDifferentiable(

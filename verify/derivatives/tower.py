@@ -146,9 +146,9 @@ def tower_array(
     return TowerArray(tuple(parts), primes)
 
 
-def arithmetic(slope: int) -> Arithmetic:
-    """The arithmetic of a tower; slope: λ instead of ln 2."""
-    return Arithmetic(_softmax, _no_relu, slope, _concatenate)
+def arithmetic(slope: int, relu: Any = None) -> Arithmetic:
+    """The arithmetic of a tower; slope: λ instead of ln 2. relu: with slopes that are known."""
+    return Arithmetic(_softmax, relu or _no_relu, slope, _concatenate)
 
 
 def _softmax(logits: TowerArray, times: Any) -> TowerArray:

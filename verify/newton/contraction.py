@@ -32,7 +32,7 @@ from fractions import Fraction
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.verify.newton.balls import TINY, BallArray, growth
+from attncert.verify.derivatives.balls import TINY, BallArray, growth
 
 LARGE = Fraction(2) ** 1000  # below a radius beyond float64
 

@@ -23,7 +23,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.network import Network
-from attncert.verify.newton.balls import BallArray
+from attncert.verify.derivatives.balls import BallArray
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
 _AT_ONCE = 512  # examples whose balls are in memory

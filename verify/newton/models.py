@@ -23,10 +23,10 @@ from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.verify.depth.law import Architecture
 from attncert.verify.derivatives import engine, networks
+from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.derivatives.engine import Arithmetic
 from attncert.verify.derivatives.engine import Attention as Arrays
 from attncert.verify.newton import enclosure, network_enclosure
-from attncert.verify.newton.balls import BallArray
 
 Weights = FloatArray | ObjectArray  # float64, or Fractions
 

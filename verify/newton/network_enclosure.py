@@ -22,8 +22,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.blocks import Block as ExactBlock
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives import engine, networks
+from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Block, Run
-from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.enclosure import BOX_BITS
 
 Balls = Callable[..., Array]
@@ -71,7 +71,7 @@ def _by_examples(
 ) -> BallArray:
     """The rows of all examples, made for some examples at a time. width: the numbers per example
     that are held."""
-    softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.blocks)
+    softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     floats = softmax <= _IN_FLOATS
     on = _FLOATS if floats else _ARBS
 
@@ -81,7 +81,7 @@ def _by_examples(
 
     with ctx.workprec(BOX_BITS if floats else _DEEP_BITS):
         blocks = _boxed(networks.blocks_of(network, _arbs), unknowns, radius)
-        blocks = [_natural(x, y) for x, y in zip(blocks, network.blocks, strict=True)]
+        blocks = [_natural(x, y) for x, y in zip(blocks, network.leaves, strict=True)]
         blocks = [_with(x, map(_rounded, x.weights)) for x in blocks] if floats else blocks
         numbers = _NUMBERS if floats else _NUMBERS // 16  # an Arb ball takes 16 times as much
         step = max(1, numbers // width)

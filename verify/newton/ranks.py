@@ -48,7 +48,7 @@ def ranks(data: Dataset, network: Network) -> list[Claim]:
         blocks_of(network, lambda table, denominator: table)
     except NotDifferentiable:
         return []
-    if not any(isinstance(block, Attention) for block in network.blocks):
+    if not any(isinstance(block, Attention) for block in network.leaves):
         return []
     rows, columns, last = data.T * data.m, weights_of(network), network.blocks[-1]
     statement = (
@@ -84,9 +84,9 @@ def _decided(
     if rows * columns > MOST_NUMBERS:
         reason = f"it has {rows * columns:,} numbers, and {MOST_NUMBERS:,} are tried"
         return about(Level.UNDECIDED, "", {"reason": reason})
-    attention = [block for block in network.blocks if isinstance(block, Attention)]
+    attention = [block for block in network.leaves if isinstance(block, Attention)]
     softmax = [block for block in attention if block.rule == "softmax"]
-    affine = all(getattr(x, "activation", "identity") == "identity" for x in network.blocks)
+    affine = all(getattr(x, "activation", "identity") == "identity" for x in network.leaves)
     if affine and len(softmax) <= _TOWER and all(x.unit == "ln 2" for x in softmax):
         rank = deep_rank(data, network, features=features)
         arithmetic = f"rank mod {rank.primes[0]}, in a tower of primes"

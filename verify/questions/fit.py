@@ -58,6 +58,9 @@ class Capacity(Question):
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
     layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
+    feed_forward: int = option(
+        0, whole(0, 4096), "number W of ReLU units after each layer but the last; 0: none"
+    )
     before: str | None = option(
         None,
         path("mean"),

@@ -10,7 +10,7 @@ import pytest
 from support import deep_cases
 from support.small_certificates import sealed, written
 
-from attncert.verify.checker import check_file
+from attncert.verify.checker import check_file, derivatives
 from attncert.verify.checking.fast import check as fast
 
 
@@ -29,6 +29,32 @@ def test_true_ranks_hold(of: str, layers: int, tmp_path: Path) -> None:
 def test_planted_defects_are_refused(name: str, tmp_path: Path) -> None:
     status, change = deep_cases.FALSE[name]
     assert statuses(deep_cases.false(change, deep_cases.case()), tmp_path) == {status}
+
+
+@pytest.mark.parametrize("layers", [2, 3])
+@pytest.mark.parametrize("of", deep_cases.ALL)
+def test_true_ranks_with_relu_blocks_hold(of: str, layers: int, tmp_path: Path) -> None:
+    assert statuses(deep_cases.case(of, layers, 2), tmp_path) == {"holds"}
+
+
+@pytest.mark.parametrize("name", deep_cases.RELU_FALSE)
+def test_planted_defects_of_relu_blocks_are_refused(name: str, tmp_path: Path) -> None:
+    status, change = deep_cases.RELU_FALSE[name]
+    case = deep_cases.case("jacobian", 2, 2)
+    assert statuses(deep_cases.false(change, case), tmp_path) == {status}
+
+
+def test_a_flipped_sign_changes_the_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All units are inactive, which both checkers see; a checker that takes them as active does
+    not."""
+    _, change = deep_cases.RELU_FALSE["all units inactive"]
+    false = deep_cases.false(change, deep_cases.case("jacobian", 2, 2))
+    assert statuses(false, tmp_path) == {"wrong"}
+    read = derivatives.positive
+    monkeypatch.setattr(derivatives, "positive", lambda balls: [not x for x in read(balls)])
+    assert check_file(written(false, tmp_path)).status == "holds"
 
 
 def test_nearby_weights_of_two_layers_hold(tmp_path: Path) -> None:

@@ -49,6 +49,13 @@ def network(kind: str, rng: np.random.Generator, d: int = 3, m: int = 2) -> list
         "linear, causal": [attention(d, whole=True, causal=True, linear=True), attention(m)],
         "query alone": [attention(d, residual=True), affine, attention(m)],
         "relu": [attention(d, whole=True, residual=True), relu, attention(m)],
+        "skips of two": [
+            attention(d, whole=True),
+            replace(relu, residual=2),
+            replace(relu, residual=0),
+            replace(relu, residual=2),
+            attention(m),
+        ],
     }
     return kinds[kind]
 
@@ -93,7 +100,7 @@ def moved(blocks: list[Block], k: int, step: float) -> list[Block]:
 @pytest.mark.parametrize(
     "kind",
     ["one layer", "three layers", "causal", "no skip", "linear", "linear, causal", "query alone",
-     "relu"],
+     "relu", "skips of two"],
 )  # fmt: skip
 def test_derivatives_are_limits_of_differences(kind: str, shared: bool) -> None:
     rng = np.random.default_rng(5)

@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import deep_oracle as oracle
+from support import relu_oracle
 from sympy.ntheory import n_order
 
 from attncert.constructions.data.dataset import Dataset
@@ -18,7 +19,7 @@ from attncert.constructions.given.zeros import worth
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
-from attncert.verify.depth.draw import draw_network, draw_zero
+from attncert.verify.depth.draw import SMALL, draw_network, draw_zero
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import deep_rank
 from attncert.verify.derivatives import engine, networks, tower
@@ -130,3 +131,47 @@ def test_outputs_are_0_where_a_network_is_drawn_so() -> None:
     deep = draw_zero(data, replace(shape, layers=2), (3,))
     assert deep.blocks[-1] == network.blocks[-1] and deep.blocks[0].residual
     assert deep_rank(data, deep).rank == worth(3, 1, 3, 3) == 12
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_relu_blocks_add_what_the_law_says(units: int) -> None:
+    shape, data = Architecture(2, 1, 1, 1, units), random(T=80, n=3, d=4, seed=3)
+    network, law = draw_network(data, shape), DeepSpans.of(data).bound(shape)
+    assert networks.weights_of(network) == shape.parameters(data)
+    assert law < 80 and deep_rank(data, network).rank == law
+
+
+@pytest.mark.parametrize(
+    "sizes", [(2, 1, 4, 1), (2, 1, 4, 3), (2, 2, 5, 2), (3, 1, 3, 1), (3, 2, 5, 1), (4, 1, 3, 1)]
+)
+def test_real_networks_with_relu_blocks_have_that_rank(sizes: tuple[int, int, int, int]) -> None:
+    """At other weights."""
+    layers, heads, d, units = sizes
+    data, shape = random(T=150, n=3, d=d, seed=5), Architecture(layers, heads, 1, 1, units)
+    found = [relu_oracle.rank(data, layers, heads, units, seed) for seed in range(3)]
+    exact = deep_rank(data, draw_network(data, shape)).rank
+    assert max(found) == exact == DeepSpans.of(data).bound(shape) < 150
+
+
+@given(
+    small_data().filter(lambda data: data.m == 1),
+    st.tuples(st.integers(2, 3), st.integers(1, 2), st.integers(1, 3)),
+    st.integers(0, 99),
+)
+@settings(max_examples=15)
+def test_no_real_network_with_relu_blocks_exceeds_the_law(
+    data: Dataset, sizes: tuple[int, int, int], seed: int
+) -> None:
+    layers, heads, units = sizes
+    law = DeepSpans.of(data).bound(Architecture(layers, heads, 1, 1, units))
+    assert relu_oracle.rank(data, layers, heads, units, seed) <= law
+
+
+def test_a_sign_that_softmax_weights_decide_is_not_guessed() -> None:
+    """Without small values in front, the balls of some numbers before the ReLU hold 0."""
+    data, shape = random(T=40, n=3, d=3, seed=3), Architecture(2, 1, 1, 1, 3)
+    first, *rest = draw_network(data, shape).blocks
+    assert isinstance(first, Attention)
+    for factor in (SMALL, SMALL * 10**400):
+        large = Network((replace(first, output=first.output * factor), *rest))
+        assert deep_rank(data, large).rank == 0

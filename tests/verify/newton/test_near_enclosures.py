@@ -21,8 +21,8 @@ from attncert.verify import checker
 from attncert.verify.checker import Limits, near
 from attncert.verify.checking.fast import check as fast
 from attncert.verify.checking.fast import near as fast_near
+from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.newton import enclosure
-from attncert.verify.newton.balls import BallArray
 from attncert.verify.newton.certify import certify
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.models import LayerModel

@@ -16,7 +16,7 @@ from attncert.verify.checker import Limits, need
 from attncert.verify.checker.near import Parts
 from attncert.verify.checker.reading import all_of, dims
 from attncert.verify.checking.fast.reading import dataset, exact, layer
-from attncert.verify.newton.balls import BallArray
+from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.enclosure import derivatives, errors
 

@@ -15,6 +15,7 @@ from attncert.verify.checker.network_rank import Parts, message
 from attncert.verify.checker.reading import dims
 from attncert.verify.checking.fast.reading import dataset
 from attncert.verify.depth.ranks import NetworkRows
+from attncert.verify.depth.signs import SignUnknown
 from attncert.verify.derivatives.tower import LARGEST
 from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
 
@@ -35,5 +36,8 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
         rank = rank_of_rows(table, count, lambda done, of: limits.on_time())
     except SumVanishes as vanished:
         raise Rejected("wrong", f"a denominator is 0: {vanished}") from None
+    except SignUnknown:
+        why = "softmax weights may change a sign before a ReLU"
+        raise Rejected("over limit", why) from None
     need(rank == count, f"modulo p, the rank is {rank}", "wrong")
     return message(parts.of, T, rank, parts.primes[0])
