@@ -100,11 +100,8 @@ def _greedy(
         first = sizes.ordered(remaining, first=True)
         if first is not None and spans.independent(remaining):
             return [first, *reversed(groups)]
-        group: tuple[int, ...] = ()  # filled from the end of the given order
-        for t in reversed(remaining):
-            trial = sizes.ordered((*group, t), first=False)
-            if trial and spans.independent(trial) and spans.closed(trial, remaining):
-                group = trial
+        members = spans.last_closed(remaining, lambda trial: sizes.ordered(trial, first=False))
+        group = sizes.ordered(members, first=False)
         if not group:
             return None
         groups.append(group)

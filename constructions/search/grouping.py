@@ -13,7 +13,7 @@ for another.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from flint import fmpz_mat, nmod_mat
 from attncert.constructions.arrays import BoolArray, FloatArray, IntArray, IntegerArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed, direction
 from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import (
@@ -118,10 +117,10 @@ class QuerySpans:
     """Spans of queries, decided mod p first (independent there is independent over Q)."""
 
     def __init__(self, data: Dataset) -> None:
-        self.queries = data.queries.numerators
-        self.table = [[int(x) for x in row] for row in self.queries.tolist()]
+        queries = data.queries.numerators
+        self.table = [[int(x) for x in row] for row in queries.tolist()]
         self.residues = [[x % PRIME_62 for x in row] for row in self.table]
-        self.short = np.mod(self.queries, _P).astype(np.int64)
+        self.short = np.mod(queries, _P).astype(np.int64)
 
     def independent(self, group: Sequence[int]) -> bool:
         rows = [self.residues[t] for t in group]
@@ -131,33 +130,26 @@ class QuerySpans:
             return True
         return int(fmpz_mat([self.table[t] for t in group]).rank()) == len(rows)
 
-    def closed(self, group: Sequence[int], among: Sequence[int]) -> bool:
-        """Whether no query of `among` outside the (independent) group lies in its span."""
-        others = [t for t in among if t not in group]
-        if not others:
-            return True
-        basis, nullity = fmpz_mat([self.table[t] for t in group]).nullspace()
-        if nullity == 0:
-            return False
-        directions = integers.from_flint(basis)[:, :nullity]
-        images = integers.product(self.queries[others], directions)
-        return bool((images != 0).any(axis=1).all())
-
-    def last_closed(self, remaining: Sequence[int], most: int) -> list[int]:
-        """An independent closed group of at most `most` remaining queries, from the end backwards.
+    def last_closed(
+        self, remaining: Sequence[int], admits: Callable[[Sequence[int]], object]
+    ) -> list[int]:
+        """An independent closed group of remaining queries, from the end backwards: each joins if
+        the group with it is admitted.
 
         The other queries are kept modulo the span of the group, mod p: a query may join if it is
         not 0 there, and no other is a multiple of it. If this holds mod p, it holds over Q.
         """
         rest, place, group = self.short[list(remaining)], len(remaining), list[int]()
-        while len(group) < most and (group or rest.any(axis=1).all()):  # every span contains 0
+        if not rest.any(axis=1).all():  # every span contains 0
+            return group
+        while True:
             alone = np.flatnonzero(_alone(rest)[:place])
-            if not len(alone):
-                break
-            place = int(alone[-1])
+            joining = (i for i in alone[::-1].tolist() if admits([*group, remaining[i]]))
+            place = next(joining, -1)
+            if place < 0:
+                return group
             group.append(remaining[place])
             rest = _modulo(rest, rest[place])
-        return group
 
 
 def _modulo(rows: IntArray, row: IntArray) -> IntArray:
@@ -185,7 +177,7 @@ def _greedy(
     while len(remaining) > first or not matroid.independent(remaining):
         if len(groups) + 1 >= heads or further == 0:
             return None
-        group = set(matroid.last_closed(remaining, further))
+        group = set(matroid.last_closed(remaining, lambda group: len(group) <= further))
         if not group:
             return None
         groups.append(tuple(sorted(group)))
@@ -217,22 +209,34 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
 def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
 
-    queries: all as residues mod p = PRIMES_21[0]. If the group is independent mod p, a query
-    in its span over Q is in its span mod p, so that every v with v·e_t = 0 mod p on the group has
-    v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears s.
+    queries: all as residues mod p = PRIMES_21[0].
+    """
+    outside = outside_span(queries, group, np.random.default_rng(0))
+    if outside is None:
+        return None
+    others = set(np.flatnonzero(~outside).tolist()) - set(group)
+    return [s for s in earlier if s in others]
+
+
+def outside_span(
+    queries: FloatArray, group: Sequence[int], rng: np.random.Generator
+) -> BoolArray | None:
+    """Queries, as for `suspects`, outside the span of the group, but a few that are outside may be
+    missing; None: dependent mod p.
+
+    If the group is independent mod p, a query in its span over Q is in its span mod p, so that
+    every v with v·e_t = 0 mod p on the group has v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears
+    s.
     """
     p, d = PRIMES_21[0], queries.shape[1]
     echelon, pivots = echelon_mod(queries[list(group)], p)
     if len(pivots) < len(group):
         return None
-    if not earlier:
-        return []
     free = np.setdiff1d(np.arange(d), pivots)
     v = np.zeros((d, 1))
-    v[free, 0] = np.random.default_rng(0).integers(1, p, len(free))
+    v[free, 0] = rng.integers(1, p, len(free))
     v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
-    others = set(np.flatnonzero(matmul_mod(queries, v, p)[:, 0] == 0).tolist()) - set(group)
-    return [s for s in earlier if s in others] if others else []
+    return np.asarray(matmul_mod(queries, v, p)[:, 0] != 0)
 
 
 def _relation(queries: IntegerArray, examples: Sequence[int]) -> list[int] | None:

@@ -16,8 +16,9 @@ import numpy as np
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced, residues
+from attncert.constructions.exact.modular import residues
 from attncert.constructions.exact.primes import PRIMES_21
+from attncert.constructions.search.grouping import outside_span
 from attncert.verify.limits.partition.bound import Sizes
 
 _ORDERS = 12  # orders tried
@@ -55,9 +56,8 @@ class _Attempt:
     """
 
     def __init__(self, data: Dataset, sizes: Sizes) -> None:
-        self.prime = PRIMES_21[0]
         self.sizes = [sizes.first] + [sizes.further] * (sizes.heads - 1)
-        self.queries = residues(data.queries.numerators, self.prime)
+        self.queries = residues(data.queries.numerators, PRIMES_21[0])
         self.members: list[list[int]] = [[] for _ in self.sizes]
         nonzero = np.asarray(self.queries.any(axis=1))
         self.outside = [nonzero.copy() for _ in self.sizes]
@@ -91,18 +91,6 @@ class _Attempt:
             return None
         if not all(self.outside[j][t] for j in range(h + 1, len(self.members)) if self.members[j]):
             return None
-        outside = self._span([*self.members[h], t])
+        outside = outside_span(self.queries, [*self.members[h], t], self.rng)
         earlier = [s for group in self.members[:h] for s in group]
-        return outside if outside[earlier].all() else None
-
-    def _span(self, group: Sequence[int]) -> BoolArray:
-        """Which queries one random vector orthogonal to the group (mod p) is not orthogonal to."""
-        p, d = self.prime, self.queries.shape[1]
-        echelon, pivots = echelon_mod(self.queries[list(group)], p)
-        free = np.ones(d, dtype=bool)
-        free[pivots] = False
-        v = np.zeros((d, 1))
-        v[free, 0] = self.rng.integers(1, p, d - len(pivots))
-        if pivots:
-            v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
-        return matmul_mod(self.queries, v, p)[:, 0] != 0
+        return outside if outside is not None and outside[earlier].all() else None
