@@ -124,7 +124,7 @@ def _written(key: str, part: Any) -> Any:
 def _block(block: Any, where: str) -> Block:
     try:
         kind = block.get("kind") if isinstance(block, dict) else None
-        if kind not in _KINDS:
+        if kind not in list(_KINDS):
             raise InputError("kind", f"one of: {', '.join(_KINDS)}", repr(kind))
         keys = _KEYS[_KINDS[kind]]
         if kind == "general-attention":
@@ -169,7 +169,7 @@ def _untied(heads: Any) -> Any:
                 must = "a matrix, or the number of an earlier head, counted from 0"
                 raise InputError(f"heads: {name}", must, earlier)
             if type(earlier) is int:
-                head[name] = made[earlier][name]
+                head[name] = made[earlier].get(name)
     return made
 
 

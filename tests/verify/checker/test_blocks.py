@@ -241,6 +241,7 @@ PLANTED = [
     ("tables", "0.tables", [[["1"] * 3] * 3] * 2, "unusable"),
     ("tables", "0.tables", [[["1"] * 2] * 4] * 2, "unusable"),
     ("tables", "0.heads.1.key", 1, "unusable"), ("tables", "0.heads.1.value", True, "unusable"),
+    ("tables", "0.heads.0", {}, "unusable"), ("tables", "1.kind", [], "unusable"),
     ("tables", "0.query_place", "first", "unusable"), ("slopes", "0.slopes", ["1"], "unusable"),
     ("sinks", "0.sinks", None, "wrong"), ("sinks", "0.logit_unit", "1", "wrong"),
     ("sinks", "0.rule", "linear", "unusable"), ("norms", "0.sinks", ["1", "1"], "unusable"),
@@ -260,7 +261,7 @@ def test_planted_defects(name: str, place: str, value: Any, status: str, tmp_pat
     planted = changed(TRUE[name], f"network.{place}", value)
     assert check_file(written(planted, tmp_path)).status == status
     if status == "unusable":
-        with pytest.raises(InputError, match=r"^block 1: [^\n]*$"):
+        with pytest.raises(InputError, match=r"^block [12]: [^\n]*$"):
             of_json(planted["network"]).enclosures(networks.dataset(planted["data"]))
 
 

@@ -22,6 +22,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.network import Network
+from attncert.constructions.network.positional import GeneralAttention
 from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
@@ -168,9 +169,12 @@ def _examples(
 
 
 def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
-    """The layer as a network. If it has biases, a first block appends a 1 to every vector, and a
-    last one adds b_O."""
-    blocks: list[Block] = [attention.block]
+    """The layer as a network, in the form of files. If it has biases, a first block appends a 1 to
+    every vector, and a last one adds b_O."""
+    only = attention.block
+    blocks: list[Block] = [only]
+    if only.root != 1:
+        blocks = [GeneralAttention(only.heads, only.output, unit=only.unit, scale_root=only.root)]
     if stored.biased:
         d = attention.data.d - 1
         appended = fmpq_mat([[int(i == j) for j in range(d + 1)] for i in range(d)])
@@ -187,8 +191,6 @@ def _certified(
 ) -> tuple[list[Claim], dict[str, Any]]:
     """Like `within.certified`, but without a certificate if the checker cannot judge it quickly."""
     attention, error = audit.attention, audit[ids.LAYER_ERROR]
-    if attention.block.root != 1:
-        return [], {"uncertified": f"no block divides logits by the root of {attention.block.root}"}
     long = attention.exponents is not None and not attention.short
     if long or products(network, data) > RECOMPUTED:
         return [], {"uncertified": "the checker would take too long for it"}

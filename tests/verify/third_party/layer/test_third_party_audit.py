@@ -110,10 +110,13 @@ def test_nearest_with_biases_has_a_certificate(masked: bool, tmp_path: Path) -> 
     assert moved.certificate is None
 
 
-def test_a_root_that_no_block_has_is_said(tmp_path: Path) -> None:
+def test_logits_divided_by_an_irrational_root_have_a_certificate(tmp_path: Path) -> None:
     answer = answered(weights_of(LAYER, tmp_path), tolerance=1)
-    assert answer.holds and answer.certificate is None
-    assert answer.uncertified == "no block divides logits by the root of 2"
+    assert answer.holds and answer.certificate is not None
+    assert answer.certificate["network"][1]["root"] == 2
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(answer.certificate))
+    assert check(path).status == "holds"
 
 
 def test_the_first_examples_and_their_masks(files: Path) -> None:
