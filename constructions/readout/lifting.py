@@ -13,10 +13,11 @@ w_th as further unknowns every equation has its own carry, hardly longer than S_
 
 A digit costs T² products of residues, T·n·d·H small ones and one pass over the carries.
 
-From x mod p^K, the common denominator D is that of a random combination of the entries (rational
-reconstruction, by FLINT's LLL); the numerators are D·x mod p^K. That these solve the system is then
-*proved by size*: multiplied by Π_h S_th, row t is an equation between integers that holds mod p^K,
-and both sides are less than p^K / 2.
+From x mod p^K, the common denominator D is that of two random combinations of the entries, whose
+numerators and denominator together are a short vector of a lattice (FLINT's LLL): p^K needs to be
+longer than D by a half only, and not twice as long as for one fraction. The numerators are D·x mod
+p^K. That these solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an
+equation between integers that holds mod p^K, and both sides are less than p^K / 2.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz, fmpz_mat, nmod_mat
+from flint import fmpq, fmpz, fmpz_mat, fmpz_poly, nmod_mat
 from gmpy2 import gcd, mpz
 
 from attncert.constructions.arrays import (
@@ -42,7 +43,7 @@ from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
 _EXACT = 2**52  # bound for sums of products in float64
 _MARGIN = 128  # bits by which a reconstruction must be shorter than a random one
-_FIRST, _FURTHER = 1.5, 0.08  # first and further attempts, as multiples of the predicted bits
+_FIRST, _FURTHER = 1.3, 0.08  # first and further attempts, as multiples of the predicted bits
 _CHUNK = 256  # digits between two calls of `progress`
 _SMALL = lcm(*range(1, 64))
 
@@ -71,8 +72,6 @@ _Fractions = tuple[list[Any], Any]  # numerators, and their common denominator
 
 
 def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -> _Fractions | None:
-    from attncert.constructions.readout.lifting_compiled import lift
-
     rng = np.random.default_rng(0)
     digits = np.zeros((0, T), dtype=np.uint32)
     count = int(_FIRST * bits) // LIMB + 16
@@ -81,10 +80,10 @@ def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -
         for start in range(len(digits), count, _CHUNK):
             progress(start, count)
             further.append(np.zeros((min(_CHUNK, count - start), T), dtype=np.uint32))
-            if not lift(further[-1], system):
+            if not _lift(further[-1], system):
                 return None
         digits = np.vstack(further)
-        denominator = _denominator(digits, rng.integers(1, 2**16, T))
+        denominator = _denominator(digits, rng.integers(1, 2**16, (T, 2)))
         if denominator is not None:
             solution = _numerators(digits, denominator, beyond)
             if solution is not None:
@@ -93,14 +92,34 @@ def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -
     return None
 
 
+def _lift(digits: DigitArray, system: System) -> bool:
+    """Fill `digits` (K, T) with the next K digits of x; the state in `system` is updated in place.
+
+    False if a carry did not fit its limbs: then the digits are not valid.
+    """
+    from attncert.constructions.readout.lifting_compiled import carry, solve
+
+    count, n, d = system.contexts.shape
+    H = len(system.sums) // len(system.residuals)
+    rows, x = system.contexts.reshape(-1, d), np.zeros((d, H))
+    for digit in digits:
+        solve(digit, system)
+        x[system.columns, system.heads] = digit
+        if not carry((rows @ x).reshape(count, n, H), system):
+            return False
+    return True
+
+
 def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
     """A common denominator of x, if the digits suffice to find one.
 
-    It is that of a random combination Σ weights·x, which may lack small primes that cancel.
+    It is that of random combinations Σ weights·x, one for each column of the weights, which may
+    lack small primes that cancel.
     """
     modulus = mpz(PRIME) ** len(digits)
-    mixed = join_digits((digits.astype(np.int64) @ weights).tolist(), PRIME)  # below 2^62
-    denominator = common_denominator(mixed % modulus, modulus, _MARGIN)
+    mixed = (digits.astype(np.int64) @ weights).T.tolist()  # below 2^62
+    values = [join_digits(column, PRIME) % modulus for column in mixed]
+    denominator = common_denominator(values, modulus, _MARGIN)
     return None if denominator is None else denominator * _SMALL
 
 
@@ -131,36 +150,34 @@ def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions
 
 
 def join_digits(digits: Sequence[int], base: int) -> Any:
-    """Σ_k digits[k]·base^k, by halves: quasi-linear.
+    """Σ_k digits[k]·base^k, by halves (FLINT): quasi-linear.
 
     >>> join_digits([1, 2, 3], 10)
     mpz(321)
     """
-    parts, power = [mpz(x) for x in digits], mpz(base)
-    while len(parts) > 1:
-        if len(parts) % 2:
-            parts.append(mpz(0))
-        parts = [low + high * power for low, high in zip(parts[::2], parts[1::2], strict=True)]
-        power *= power
-    return parts[0] if parts else mpz(0)
+    return mpz(int(fmpz_poly(digits)(fmpz(base))))
 
 
-def common_denominator(x: Any, modulus: Any, margin: int) -> Any | None:
-    """The D > 0 of the fraction N/D ≡ x with N and D shorter than √m by margin/2 bits, or None.
+def common_denominator(values: Sequence[Any], modulus: Any, margin: int) -> Any | None:
+    """The D > 0 of k fractions N_i/D ≡ values[i] mod m, or None if (N_1, ..., N_k, D) is not
+    shorter than a random vector by `margin` bits in all.
 
-    N/D mod m = x means that (N, D) is in the lattice spanned by (m, 0) and (x, 1), whose shortest
-    vector has about half the bits of m for a random x.
+    It is in the lattice spanned by (0, ..., m, ..., 0) and (values, 1), of determinant m^k. For
+    random values, the shortest vector has about k/(k+1) of the bits of m.
 
-    >>> p = mpz(10) ** 60
-    >>> common_denominator(-22 * mpz(7).__pow__(-1, p) % p, p, 20)
+    >>> p = mpz(10) ** 40
+    >>> values = [N * mpz(7).__pow__(-1, p) % p for N in (-22, 5)]
+    >>> common_denominator(values, p, 20)
     mpz(7)
     """
-    short = fmpz_mat([[int(modulus), 0], [int(x), 1]]).lll()
-    numerator, denominator = abs(mpz(int(short[0, 0]))), abs(mpz(int(short[0, 1])))
-    size = numerator.bit_length() + denominator.bit_length()
-    if not denominator or size + margin > modulus.bit_length():
+    k = len(values)
+    rows = [[int(modulus) * (i == j) for j in range(k + 1)] for i in range(k)]
+    short = fmpz_mat([*rows, [*map(int, values), 1]]).lll().tolist()[0]
+    *numerators, denominator = (abs(mpz(int(x))) for x in short)
+    longest = max(x.bit_length() for x in (*numerators, denominator))
+    if not denominator or (k + 1) * longest + margin > k * modulus.bit_length():
         return None
-    return denominator // gcd(numerator, denominator)
+    return denominator // gcd(denominator, *numerators)
 
 
 def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[System, int] | None:
@@ -181,15 +198,18 @@ def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[S
         return None
     exponents = np.array(shifts, dtype=np.int64)
     powers = np.array([[pow(2, k, p) for k in row] for row in shifts], dtype=np.int64)
-    sums = powers.sum(axis=1) % p
-    if not sums.all():
+    residues = powers.sum(axis=1) % p
+    if not residues.all():
         return None
-    inverses = np.array([pow(int(s), -1, p) for s in sums], dtype=np.int64)
+    inverses = np.array([pow(int(s), -1, p) for s in residues], dtype=np.int64)
     ranges = exponents.max(axis=1)
     growth = (4 * n * (largest * data.d + 2)).bit_length()
+    short = ranges + growth + LIMB < 64  # |c + Σ 2^k a| < 2^(range + growth - 2) p < 2^62
+    sums = np.where(short, (1 << np.where(short[:, None], exponents, 0)).sum(axis=1), 0)
     sizes = np.maximum((ranges + growth) // LIMB, ranges // LIMB + 1) + 2
+    sizes[short] = 0
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    limb_powers = np.array([pow(2, LIMB * k, p) for k in range(int(sizes.max()))], np.int64)
+    limb_powers = np.array([pow(2, LIMB * k, p) for k in range(int(sizes.max()) or 1)], np.int64)
     owner = np.array([h for h, head in enumerate(heads) for _ in head.pivots])
     columns = np.array([j for head in heads for j in head.pivots])
     softmax = (powers * inverses[:, None] % p).reshape(T, len(heads), n)
@@ -207,6 +227,8 @@ def _start(construction: BuiltLayer, data: Dataset, right: list[int]) -> tuple[S
         exponents,
         powers,
         inverses,
+        sums,
+        np.zeros(len(shifts), dtype=np.int64),
         offsets,
         np.zeros(int(offsets[-1]), dtype=np.int32),
         limb_powers,

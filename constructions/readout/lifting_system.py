@@ -16,8 +16,9 @@ class System(NamedTuple):
     inverse (T, T): the inverse of Z at the pivots, mod p.
     contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
     Term q = t·H + h is head h at example t. shifts, powers (T·H, n): the exponents k and 2^k mod p;
-    sum_inverses: 1/S mod p; limbs[offsets[q]:offsets[q+1]] (int32): the carry c_q; limb_powers:
-    2^(LIMB k) mod p; carries_mod: c_q mod p.
+    sum_inverses: 1/S mod p. If the numbers of the term fit in 64 bits, sums: S, and carries: the
+    carry c_q. Else sums: 0, and limbs[offsets[q]:offsets[q+1]] (int32): the carry; limb_powers:
+    2^(LIMB k) mod p. carries_mod: c_q mod p.
     residuals (T,): the residuals of the rows Σ_h w_th = y.
     """
 
@@ -28,6 +29,8 @@ class System(NamedTuple):
     shifts: IntArray
     powers: IntArray
     sum_inverses: IntArray
+    sums: IntArray
+    carries: IntArray
     offsets: IntArray
     limbs: AnyArray
     limb_powers: IntArray

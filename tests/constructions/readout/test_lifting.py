@@ -21,24 +21,30 @@ from attncert.constructions.readout.solve import pivot_system, predicted_bits, r
 
 
 @settings(max_examples=60)
-@given(st.integers(-(2**3000), 2**3000), st.integers(1, 2**3000), st.integers(0, 200))
-def test_a_planted_fraction_is_found(numerator: int, below: int, spare: int) -> None:
-    below //= gcd(numerator, below)
-    longer = max(numerator.bit_length(), below.bit_length())
-    digits_needed = (2 * longer + 32 + spare) // 27 + 1
-    modulus = mpz(lifting.PRIME) ** digits_needed
+@given(
+    st.lists(st.integers(-(2**3000), 2**3000), min_size=1, max_size=3),
+    st.integers(1, 2**3000),
+    st.integers(0, 200),
+)
+def test_a_planted_denominator_is_found(numerators: list[int], below: int, spare: int) -> None:
+    below //= gcd(below, *numerators)
+    k = len(numerators)
+    longer = max(x.bit_length() for x in (below, *numerators))
+    modulus = mpz(lifting.PRIME) ** (((k + 1) * longer // k + 32 + spare) // 27 + 1)
     if below % lifting.PRIME == 0:
         return
-    x = numerator * invert(mpz(below), modulus) % modulus
-    assert common_denominator(x, modulus, 30) == below // gcd(numerator, below)
+    values = [x * invert(mpz(below), modulus) % modulus for x in numerators]
+    assert common_denominator(values, modulus, 30) == below
 
 
 def test_no_short_fraction_is_found_where_there_is_none() -> None:
     rng = np.random.default_rng(0)
     modulus = mpz(lifting.PRIME) ** 400
     for _ in range(20):
-        x = join_digits(rng.integers(0, lifting.PRIME, 400).tolist(), lifting.PRIME)
-        assert common_denominator(x, modulus, 64) is None
+        pair = rng.integers(0, lifting.PRIME, (2, 400)).tolist()
+        values = [join_digits(x, lifting.PRIME) for x in pair]
+        assert common_denominator(values[:1], modulus, 64) is None
+        assert common_denominator(values, modulus, 64) is None
 
 
 CASES: dict[str, tuple[Dataset, BuiltLayer]] = {}
@@ -98,16 +104,15 @@ def test_a_wrong_digit_is_noticed() -> None:
     start = lifting._start(built, data, right)
     assert start is not None
     system, beyond = start
-    from attncert.constructions.readout.lifting_compiled import lift
-
+    weights = np.arange(1, 2 * data.T + 1).reshape(data.T, 2)
     table = np.zeros((2 * predicted_bits(built, data) // 27 + 40, data.T), dtype=np.uint32)
-    assert lift(table, system)
-    denominator = lifting._denominator(table, np.arange(1, data.T + 1))
+    assert lifting._lift(table, system)
+    denominator = lifting._denominator(table, weights)
     assert denominator is not None
     assert lifting._numerators(table, denominator, beyond) is not None
     table[len(table) // 3, 5] ^= 1
     assert lifting._numerators(table, denominator, beyond) is None
-    assert lifting._denominator(table, np.arange(1, data.T + 1)) is None
+    assert lifting._denominator(table, weights) is None
 
 
 def test_where_it_does_not_apply_flint_solves(monkeypatch: pytest.MonkeyPatch) -> None:
