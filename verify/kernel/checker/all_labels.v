@@ -1,4 +1,5 @@
-(* Weights with outputs 0 and a Jacobian of independent rows: then there are weights for all labels. *)
+(* Weights with a Jacobian of independent rows reach an open set of labels; if all outputs are 0 there, other weights reach all
+   labels. The Jacobian is the derivative. *)
 From Coq Require Import ZArith Reals List Lia Lra Arith FunctionalExtensionality.
 Require Import Spec integers fixed_point newton weights_near layer_slopes layer_balls box_slopes near_sound open_map.
 Open Scope R_scope.
@@ -67,8 +68,6 @@ Local Notation N := (T * m)%nat.
 Local Notation M := (length places).
 Definition out (W : place -> R) (l : nat) : R := outcome (n (l / m)) d dk dv (E (l / m)%nat) (e (l / m)%nat) H W (l mod m).
 Definition jacobian (W : place -> R) (l k : nat) : R := slope (n (l / m)) d dk dv (E (l / m)%nat) (e (l / m)%nat) W (l mod m) (spot places k).
-Hypothesis zero : forall l, (l < N)%nat -> out W0 l = 0.
-Hypothesis independent : independent_rows N M (jacobian W0).
 
 Lemma example_lt l : (l < N)%nat -> (l / m < T)%nat.
 Proof. intros Hl. apply Nat.div_lt_upper_bound; lia. Qed.
@@ -81,18 +80,48 @@ Proof.
     rewrite Nat.div_add_l, Nat.div_small, Nat.add_0_r in A by lia. rewrite Nat.add_comm, Nat.mod_add, Nat.mod_small in A by lia. exact A.
 Qed.
 
+Lemma put_zero : put W0 places (fun _ => 0) = W0.
+Proof.
+  extensionality x. unfold put. rewrite (SoundZ.sum_ext _ _ (fun _ => 0)) by (intros; now destruct (same_place _ _)). rewrite SoundZ.sum_0. ring.
+Qed.
+(* Between two points near 0 of the weights that move: slopes near those of the Jacobian. *)
+Lemma slopes_near eps : 0 < eps -> exists r, 0 < r /\ forall x z, inside M r x -> inside M r z -> exists c : nat -> nat -> R,
+  (forall l, (l < N)%nat -> out (put W0 places x) l - out (put W0 places z) l = sum M (fun k => c l k * (x k - z k))) /\
+  forall l k, (l < N)%nat -> (k < M)%nat -> Rabs (c l k - jacobian W0 l k) <= eps.
+Proof.
+  intros He. destruct (near_slopes eps He) as (r & Hr & A). exists r. split; [exact Hr|]. intros x z Hx Hz.
+  destruct (choose_upto (fun l (c : nat -> R) => out (put W0 places x) l - out (put W0 places z) l = sum M (fun k => c k * (x k - z k)) /\
+    forall k, (k < M)%nat -> exists W, in_box W0 places r W /\ c k = jacobian W l k) (fun _ => 0) N) as [c C].
+  { intros l Hl. apply slopes_between with (dv := dv) (m := m); try assumption; [lra|]. now apply Hn, example_lt. }
+  exists c. split; [intros l Hl; apply (C l Hl)|]. intros l k Hl Hk. destruct (C l Hl) as [_ G]. destruct (G k Hk) as (W & HW & ->).
+  left. apply A; [exact Hl|exact Hk|]. intros p. specialize (HW p). destruct (moves places p); lra.
+Qed.
+
+(* J is the derivative: if the weights at these places move by x, the outputs move by J x, up to eps |x| for small x. *)
+Theorem jacobian_is_derivative eps : 0 < eps -> exists r, 0 < r /\ forall x, inside M r x -> forall l, (l < N)%nat ->
+  Rabs (out (put W0 places x) l - out W0 l - sum M (fun k => jacobian W0 l k * x k)) <= eps * sum M (fun k => Rabs (x k)).
+Proof.
+  intros He. destruct (slopes_near eps He) as (r & Hr & S). exists r. split; [exact Hr|]. intros x Hx l Hl.
+  destruct (S x (fun _ => 0) Hx) as (c & C & B); [intros k _; rewrite Rabs_R0; lra|]. specialize (C l Hl). rewrite put_zero in C. rewrite C, <- sum_sub.
+  apply Rle_trans with (1 := sum_abs _ _). rewrite <- SoundZ.sum_mull. apply sum_le. intros k Hk.
+  replace (c l k * (x k - 0) - jacobian W0 l k * x k) with ((c l k - jacobian W0 l k) * x k) by ring. rewrite Rabs_mult.
+  apply Rmult_le_compat_r; [apply Rabs_pos|now apply B].
+Qed.
+
+(* Theorem 11, its second half. *)
+Theorem open_set : independent_rows N M (jacobian W0) ->
+  exists r, 0 < r /\ forall y, (forall l, (l < N)%nat -> Rabs (y l - out W0 l) <= r) -> exists W, forall l, (l < N)%nat -> out W l = y l.
+Proof.
+  intros independent. destruct (covers N M (fun x => out (put W0 places x)) (jacobian W0) slopes_near independent) as (r & Hr & C). exists r. split; [exact Hr|]. intros y Hy.
+  destruct (C (fun l => y l - out W0 l) Hy) as (x & X). exists (put W0 places x). intros l Hl. rewrite X, put_zero by exact Hl. ring.
+Qed.
+
+Hypothesis zero : forall l, (l < N)%nat -> out W0 l = 0.
+Hypothesis independent : independent_rows N M (jacobian W0).
+
 Theorem all_labels y : exists W, forall l, (l < N)%nat -> out W l = y l.
 Proof.
-  destruct (onto N M (fun u => out (put W0 places u)) (jacobian W0)) with (y := y) as (s & u & Hs & U).
-  - intros eps He. destruct (near_slopes eps He) as (r & Hr & A). exists r. split; [exact Hr|]. intros x z Hx Hz.
-    destruct (choose_upto (fun l (c : nat -> R) => out (put W0 places x) l - out (put W0 places z) l = sum M (fun k => c k * (x k - z k)) /\
-      forall k, (k < M)%nat -> exists W, in_box W0 places r W /\ c k = jacobian W l k) (fun _ => 0) N) as [c C].
-    { intros l Hl. apply slopes_between with (dv := dv) (m := m); try assumption; [lra|]. now apply Hn, example_lt. }
-    exists c. split; [intros l Hl; apply (C l Hl)|]. intros l k Hl Hk. destruct (C l Hl) as [_ G]. destruct (G k Hk) as (W & HW & ->).
-    left. apply A; [exact Hl|exact Hk|]. intros p. specialize (HW p). destruct (moves places p); lra.
-  - exact independent.
-  - intros l Hl. replace (put W0 places (fun _ => 0)) with W0; [now apply zero|]. extensionality x. unfold put.
-    rewrite (SoundZ.sum_ext _ _ (fun _ => 0)) by (intros; now destruct (same_place _ _)). rewrite SoundZ.sum_0. ring.
-  - exists (scaled (/ s) (put W0 places u)). intros l Hl. unfold out. rewrite outcome_scaled. fold (out (put W0 places u) l). rewrite U by exact Hl. field. lra.
+  destruct (onto N M (fun x => out (put W0 places x)) (jacobian W0) slopes_near independent y) as (s & x & Hs & X); [now rewrite put_zero|].
+  exists (scaled (/ s) (put W0 places x)). intros l Hl. unfold out. rewrite outcome_scaled. fold (out (put W0 places x) l). rewrite X by exact Hl. field. lra.
 Qed.
 End AllLabels.

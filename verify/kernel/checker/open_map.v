@@ -49,9 +49,8 @@ Hypothesis slopes : forall e, 0 < e -> exists r, 0 < r /\ forall x y, inside M r
   (forall l, (l < N)%nat -> f x l - f y l = sum M (fun k => c l k * (x k - y k))) /\
   forall l k, (l < N)%nat -> (k < M)%nat -> Rabs (c l k - J l k) <= e.
 Hypothesis rows : independent_rows N M J.
-Hypothesis zero : forall l, (l < N)%nat -> f (fun _ => 0) l = 0.
 
-Theorem onto y : exists s x, 0 < s /\ forall l, (l < N)%nat -> f x l = s * y l.
+Theorem covers : exists radius, 0 < radius /\ forall y, inside N radius y -> exists x, forall l, (l < N)%nat -> f x l = f (fun _ => 0) l + y l.
 Proof.
   destruct (choose_upto (fun i (a : nat -> R) => forall l, (l < N)%nat -> sum M (fun k => J l k * a k) = unit_entry l i) (fun _ => 0) N) as [B HB].
   { intros i _. exact (solution N M J (fun l => unit_entry l i) rows). }
@@ -67,16 +66,13 @@ Proof.
       apply (term_below M (fun k => Rabs (B i k)) k Hk). intros; apply Rabs_pos.
     - rewrite SoundZ.sum_mul. fold size. unfold rho. assert (E : size * (r / b) = r - r / b) by (unfold b; field; unfold b in b0; lra).
       rewrite E. fold rho. lra. }
-  set (most := 1 + sum N (fun l => Rabs (y l))).
-  assert (most0 : 0 < most) by (pose proof (sum_not_negative N (fun l => Rabs (y l)) (fun _ _ => Rabs_pos _)); unfold most; lra).
-  set (s := rho / (2 * most)). assert (s0 : 0 < s) by (apply Rmult_lt_0_compat; [exact rho0|apply Rinv_0_lt_compat; lra]).
-  exists s.
-  destruct (zero_in_box N unit_entry (/ 2) ltac:(lra) rho (fun v l => f (to v) l - s * y l) (fun _ => / 2)) as (v & _ & E).
+  set (start := fun l => f (fun _ => 0) l). exists (rho / 2). split; [lra|]. intros y Hy.
+  destruct (zero_in_box N unit_entry (/ 2) ltac:(lra) rho (fun v l => f (to v) l - (start l + y l)) (fun _ => / 2)) as (v & _ & E).
   - lra.
   - intros; lra.
   - intros v w Hv Hw. destruct (Sl (to v) (to w) (T v Hv) (T w Hw)) as (c & C & D).
     exists (fun l i => sum M (fun k => c l k * B i k)). split.
-    + intros l Hl. replace (f (to v) l - s * y l - (f (to w) l - s * y l)) with (f (to v) l - f (to w) l) by ring. rewrite C by exact Hl.
+    + intros l Hl. replace (f (to v) l - (start l + y l) - (f (to w) l - (start l + y l))) with (f (to v) l - f (to w) l) by ring. rewrite C by exact Hl.
       rewrite (SoundZ.sum_ext M _ (fun k => sum N (fun i => c l k * B i k * (v i - w i)))).
       * rewrite SoundZ.sum_swap. apply SoundZ.sum_ext. intros i _. now rewrite SoundZ.sum_mul.
       * intros k _. unfold to. rewrite <- sum_sub, <- SoundZ.sum_mull. apply SoundZ.sum_ext. intros. ring.
@@ -86,14 +82,22 @@ Proof.
         replace (J i j * B k j - c i j * B k j) with (- (c i j - J i j) * B k j) by ring. rewrite Rabs_mult, Rabs_Ropp, Rmult_comm.
         apply Rmult_le_compat_l; [apply Rabs_pos|now apply D].
       * rewrite SoundZ.sum_mul. fold size. apply Rmult_le_reg_r with (2 * b); [lra|]. rewrite Rmult_assoc, Rinv_l by lra. unfold b. lra.
-  - intros i Hi. rewrite (sum_unit N i (fun l => f (to (fun _ => 0)) l - s * y l) Hi).
+  - intros i Hi. rewrite (sum_unit N i (fun l => f (to (fun _ => 0)) l - (start l + y l)) Hi).
     replace (to (fun _ => 0)) with (fun _ : nat => 0).
     2:{ extensionality k. unfold to. rewrite (SoundZ.sum_ext N _ (fun _ => 0)) by (intros; ring). now rewrite SoundZ.sum_0. }
-    rewrite zero by exact Hi. rewrite Rminus_0_l, Rabs_Ropp, Rabs_mult, (Rabs_pos_eq s) by lra.
-    assert (Y : Rabs (y i) <= most).
-    { unfold most. pose proof (term_below N (fun l => Rabs (y l)) i Hi (fun _ _ => Rabs_pos _)). lra. }
-    assert (E : s * most = rho / 2) by (unfold s; field; lra). nra.
-  - exists (to v). split; [exact s0|]. intros l Hl. specialize (E l Hl). cbn in E. lra.
+    specialize (Hy i Hi). replace (f (fun _ => 0) i - (start i + y i)) with (- y i) by (unfold start; ring). rewrite Rabs_Ropp. lra.
+  - exists (to v). intros l Hl. specialize (E l Hl). cbn beta in E. lra.
+Qed.
+
+Theorem onto y : (forall l, (l < N)%nat -> f (fun _ => 0) l = 0) -> exists s x, 0 < s /\ forall l, (l < N)%nat -> f x l = s * y l.
+Proof.
+  intros zero. destruct covers as (r & r0 & C). set (most := 1 + sum N (fun l => Rabs (y l))).
+  assert (most0 : 0 < most) by (pose proof (sum_not_negative N (fun l => Rabs (y l)) (fun _ _ => Rabs_pos _)); unfold most; lra).
+  set (s := r / most). assert (s0 : 0 < s) by (apply Rmult_lt_0_compat; [exact r0|now apply Rinv_0_lt_compat]).
+  destruct (C (fun l => s * y l)) as (x & X).
+  - intros l Hl. rewrite Rabs_mult, (Rabs_pos_eq s) by lra. pose proof (term_below N (fun l => Rabs (y l)) l Hl (fun _ _ => Rabs_pos _)) as B. cbn in B.
+    assert (E : s * most = r) by (unfold s; field; lra). unfold most in E. nra.
+  - exists s, x. split; [exact s0|]. intros l Hl. rewrite X, zero by exact Hl. ring.
 Qed.
 End Onto.
 

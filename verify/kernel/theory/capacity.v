@@ -1,6 +1,6 @@
 (* The capacity law from above (docs/given-labels.md, section 3, Theorem 7, the upper bound): for all weights and all data
    the Jacobian of the scalar outputs by all weights has rank at most N(S) + T - |S|, for every set S of examples.
-   This is the algebra: derivatives are those of formula (1) of that page; that (1) is the derivative is not shown here. *)
+   This is the algebra: derivatives are those of formula (1) of that page; derivative.v shows that (1) is the derivative. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory.

@@ -1,6 +1,6 @@
 (* Several layers from above (docs/depth.md, Theorem 1): for all weights and all data the Jacobian of the outputs by all weights
-   has rank at most N_L. This is the algebra: derivatives are those of the chain rule, written out below; that they are the
-   derivatives is not shown here. *)
+   has rank at most N_L. This is the algebra, with derivatives by the chain rule, written out below; derivative.v shows that they
+   are the derivatives. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Require Import capacity.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
