@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import gcd
+from random import Random
 
 import numpy as np
 import pytest
@@ -21,19 +22,17 @@ from attncert.constructions.readout.solve import pivot_system, predicted_bits, r
 
 
 @settings(max_examples=60)
-@given(
-    st.lists(st.integers(-(2**3000), 2**3000), min_size=1, max_size=3),
-    st.integers(1, 2**3000),
-    st.integers(0, 200),
-)
-def test_a_planted_denominator_is_found(numerators: list[int], below: int, spare: int) -> None:
-    below //= gcd(below, *numerators)
-    k = len(numerators)
-    longer = max(x.bit_length() for x in (below, *numerators))
-    modulus = mpz(lifting.PRIME) ** (((k + 1) * longer // k + 32 + spare) // 27 + 1)
+@given(st.integers(1, 3), st.integers(60, 3000), st.integers(0, 200), st.integers(0, 9999))
+def test_a_planted_denominator_is_found(k: int, bits: int, spare: int, seed: int) -> None:
+    """Numerators are random and as long as the denominator, as those of random combinations are."""
+    draw = Random(seed)
+    below, *numerators = (draw.getrandbits(bits) + 1 for _ in range(k + 1))
+    common = gcd(below, *numerators)
+    below, numerators = below // common, [x // common for x in numerators]
+    modulus = mpz(lifting.PRIME) ** (((k + 1) * bits // k + 32 + spare) // 27 + 1)
     if below % lifting.PRIME == 0:
         return
-    values = [x * invert(mpz(below), modulus) % modulus for x in numerators]
+    values = [-x * invert(mpz(below), modulus) % modulus for x in numerators]
     assert common_denominator(values, modulus, 30) == below
 
 
