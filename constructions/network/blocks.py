@@ -141,7 +141,7 @@ class Attention(Block):
         for head in range(len(self.heads)):
             rows, scores = list[list[Any]](), self._scores(head, on)
             for queries, context in states.by_context():
-                masks = self._masks(int(context.nrows()), int(queries.nrows()), of_tokens)
+                masks = self.masks(int(context.nrows()), int(queries.nrows()), of_tokens)
                 for row, mask in zip(scores(queries, context, of_tokens), masks, strict=True):
                     rows.append([x if sees else None for x, sees in zip(row, mask, strict=True)])
             table.append(rows)
@@ -192,7 +192,7 @@ class Attention(Block):
         """Logits whose weights go nowhere."""
         return []
 
-    def _masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
+    def masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
         """Which tokens each query sees."""
         if self.mask == "causal" and of_tokens:
             return [[j <= i for j in range(tokens)] for i in range(tokens)]

@@ -125,7 +125,7 @@ def _changed(block: Any, vectors: Balls, tokens: Balls, *, block_of_tokens: bool
 
 def _attended(block: Attention, vectors: Balls, tokens: Balls, of_tokens: bool) -> Balls:
     n, q = tokens.centre.shape[1], vectors.centre.shape[1]
-    seen = np.array(block._masks(n, q, of_tokens), dtype=bool)
+    seen = np.array(block.masks(n, q, of_tokens), dtype=np.bool_)
     parts, rows = list[Balls](), block.output.tolist()
     for head in block.heads:
         assert head.value is not None

@@ -115,7 +115,7 @@ def judged_errors(
     if exact is not None:
         return _exactly(judged, data, exact, limit)
     at = cache(lambda bits: balls(network, data))  # once at each precision
-    return _in_balls(judged, data, lambda: at(ctx.prec), limit)
+    return judged_in_balls(judged, data, lambda: at(ctx.prec), limit)
 
 
 def statement_of(limit: Limit, data: Dataset) -> Claim:
@@ -151,7 +151,7 @@ def _exactly(judged: Claim, data: Dataset, outputs: fmpq_mat, limit: Limit) -> t
     return error, replace(judged, level=level, numbers=numbers, witness=witness, arithmetic=_EXACT)
 
 
-def _in_balls(
+def judged_in_balls(
     judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], limit: Limit
 ) -> tuple[Claim, Claim]:
     """outputs: at the working precision."""
