@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,12 +30,10 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, every
 from attncert.verify.kruskal.bounds import RankBound
-from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.engines.cpu import echelon, profile
-from attncert.verify.rank.modular import IndependenceTester
 from attncert.verify.rank.rational import find_relation
 from attncert.verify.rank.residues import residues
 
@@ -48,7 +46,6 @@ A1_WORK = 30.0  # nominal seconds
 _EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # entries from which compiled elimination mod p is faster than FLINT
-_WIDE = 1_000  # entries of a subset from which all samples are tried at once
 
 
 def sizes(data: Dataset) -> Claim:
@@ -236,7 +233,7 @@ def kruskal_at_least(
     vectors = Vectors.of(data)
     bound = decide_within(vectors, k, A1_WORK, seed, lambda x, *of: progress(f"A1: {x}", *of))
     if bound is None:
-        return _by_samples(data, k, claim_id, seed)
+        return _by_samples(vectors, data, k, claim_id, seed)
     return _by_bound(data, k, claim_id, bound)
 
 
@@ -263,21 +260,25 @@ def _by_bound(data: Dataset, k: int, claim_id: ClaimId, bound: RankBound) -> Cla
     return _a1(data, k, claim_id, bound.level, arithmetic, finding, numbers)
 
 
-def _by_samples(data: Dataset, k: int, claim_id: ClaimId, seed: int) -> Claim:
-    for tried, (subset, proved) in enumerate(_samples(data, k, seed), start=1):
-        if not proved and not _independent(data.queries[subset]):
-            return _dependent(data, k, claim_id, subset, tried)
-    fraction = failing_at_most(0, _SAMPLES)
+def _by_samples(vectors: Vectors, data: Dataset, k: int, claim_id: ClaimId, seed: int) -> Claim:
+    from attncert.verify.kruskal.shards.jobs import sampling_job  # compiled code
+
+    job = sampling_job(vectors, k, _SAMPLES, seed=seed)
+    records, _ = job.run(enough=lambda record: record["circuit"] is not None)
+    samples = job.work.summary(vectors, job.plan, records.values())
+    if samples.witness is not None:
+        return _dependent(data, k, claim_id, samples.witness.indices, samples.drawn)
+    fraction = f"{samples.failing_at_most:.2g}"
     claim = _a1(
         data, k, claim_id, Level.SAMPLED, EXACT + ", random subsets",
-        f"{_SAMPLES:,} random subsets independent; at most a fraction {fraction:.2g} of all is "
-        "not (95 %)",
-        _to_decide(Vectors.of(data), k),
+        f"{samples.independent:,} random subsets independent; at most a fraction {fraction} of all "
+        "is not (95 %)",
+        _to_decide(vectors, k),
     )  # fmt: skip
     return replace(
         claim,
-        statement=f"{every(k, data.T, 'query')}: {_SAMPLES} random subsets "
-        f"of {k} were all independent. With 95 % confidence at most a fraction {fraction:.2g} of "
+        statement=f"{every(k, data.T, 'query')}: {samples.independent} random subsets "
+        f"of {k} were all independent. With 95 % confidence at most a fraction {fraction} of "
         "the subsets is dependent; the Kruskal rank is not bounded by this.",
     )
 
@@ -321,17 +322,6 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
         return {}
     command = Kruskal(k=k, work=needed, examples=vectors.N).line()
     return {"to decide it": command, "nominal seconds": needed}
-
-
-def _samples(data: Dataset, k: int, seed: int) -> Iterator[tuple[list[int], bool]]:
-    """Random subsets, with True for those that are proved independent; wide data are tested on many
-    threads at once. The others are decided one by one."""
-    rng = np.random.default_rng(seed)
-    drawn = np.sort([rng.choice(data.T, k, replace=False) for _ in range(_SAMPLES)], axis=1)
-    proved = np.zeros(_SAMPLES, dtype=bool)
-    if k * data.d >= _WIDE:
-        proved = IndependenceTester(data.queries, device="cpu").subsets(drawn)
-    yield from zip(drawn.tolist(), proved.tolist(), strict=True)
 
 
 def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
