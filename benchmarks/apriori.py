@@ -23,7 +23,7 @@ from attncert.constructions.construction import PlacedHead, SteeringHead
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
-from attncert.constructions.exact.modular import features_float
+from attncert.constructions.exact.modular import mix, softmax_float
 from attncert.verify.features.tables import Table, dense
 
 _LARGEST = 400  # no singular values are computed for more examples
@@ -44,13 +44,17 @@ class Conditioning:
     def contexts(self) -> FloatArray:
         return _scaled(self.data.contexts)
 
+    def features(self, table: Table) -> FloatArray:
+        """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) in float64, (T, d); table: the logits k (T, n)."""
+        return mix(softmax_float(dense(table), self.data.times), self.contexts, None)
+
     def add(self, head: PlacedHead, table: Table) -> float | None:
         """The condition number after this head, on the examples placed so far; table: its logits
         (T, n). None if it is not computed or float64 does not resolve it."""
         rows = [*head.earlier, *head.group]
         if self.data.T > _LARGEST:
             return None
-        self.blocks.append(features_float(dense(table), self.contexts, self.data.times))
+        self.blocks.append(self.features(table))
         spectrum = np.linalg.svd(np.hstack(self.blocks)[rows], compute_uv=False)
         smallest = spectrum[len(rows) - 1] if len(spectrum) >= len(rows) else 0.0
         condition = float(spectrum[0]) / float(smallest) if smallest > 0 else math.inf
@@ -73,7 +77,7 @@ class Apriori(Conditioning):
         None if float64 does not resolve them."""
         rows = [*head.earlier, *head.group]
         where = [0 if self.data.shared else s for s in head.earlier]
-        block = features_float(dense(table), self.contexts, self.data.times)[rows]
+        block = self.features(table)[rows]
         block[: len(where)] = self.contexts[where, list(head.targets)]
         limit = np.hstack([*(b[rows] for b in self.blocks), block])
         spectrum = np.linalg.svd(limit, compute_uv=False)

@@ -150,15 +150,9 @@ def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> 
     return weights.astype(np.float64)
 
 
-def features_float(
-    logits: IntegerArray, contexts: FloatArray, times: IntArray | None = None
-) -> FloatArray:
-    """Σ_i 2^(k_ti) E_ti / Σ_i 2^(k_ti) in float64 (T, d), to guide choices; never evidence."""
-    return mix(softmax_float(logits, times), contexts, None)
-
-
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n), with each token counted `times` times."""
+    """2^k / Σ 2^k in float64, (T, n), with each token counted `times` times: to guide choices,
+    never evidence."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
     if times is not None:

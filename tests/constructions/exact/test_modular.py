@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from attncert.constructions.exact.modular import (
     SumVanishes,
     echelon_mod,
-    features_float,
     matmul_mod,
     mix,
     reduced,
+    softmax_float,
     softmax_mod,
 )
 from attncert.constructions.exact.primes import PRIMES_21
@@ -110,4 +110,4 @@ def test_float_features_follow_the_exact_ones(shared: bool) -> None:
     """Planted: weights 1/4, 3/4; a saturated row; exponents beyond all floats."""
     contexts = np.array([[[4.0, 0.0], [0.0, 8.0]]] * (1 if shared else 3))
     logits = np.array([[0, 0], [3**700, 0], [-(3**700), 1]], dtype=object)
-    assert features_float(logits, contexts).tolist() == [[2, 4], [4, 0], [0, 8]]
+    assert mix(softmax_float(logits), contexts, None).tolist() == [[2, 4], [4, 0], [0, 8]]
