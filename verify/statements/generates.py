@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -32,6 +32,7 @@ from attncert.constructions.network.arithmetic import BALLS, Inexact
 from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.states import States
+from attncert.constructions.progress import Progress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
@@ -72,7 +73,8 @@ class Generates:
     def concluded(self, views: Views) -> Concluded:
         """The claims; undecided if balls leave a situation open."""
         start = time.perf_counter()
-        local = _Cases(self.domain, self.width, views.network, views.data).claim()
+        cases = _Cases(self.domain, self.width, views.network, views.data)
+        local = cases.claim(partial(views.progress, "situations"))
         local = local.timed(time.perf_counter() - start)
         statement = (
             f"After each of all {self.domain.inputs:,} prompts the network, run on its own "
@@ -113,11 +115,12 @@ class _Cases:
             must = f"given for the {places} places of a prompt with its answer"
             raise InputError("positions", must, len(origin.positions))
 
-    def claim(self) -> Claim:
+    def claim(self, progress: Progress) -> Claim:
         """That all leads are above 0."""
         count, open_ = 0, list[Situation]()
         least, where = np.inf, Situation(0, {}, 0, ())
         for place in range(len(self.domain.letters)):
+            progress(place, len(self.domain.letters))
             for some in _pieces(self.domain.situations(place, self.width)):
                 count += len(some)
                 lows = self.lows(some)

@@ -74,7 +74,8 @@ def judged(task: Task) -> Judged:
         if placed is not None:
             claims += _of_groups(task, placed)
         subject = built if placed is None else placed
-        views = Views(data, subject, network, placed.groups if placed else ())
+        groups = placed.groups if placed else ()
+        views = Views(data, subject, network, groups, task.progress)
         before = _weights(network) if foreign(construction) else []
         steps = step_claims(construction.steps, views, errors, construction.source)
         promises = list(_promised(task, views, layer, errors))

@@ -21,6 +21,7 @@ from attncert.constructions.network.arithmetic import BALLS, RATIONAL, Inexact
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.constructions.network.states import States
+from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.relations import Decision
 
@@ -178,6 +179,7 @@ class Views:
     built: Any
     network: Network
     groups: Sequence[Sequence[int]] = ()
+    progress: StageProgress = silent
 
     @cached_property
     def _known(self) -> dict[int | None, View]:
