@@ -32,6 +32,7 @@ SMALLEST = {
     "benchmarks/models.py": "--help",  # hours, and the weights of a package
     "benchmarks/models_trained.py": "--help",  # minutes, and a text to train on
     "benchmarks/networks.py": "10 4",
+    "benchmarks/networks_public.py": "--quick",
     "benchmarks/parts.py": "--quick --out OUT",
     "benchmarks/prove.py": "--quick --out OUT",
     "benchmarks/rank.py": "--quick --out OUT",
