@@ -32,8 +32,7 @@ class Arithmetic:
     """The operations of a block.
 
     matrix:    the type of matrices, made from (rows, columns, entries) or from an exact matrix.
-    softmax:   the weights of a row of logits, which have a unit and are divided by the square root
-               of a number. hardmax: the weights that hardmax gives to logits.
+    softmax:   the weights of a row of logits in a unit. hardmax: those that hardmax gives.
     relu, threshold, silu, gelu, gelu_tanh: functions of one number.
     normalized: a row x over the root of x·x / n + ε, given ε.
     over_root: a number over the root of a positive integer. capped: c·tanh(x/c), given c.
@@ -42,7 +41,7 @@ class Arithmetic:
     """
 
     matrix: Callable[..., Any]
-    softmax: Callable[[Sequence[Any], str | None, int], list[Any]]
+    softmax: Callable[[Sequence[Any], str | None], list[Any]]
     hardmax: Callable[[Sequence[Any]], list[Any]]
     relu: Callable[[Any], Any]
     threshold: Callable[[Any], Any]
@@ -56,15 +55,15 @@ class Arithmetic:
     bits: Callable[[Any], int]
 
 
-def _powers(logits: Sequence[fmpq], unit: str | None, root: int) -> list[fmpq]:
+def _powers(logits: Sequence[fmpq], unit: str | None) -> list[fmpq]:
     """2^k over the sum of all such powers, where k is the logit minus the smallest one.
 
-    >>> _powers([fmpq(1, 2), fmpq(3, 2)], "ln 2", 1), _powers([fmpq(5), fmpq(5)], "1", 3)
+    >>> _powers([fmpq(1, 2), fmpq(3, 2)], "ln 2"), _powers([fmpq(5), fmpq(5)], "1")
     ([1/3, 2/3], [1/2, 1/2])
     """
     low = min(logits)
     above = [x - low for x in logits]
-    if (unit, root) != ("ln 2", 1) and any(above):
+    if unit != "ln 2" and any(above):
         raise Inexact("a softmax of different logits is irrational if their unit is 1")
     if any(x.q != 1 for x in above):
         raise Inexact("a softmax is exact only if logits differ by integers in units of ln 2")
@@ -85,14 +84,14 @@ def _largest(logits: Sequence[fmpq]) -> list[fmpq]:
     return [share if x == top else fmpq(0) for x in logits]
 
 
-def factor(unit: str | None, root: int) -> arb:
-    """The factor by which a softmax multiplies its logits, at the working precision."""
-    return (arb.const_log2() if unit == "ln 2" else arb(1)) / arb(root).sqrt()
+def factor(unit: str | None) -> arb:
+    """The unit of logits as a number, at the working precision."""
+    return arb.const_log2() if unit == "ln 2" else arb(1)
 
 
-def _exponentials(logits: Sequence[arb], unit: str | None, root: int) -> list[arb]:
+def _exponentials(logits: Sequence[arb], unit: str | None) -> list[arb]:
     """Shifted by the midpoint of a largest one, so that no power is large."""
-    top, scale = max(x.mid() for x in logits), factor(unit, root)
+    top, scale = max(x.mid() for x in logits), factor(unit)
     powers = [((x - top) * scale).exp() for x in logits]
     total = sum(powers, arb(0))
     return [power / total for power in powers]

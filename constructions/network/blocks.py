@@ -86,7 +86,6 @@ class Attention(Block):
     rule:     "softmax"; "hardmax": equal weights for the largest logits; "linear": the logits are
               the weights.
     unit:     the unit of a softmax's logits, "ln 2" or "1"; None for the other rules.
-    root:     the logits are divided by its square root. In files it is always 1.
     mask:     None: every vector sees all tokens. "causal": token i sees the first i, the query sees
               all. Otherwise one row for each vector that the block changes, the query last: true
               for each token seen.
@@ -106,7 +105,6 @@ class Attention(Block):
     unit: str | None = "ln 2"
     mask: Mask = None
     residual: bool = False
-    root: int = 1
 
     def __repr__(self) -> str:
         return in_brief(
@@ -186,7 +184,7 @@ class Attention(Block):
         """A function of queries and their context that gives the logits before the mask, a row for
         each query."""
         query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
-        return lambda queries, context, _: _logits(queries, query, key, context).tolist()
+        return lambda queries, context, _: products_of(queries, query, key, context).tolist()
 
     def _more(self, head: int) -> list[fmpq]:
         """Logits whose weights go nowhere."""
@@ -207,7 +205,7 @@ class Attention(Block):
         """The attention weights of the tokens; 0 for those not seen."""
         shares = [x for x in logits if x is not None] + on.matrix(1, len(more), more).entries()
         if self.rule == "softmax":
-            shares = on.softmax(shares, self.unit, self.root)
+            shares = on.softmax(shares, self.unit)
         elif self.rule == "hardmax":
             shares = on.hardmax(shares)
         rest = iter(shares)
@@ -348,7 +346,7 @@ def require_width(argument: str, weights: Any, vectors: Any) -> None:
         raise InputError(argument, must, weights.nrows())
 
 
-def _logits(queries: Any, query: Any, key: Any, context: Any) -> Any:
+def products_of(queries: Any, query: Any, key: Any, context: Any) -> Any:
     """queries·query·keyᵀ·contextᵀ, multiplied from the side that has fewer rows."""
     require_width("query", query, queries)
     require_width("key", key, context)

@@ -38,8 +38,8 @@ _KEYS: dict[type[Any], dict[str, str]] = {
     Group: {x: x for x in ("of", "blocks", "residual")},
     Positions: {x: x for x in ("of", "table", "query_place", "residual")},
 }  # fmt: skip
-_KEYS[GeneralAttention] = _KEYS[Attention] | {"root": "scale_root"} | {
-    x: x for x in ("norm", "rotary", "cap", "slopes", "tables", "sinks", "query_place")
+_KEYS[GeneralAttention] = _KEYS[Attention] | {
+    x: x for x in ("root", "norm", "rotary", "cap", "slopes", "tables", "sinks", "query_place")
 }  # fmt: skip
 _HEAD = ("key", "query", "value")
 _NORM, _ROTARY = ("epsilon", "query_gain", "key_gain"), ("unit", "frequencies")
@@ -65,7 +65,6 @@ def _blocks_as_json(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     return [
         {"kind": kind_of(x)}
         | {key: _written(key, getattr(x, name)) for key, name in _KEYS[type(x)].items()}
-        | ({"heads": _tied(x.heads)} if isinstance(x, GeneralAttention) else {})
         for x in blocks
     ]
 
@@ -127,8 +126,6 @@ def _block(block: Any, where: str) -> Block:
         if kind not in list(_KINDS):
             raise InputError("kind", f"one of: {', '.join(_KINDS)}", repr(kind))
         keys = _KEYS[_KINDS[kind]]
-        if kind == "general-attention":
-            block = block | {"heads": _untied(block.get("heads"))}
         if set(block) != {"kind", *keys}:
             raise InputError("keys", f"kind, {', '.join(keys)}", odd_key(block, ("kind", *keys)))
         parts = {
@@ -144,33 +141,6 @@ def _flag(flag: Any, key: str) -> bool:
     if type(flag) is not bool:
         raise InputError(key, "true or false", describe(flag))
     return flag
-
-
-def _tied(heads: Sequence[Head]) -> list[dict[str, Any]]:
-    """Heads whose key or value is that of an earlier head have its number instead."""
-    written: list[dict[str, Any]] = _written("heads", heads)
-    for name in ("key", "value"):
-        whole = [head[name] for head in written]
-        for number, head in enumerate(written):
-            first = whole.index(head[name])
-            head[name] = whole[first] if first == number else first
-    return written
-
-
-def _untied(heads: Any) -> Any:
-    """Heads with the keys and values of earlier heads instead of their numbers."""
-    if not isinstance(heads, list) or not all(isinstance(head, dict) for head in heads):
-        return heads
-    made = [dict(head) for head in heads]
-    for number, head in enumerate(made):
-        for name in ("key", "value"):
-            earlier = head.get(name)
-            if type(earlier) is int and not 0 <= earlier < number:
-                must = "a matrix, or the number of an earlier head, counted from 0"
-                raise InputError(f"heads: {name}", must, earlier)
-            if type(earlier) is int:
-                head[name] = made[earlier].get(name)
-    return made
 
 
 def _heads(heads: Any, key: str) -> tuple[Head, ...]:

@@ -19,6 +19,7 @@ from attncert.constructions.network.blocks import (
     Attention,
     Block,
     Rows,
+    products_of,
     require_one_of,
     require_width,
 )
@@ -51,7 +52,7 @@ class GeneralAttention(Attention):
 
     1. norm:       RMSNorm of the projected query and key, per head.
     2. rotary:     rotation of both by place times frequency.
-    3. scale_root: the products of query and key are divided by its square root (1: by nothing).
+    3. root:       the products of query and key are divided by its square root (1: by nothing).
     4. cap:        a product x becomes cap·tanh(x/cap).
     5. slopes:     minus slope times the distance of the places is added (ALiBi), 1×H.
     6. tables:     entry (i, j) of the head's table is added for a vector at place i and a token at
@@ -64,7 +65,7 @@ class GeneralAttention(Attention):
     Source: docs/networks.md.
     """
 
-    scale_root: int = 1
+    root: int = 1
     norm: HeadNorm | None = None
     rotary: Rotary | None = None
     cap: fmpq | None = None
@@ -83,8 +84,8 @@ class GeneralAttention(Attention):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_one_of("query_place", self.query_place, ("last", "next"))
-        if type(self.scale_root) is not int or self.scale_root < 1:
-            raise InputError("root", "a whole number above 0", repr(self.scale_root))
+        if type(self.root) is not int or self.root < 1:
+            raise InputError("root", "a whole number above 0", repr(self.root))
         if self.cap is not None and self.cap <= 0:
             raise InputError("cap", "above 0", str(self.cap))
         if self.rule == "linear" and self.sinks is not None:
@@ -114,13 +115,17 @@ class GeneralAttention(Attention):
         query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
 
         def scores(queries: Any, context: Any, of_tokens: bool) -> Rows:
-            require_width("query", query, queries)
-            require_width("key", key, context)
             places = places_of(queries, context, self.query_place, of_tokens=of_tokens)
-            gains = (self.norm.query_gain, self.norm.key_gain) if self.norm else (None, None)
-            asked = self._prepared(queries * query, places, gains[0], on)
-            keys = self._prepared(context * key, range(int(context.nrows())), gains[1], on)
-            rows: Rows = (asked * keys.transpose()).tolist()
+            if self.norm is None and self.rotary is None:
+                products = products_of(queries, query, key, context)
+            else:
+                require_width("query", query, queries)
+                require_width("key", key, context)
+                gains = (self.norm.query_gain, self.norm.key_gain) if self.norm else (None, None)
+                asked = self._prepared(queries * query, places, gains[0], on)
+                keys = self._prepared(context * key, range(int(context.nrows())), gains[1], on)
+                products = asked * keys.transpose()
+            rows: Rows = products.tolist()
             return [
                 [self._score(head, x, place, token, on) for token, x in enumerate(row)]
                 for place, row in zip(places, rows, strict=True)
@@ -143,8 +148,8 @@ class GeneralAttention(Attention):
         return on.matrix(int(vectors.nrows()), int(vectors.ncols()), entries)
 
     def _score(self, head: int, x: Any, place: int, token: int, on: Arithmetic) -> Any:
-        if self.scale_root != 1:
-            x = on.over_root(x, self.scale_root)
+        if self.root != 1:
+            x = on.over_root(x, self.root)
         if self.cap is not None:
             x = on.capped(x, self.cap)
         if self.slopes is not None:

@@ -76,7 +76,6 @@ def _attention(block: Attention, k: str, before: str) -> tuple[str, str]:
     h, X = f"{{{k},h}}", f"X_{{{before}}}"
     logits = rf"x_{{{before}}}Q_{h}K_{h}^\top {X}^\top"
     logits = rf"\ln 2\cdot {logits}" if block.unit == "ln 2" else logits
-    logits = rf"{logits}/\sqrt{{{block.root}}}" if block.root != 1 else logits
     weights = f"({logits})" if block.rule == "linear" else rf"\mathrm{{{block.rule}}}({logits})"
     value = rf"\big({weights}\,{X}V_{h}\big)_{{h=1}}^{{{len(block.heads)}}}\,O_{{{k}}}"
     named = {"Q": "query", "K": "key", "V": "value"}
@@ -91,7 +90,7 @@ def _general(block: GeneralAttention, k: str, before: str) -> tuple[str, str]:
     parts = {
         "RMSNorm of queries and keys": block.norm,
         "rotation of both by place": block.rotary,
-        rf"division by $\sqrt{{{block.scale_root}}}$": block.scale_root > 1 or None,
+        rf"division by $\sqrt{{{block.root}}}$": block.root > 1 or None,
         f"soft cap {block.cap}": block.cap,
         "slopes": block.slopes,
         "tables": block.tables,

@@ -13,6 +13,7 @@ from attncert import (
     Construction,
     Dataset,
     FeedForward,
+    GeneralAttention,
     Hypothesis,
     Network,
     Prove,
@@ -107,10 +108,11 @@ HEADS = (Head(M(2, 1), M(3, 1), M(2, 4)), Head(M(2, 2), M(3, 2), M(2, 5)))
             r"$O_{1}$ $9\times3$; a mask hides some tokens",
         ),
         (
-            Attention(HEADS[:1], M(4, 3), unit="1", root=2),
-            r"$x_{1} = \big(\mathrm{softmax}(x_{0}Q_{1,h}K_{1,h}^\top X_{0}^\top/\sqrt{2})\,X_{0}"
+            GeneralAttention(HEADS[:1], M(4, 3), unit="1", root=2),
+            r"$x_{1} = \big(\mathrm{softmax}(x_{0}Q_{1,h}K_{1,h}^\top X_{0}^\top)\,X_{0}"
             r"V_{1,h}\big)_{h=1}^{1}\,O_{1}$, where the heads are concatenated, "
-            r"$Q_{1,h}$ $3\times1$, $K_{1,h}$ $2\times1$, $V_{1,h}$ $2\times4$, $O_{1}$ $4\times3$",
+            r"$Q_{1,h}$ $3\times1$, $K_{1,h}$ $2\times1$, $V_{1,h}$ $2\times4$, $O_{1}$ $4\times3$"
+            r"; the logits with, in this order: division by $\sqrt{2}$",
         ),
     ],
 )

@@ -79,8 +79,7 @@ def rotated(x: Vector, rotary: Any, place: int) -> Vector:
 
 
 def projected(block: Any, x: Vector, h: int, name: str, place: int) -> Vector:
-    weights = block["heads"][h][name]
-    y = times(x, block["heads"][weights][name] if isinstance(weights, int) else weights)
+    y = times(x, block["heads"][h][name])
     if block["norm"] and name != "value":
         y = normalized(y, block["norm"]["epsilon"], block["norm"][f"{name}_gain"])
     return rotated(y, block["rotary"], place) if block["rotary"] and name != "value" else y

@@ -68,9 +68,7 @@ def block(limits: Limits, one: Any) -> Any:
     need(unit in units, f"logit_unit must be one of {units}")
     heads, start = [], 0
     output = shaped(limits, one["output"], "output")
-    tied = typed(one["heads"], list, "heads", "key query value")
-    tied = untied(tied) if kind == "general-attention" else tied
-    for head in tied:
+    for head in typed(one["heads"], list, "heads", "key query value"):
         V = shaped(limits, head["value"], "value")
         width = len(V.rows[0])
         need(start + width <= len(output.rows), "output must have a row for each of the values")
@@ -84,18 +82,6 @@ def block(limits: Limits, one: Any) -> Any:
     need(heads and start == len(output.rows), "output must have a row for each of the values")
     parts = general(limits, one, heads) if kind == "general-attention" else None
     return Attention(one["of"], rule, unit, heads, mask_of(one["mask"]), residual, parts)
-
-
-def untied(heads: Any) -> Any:
-    """Heads with the matrices of earlier heads, where they hold the number of one."""
-    made: list[Any] = []
-    for head in heads:
-        for name in ("key", "value"):
-            if type(head[name]) is int:
-                need(0 <= head[name] < len(made), f"{name} must be the number of an earlier head")
-                head = head | {name: made[head[name]][name]}
-        made.append(head)
-    return made
 
 
 def general(limits: Limits, one: Any, heads: Any) -> General:

@@ -62,7 +62,7 @@ def _flat(number: int, block: ExactBlock) -> list[tuple[ExactBlock, int]]:
 def _block(number: int, one: ExactBlock, residual: int, entries: Entries) -> Block:
     whole = one.of == "all"
     if type(one) is ExactAttention:
-        if one.rule == "hardmax" or one.root != 1 or isinstance(one.mask, tuple):
+        if one.rule == "hardmax" or isinstance(one.mask, tuple):
             raise NotDifferentiable(
                 f"block {number} is not softmax or linear attention, causal or unmasked"
             )

@@ -20,9 +20,10 @@ from flint import arb, arb_mat, ctx
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer, logit_ranges
-from attncert.constructions.network import arithmetic, blocks
-from attncert.constructions.network.arithmetic import BALLS
+from attncert.constructions.network import blocks
+from attncert.constructions.network.arithmetic import BALLS, factor
 from attncert.constructions.network.network import Network
+from attncert.constructions.network.positional import GeneralAttention
 from attncert.constructions.network.states import States
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import features
@@ -66,8 +67,8 @@ class Attention:
         square, (_, output), heads = self._square, self.layer.readout, self.layer.heads
         if (root := math.isqrt(square)) ** 2 == square:
             heads = tuple(replace(head, query=head.query / root) for head in heads)
-            square = 1
-        return blocks.Attention(heads, output, unit=self._unit, root=square)
+            return blocks.Attention(heads, output, unit=self._unit)
+        return GeneralAttention(heads, output, unit=self._unit, root=square)
 
     @property
     def _unit(self) -> str:
@@ -86,7 +87,7 @@ class Attention:
     @property
     def factor(self) -> arb:
         """unit · scale, enclosed."""
-        return arithmetic.factor(self._unit, self._square)
+        return factor(self._unit) / arb(self._square).sqrt()
 
     @property
     def states(self) -> States:
@@ -102,7 +103,7 @@ class Attention:
     @cached_property
     def exponents(self) -> int | None:
         """Bits of all powers of two together; None if the logits are not integers."""
-        if (self.block.unit, self.block.root) != ("ln 2", 1):
+        if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         try:
             return sum(sum(logit_ranges(head, self.data)) for head in self.block.heads)
@@ -116,7 +117,7 @@ class Attention:
 
     def full_rank_modulo(self) -> int | None:
         """A prime modulo which Z has rank T; None if none was found or logits are not integers."""
-        if (self.block.unit, self.block.root) != ("ln 2", 1):
+        if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         rank, prime = features.rank_of(self.data, Layer(self.block.heads))
         return prime if rank == self.data.T else None

@@ -112,7 +112,7 @@ class _Run:
         for t, *directions in zip(range(rows.start, rows.stop), *w, strict=True):
             context = arb_mat(self.data.context(t))
             p = [
-                BALLS.softmax(row, "1", 1)
+                BALLS.softmax(row, "1")
                 for row in (arb_mat(directions) * context.transpose()).tolist()
             ]
             scores = (context * self.mixed).transpose().tolist()

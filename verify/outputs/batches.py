@@ -30,7 +30,7 @@ U = 2.0**-53
 _WHOLE = 2.0**52
 _BITS = 80  # of Arb's functions
 _KNOWN = {
-    Attention: {"heads", "output", "of", "rule", "unit", "mask", "residual", "root"},
+    Attention: {"heads", "output", "of", "rule", "unit", "mask", "residual"},
     FeedForward: {"weights", "bias", "of", "activation", "residual"},
     Head: {"key", "query", "value"},
 }
@@ -133,7 +133,7 @@ def _attended(block: Attention, vectors: Balls, tokens: Balls, of_tokens: bool) 
         asked, keys = _product(vectors, Balls.of(head.query)), _product(tokens, Balls.of(head.key))
         weights = _product(asked, keys.turned())
         if block.rule == "softmax":
-            weights = _softmax(weights, seen, factor(block.unit, block.root))
+            weights = _softmax(weights, seen, factor(block.unit))
         elif block.rule == "hardmax":
             weights = _hardmax(weights, seen)
         weights = Balls(*(np.where(seen, x, 0) for x in weights))

@@ -108,7 +108,7 @@ def _attention(block: Attention, states: States, form: Format, *, of_tokens: boo
                 places = places_of(queries, context, block.query_place, of_tokens=of_tokens)
                 rows = _general(block, number, asked, keys, places, form)
             else:
-                rows = _scaled(asked, keys, factor(block.unit, block.root), form)
+                rows = _scaled(asked, keys, factor(block.unit), form)
             masks = block.masks(int(context.nrows()), len(rows), of_tokens)
             pairs = zip(rows, masks, strict=True)
             weights = arb_mat([_shares(block, number, row, mask, form) for row, mask in pairs])
@@ -140,7 +140,7 @@ def _general(
     gains = (block.norm.query_gain, block.norm.key_gain) if block.norm else (None, None)
     asked = _prepared(block, asked, places, gains[0], form)
     keys = _prepared(block, keys, range(int(keys.nrows())), gains[1], form)
-    scale = factor(block.unit, block.root)
+    scale = factor(block.unit)
 
     def logit(x: arb, place: int, token: int) -> arb:
         if block.cap is not None:
@@ -153,7 +153,7 @@ def _general(
             x = form.rounded(x + form.rounded(arb(block.tables[head][place, token])))
         return x if scale == 1 else form.rounded(x * scale, 2)
 
-    rows = _scaled(asked, keys, arb(block.scale_root).rsqrt(), form)
+    rows = _scaled(asked, keys, arb(block.root).rsqrt(), form)
     return [
         [logit(x, place, token) for token, x in enumerate(row)]
         for place, row in zip(places, rows, strict=True)
@@ -197,7 +197,7 @@ def _shares(
     """The attention weights of the tokens; 0 for those not seen."""
     shares = [x for x, sees in zip(logits, mask, strict=True) if sees]
     if isinstance(block, GeneralAttention) and block.sinks is not None:
-        sink = arb(block.sinks[0, head]) * factor(block.unit, block.root)
+        sink = arb(block.sinks[0, head]) * factor(block.unit)
         shares.append(form.rounded(sink, 3))
     if block.rule == "softmax":
         shares = form.softmax(shares)

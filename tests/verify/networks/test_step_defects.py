@@ -178,6 +178,6 @@ def test_the_price_counts_what_is_written() -> None:
     network = Network((FeedForward(weights, fmpq_mat([[0, 1]]), activation="relu"),))
     data = Dataset.of([[0, 0]], [[1, 0], [0, 1], [0, 2]], [[1, 2], [3, 4], [1, 2]])
     assert claims.price(data, network).numbers == {
-        "parameters": 3, "hidden units": 2, "blocks": 1,
+        "numbers stored": 6, "parameters": 3, "hidden units": 2, "blocks": 1,
         "bits of the longest": 5, "bits in all": 9, "bits that the labels hold": 3.0,
     }  # fmt: skip

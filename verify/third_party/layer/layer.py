@@ -22,7 +22,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.network import Network
-from attncert.constructions.network.positional import GeneralAttention
 from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.recording import Recording
@@ -172,12 +171,9 @@ def _examples(
 
 
 def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
-    """The layer as a network, in the form of files. If it has biases, a first block appends a 1 to
-    every vector, and a last one adds b_O."""
-    only = attention.block
-    blocks: list[Block] = [only]
-    if only.root != 1:
-        blocks = [GeneralAttention(only.heads, only.output, unit=only.unit, scale_root=only.root)]
+    """The layer as a network. If it has biases, a first block appends a 1 to every vector, and a
+    last one adds b_O."""
+    blocks: list[Block] = [attention.block]
     if stored.biased:
         d = attention.data.d - 1
         appended = fmpq_mat([[int(i == j) for j in range(d + 1)] for i in range(d)])
