@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import runpy
@@ -18,7 +17,7 @@ import pytest
 import sympy
 from flint import fmpq
 from support.memory_cases import blocks, wrong
-from support.paths import EXAMPLES
+from support.paths import EXAMPLES, module
 
 from attncert import (
     Attack,
@@ -42,11 +41,7 @@ quiet = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::Resour
 
 @pytest.fixture(scope="module")
 def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_notebook", EXAMPLES / "make_notebook.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module(EXAMPLES / "make_notebook.py")
 
 
 def cells(text: str) -> list[dict[str, Any]]:

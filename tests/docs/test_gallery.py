@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from support.paths import ROOT
+from support.paths import ROOT, module
 from support.small_certificates import sealed
 
 from attncert.constructions.data.digits import digits
@@ -19,17 +17,7 @@ from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 SCRIPT = ROOT / "docs" / "make_gallery.py"
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_gallery", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-gallery = load()
+gallery = module(SCRIPT)
 
 
 def committed(page: str) -> dict[str, bytes]:

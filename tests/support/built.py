@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+from support.planted import scaled
 
 from attncert.constructions import generic as of_generic
 from attncert.constructions import paper as the_paper
@@ -64,10 +66,7 @@ def _shared(examples: int = 7) -> Dataset:
 
 
 def _rational() -> Dataset:
-    data = _on_curve(5, 3, 3, seed=4)
-    contexts = [[[x / 7 for x in row] for row in E] for E in data.contexts.fractions()]
-    queries = [[x / 6 for x in row] for row in data.queries.fractions()]
-    return Dataset.of(contexts, queries, data.labels)
+    return scaled(_on_curve(5, 3, 3, seed=4), Fraction(1, 7), Fraction(1, 6))
 
 
 def _ragged() -> Dataset:

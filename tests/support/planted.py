@@ -1,15 +1,41 @@
-"""Data sets with one dependency planted: among the queries, or between the rows of one context."""
+"""Small data sets, and one dependency planted: among the queries, or between rows of a context."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
 Combination = Mapping[int, Fraction | int]
+
+
+def scaled(data: Dataset, contexts: Fraction, queries: Fraction) -> Dataset:
+    """All contexts and all queries times a number each; the labels stay."""
+    tables = [[[contexts * x for x in row] for row in E] for E in data.contexts.fractions()]
+    rows = [[queries * x for x in row] for row in data.queries.fractions()]
+    return Dataset.of(tables, rows, data.labels)
+
+
+def with_queries(queries: Sequence[Sequence[Any]]) -> Dataset:
+    """These queries; the tokens of the shared context are the unit vectors, all labels are 0."""
+    d = len(queries[0])
+    eye = [[int(i == j) for j in range(d)] for i in range(d)]
+    return Dataset.of(eye, queries, [0] * len(queries))
+
+
+def query_lists(
+    entry: st.SearchStrategy[int], most: int = 6, width: int = 4
+) -> st.SearchStrategy[list[list[int]]]:
+    """At most `most` queries of one width, at most `width`."""
+    return st.integers(1, width).flatmap(
+        lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.oracles import rank
+from support.planted import scaled
 from support.small_layers import column, dot, features, fractions, outputs, times, transpose
 
 from attncert.constructions.construction import BuiltLayer, heads_to_place, places
@@ -25,18 +26,13 @@ from attncert.constructions.readout.solve import (
 Rows = list[list[Fraction]]
 
 
-def rational() -> Dataset:
-    """Denominators 7 (contexts) and 6 (queries); n = d, so the Smith forms are not trivial."""
-    plain = generators.family(5, 3, 3, queries="moment-curve", m=2, seed=4)
-    contexts = [[[x / 7 for x in row] for row in E] for E in plain.contexts.fractions()]
-    queries = [[x / 6 for x in row] for row in plain.queries.fractions()]
-    return Dataset.of(contexts, queries, plain.labels.fractions())
-
+SQUARE = generators.family(5, 3, 3, queries="moment-curve", m=2, seed=4)
 
 CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "distinct": (generators.family(7, 3, 4, queries="moment-curve", seed=1), {}),
     "shared": (generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1), {}),
-    "rational": (rational(), {}),
+    # n = d, so the Smith forms are not trivial
+    "rational": (scaled(SQUARE, Fraction(1, 7), Fraction(1, 6)), {}),
     "short last group": (generators.family(6, 3, 4, queries="moment-curve", seed=2), {}),
     "narrow heads": (generators.family(5, 4, 5, queries="moment-curve", seed=3), {"head_width": 2}),
     "wide heads": (generators.family(5, 3, 4, queries="moment-curve", seed=3), {"head_width": 6}),

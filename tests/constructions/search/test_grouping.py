@@ -15,6 +15,7 @@ from support.oracles import (
     meets_partition_condition,
     some_grouping,
 )
+from support.planted import query_lists, with_queries
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
@@ -22,22 +23,11 @@ from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search.grouping import excludes_every_grouping, find, violation
 
 
-def with_queries(queries: Any) -> Dataset:
-    d = len(queries[0])
-    return Dataset.of(
-        [[int(i == j) for j in range(d)] for i in range(d)], queries, [0] * len(queries)
-    )
-
-
 def plain(relation: dict[str, Any], data: Dataset) -> bool:
     return is_relation(data.queries.fractions(), relation)
 
 
-def query_lists(most: int = 6, width: int = 4) -> st.SearchStrategy[list[list[int]]]:
-    entry = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
-    return st.integers(1, width).flatmap(
-        lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
-    )
+ENTRIES = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
 
 
 def test_rational_and_huge_queries() -> None:
@@ -72,7 +62,7 @@ def attempt(
 
 
 @settings(max_examples=200, deadline=None)
-@given(query_lists(), st.integers(2, 4), st.integers(1, 5))
+@given(query_lists(ENTRIES), st.integers(2, 4), st.integers(1, 5))
 @example([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], 3, 2)
 @example([[0, 1]], 2, 1)
 @example([[1, 1], [-2, -2]], 2, 2)

@@ -17,6 +17,7 @@ from support.oracles import (
     meets_partition_condition,
     rank_mod,
 )
+from support.planted import scaled
 from support.small_layers import column, dot
 from support.strategies import families
 
@@ -33,13 +34,7 @@ from attncert.constructions.width_one.head import WidthOneBuilder
 from attncert.constructions.width_one.short import ShortHeads
 from attncert.constructions.width_one.theorem import WidthOneHead, build
 
-
-def rational() -> Dataset:
-    """Large denominators; n = d, so that the lattices are not trivial."""
-    plain = generators.family(7, 3, 3, queries="moment-curve", m=2, seed=4)
-    contexts = [[[x / 10007 for x in row] for row in E] for E in plain.contexts.fractions()]
-    queries = [[x * Fraction(5, 6) for x in row] for row in plain.queries.fractions()]
-    return Dataset.of(contexts, queries, plain.labels.fractions())
+SQUARE = generators.family(7, 3, 3, queries="moment-curve", m=2, seed=4)
 
 
 def regroupable() -> Dataset:
@@ -66,7 +61,8 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "distinct": (curve(7, 3, 4, seed=1), {}),
     "shared": (curve(7, 3, 4, shared=True, seed=1), {}),
     "permuted": (curve(7, 3, 4, contexts="permuted", seed=1), {}),
-    "rational": (rational(), {}),
+    # large denominators; n = d, so that the lattices are not trivial
+    "rational": (scaled(SQUARE, Fraction(1, 10007), Fraction(5, 6)), {}),
     "long": (long(), {}),
     "short last group": (curve(6, 3, 4, seed=2), {}),
     "fewer examples than tokens": (curve(2, 3, 4, seed=2, m=2), {}),

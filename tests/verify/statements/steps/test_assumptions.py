@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 from fractions import Fraction
-from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.oracles import is_relation, kruskal_rank, meets_partition_condition, rank
-from support.planted import dependent_query
+from support.planted import dependent_query, query_lists, with_queries
 
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
@@ -20,12 +19,6 @@ from attncert.constructions.exact.primes import PRIMES_31
 from attncert.verify.assumptions import hypotheses
 from attncert.verify.assumptions.hypotheses import independent_contexts, kruskal_at_least, partition
 from attncert.verify.claims.evidence import Claim, Level
-
-
-def with_queries(queries: Any) -> Dataset:
-    d = len(queries[0])
-    eye = [[int(i == j) for j in range(d)] for i in range(d)]
-    return Dataset.of(eye, queries, [0] * len(queries))
 
 
 def sound(claim: Claim) -> None:
@@ -70,15 +63,11 @@ def test_independent_only_over_the_rationals(p: int) -> None:
 # The partition condition.
 
 
-def query_lists(most: int = 6) -> st.SearchStrategy[list[list[int]]]:
-    entry = st.sampled_from([0, 0, 1, 1, -1, 2, PRIMES_31[0]])
-    return st.integers(1, 4).flatmap(
-        lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
-    )
+ENTRIES = st.sampled_from([0, 0, 1, 1, -1, 2, PRIMES_31[0]])
 
 
 @settings(max_examples=200, deadline=None)
-@given(query_lists(), st.integers(1, 3), st.integers(1, 3), st.booleans())
+@given(query_lists(ENTRIES), st.integers(1, 3), st.integers(1, 3), st.booleans())
 @example([[0, 1, 0], [1, 0, 0], [1, PRIMES_31[0], 0]], 1, 2, False)
 @example([[1, 1], [2, 2]], 1, 1, True)
 def test_partition_is_decided_exactly(
@@ -118,7 +107,7 @@ QUERIES = st.lists(st.lists(st.integers(-2, 2), min_size=4, max_size=4), min_siz
 
 
 @settings(max_examples=120, deadline=None)
-@given(query_lists() | QUERIES, st.integers(1, 5), st.sampled_from([0, 20_000]))
+@given(query_lists(ENTRIES) | QUERIES, st.integers(1, 5), st.sampled_from([0, 20_000]))
 def test_assumption_1_is_decided_with_few_and_many_subsets(
     queries: list[list[int]], strength: int, few: int
 ) -> None:
